@@ -1,0 +1,103 @@
+"""Every exception of stagecache: one small class for each cause.
+
+Each is also the builtin exception that a caller would expect to catch, and each message has the
+same four parts, which are attributes as well: what happened to which thing, what was expected,
+what was got, and the cure.
+"""
+
+
+class StagecacheError(Exception):
+    """Base class of all errors raised by stagecache.
+
+    Parameters
+    ----------
+    what : str
+        The thing and what is wrong with it, on one line.
+    expected : str
+        What would have been accepted.
+    got : str
+        What was found instead.
+    cure : str
+        What to do about it.
+    """
+
+    def __init__(self, what: str, expected: str, got: str, cure: str) -> None:
+        super().__init__(what, expected, got, cure)
+        self.what = what
+        self.expected = expected
+        self.got = got
+        self.cure = cure
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what}\n"
+            f"  expected: {self.expected}\n"
+            f"  got:      {self.got}\n"
+            f"  cure:     {self.cure}"
+        )
+
+
+class InvalidNameError(StagecacheError, TypeError):
+    """A node was given a name that is not a non-empty string."""
+
+
+class DuplicateNameError(StagecacheError, ValueError):
+    """A node was given a name that another node of the graph has."""
+
+
+class UnknownNodeError(StagecacheError, KeyError):
+    """No node of the graph has that name or number."""
+
+
+class ForeignNodeError(StagecacheError, ValueError):
+    """A node of one graph was used with another."""
+
+
+class RemovedNodeError(StagecacheError, LookupError):
+    """A handle was used after its node had been removed."""
+
+
+class NodeInUseError(StagecacheError, ValueError):
+    """A node was to be removed on which other nodes still depend."""
+
+
+class NodeKindError(StagecacheError, TypeError):
+    """An operation was asked of a kind of node that does not have it."""
+
+
+class DerivedNodeError(NodeKindError):
+    """A derived entry was to be set, which only a variable can be."""
+
+
+class NotANodeError(StagecacheError, TypeError):
+    """Something that is not a node was given in place of one."""
+
+
+class DuplicatePrerequisiteError(StagecacheError, ValueError):
+    """A prerequisite was listed twice."""
+
+
+class NotCallableError(StagecacheError, TypeError):
+    """A compute function cannot be called."""
+
+
+class ComputeSignatureError(StagecacheError, TypeError):
+    """A compute function does not take one argument for each prerequisite."""
+
+
+class CycleError(StagecacheError, ValueError):
+    """A node was to depend on itself, by declaration or while it was being computed.
+
+    Attributes
+    ----------
+    path : tuple of str
+        The names along the cycle, each a prerequisite of the one before it; the first and the
+        last are the same.
+    """
+
+    def __init__(
+        self, what: str, expected: str, got: str, cure: str, path: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(what, expected, got, cure)
+        self.args = (what, expected, got, cure, path)
+        self.path = path

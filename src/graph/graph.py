@@ -1,0 +1,332 @@
+"""A reactive cache: variables, and entries that are computed from them when they are read.
+
+>>> graph = Graph("pendulum")
+>>> length = graph.variable("length", 2.0)
+>>> angle = graph.variable("angle", 0.0)
+>>> @graph.entry(prerequisites=(length, angle))
+... def tip(length, angle):
+...     return length() * (1 - angle() ** 2 / 2)
+>>> tip()
+2.0
+>>> angle.set(1.0)
+>>> tip.is_valid(), tip()
+(False, 1.0)
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from graphlib import TopologicalSorter
+from inspect import signature
+from types import FunctionType
+from typing import Any, TypeVar, overload
+
+from stagecache.errors import (
+    ComputeSignatureError,
+    DuplicateNameError,
+    ForeignNodeError,
+    InvalidNameError,
+    NodeInUseError,
+    NotANodeError,
+    NotCallableError,
+    UnknownNodeError,
+)
+from stagecache.graph.evaluation import no_function
+from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.statistics import GraphStatistics
+from stagecache.graph.store import Store
+
+T = TypeVar("T")
+
+
+class Graph:
+    """A reactive cache of variables and computed entries.
+
+    An entry's compute function is called with the handles of its prerequisites, in the order in
+    which they are declared, and calls those whose value it needs: what it does not read is not
+    computed. The handles it gets are those of the graph that computes, so a function that reads
+    nothing else serves copies of the graph as well.
+
+    Any number of threads may read at the same time, and an entry that several of them need is
+    computed once. A write, or a change of the structure, needs the graph to itself.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    """
+
+    __slots__ = ("_family", "_handles", "_numbers", "name")
+
+    def __init__(self, name: str = "graph") -> None:
+        self.name = name
+        self._handles = Handles(Store(), [], self)
+        self._numbers: dict[str, int] = {}
+        self._family = object()  # the same in all copies
+
+    # ------------------------------------------------------------------ declaring
+
+    def variable(self, name: str, value: T) -> Variable[T]:
+        """Add a variable with its first value.
+
+        Raises
+        ------
+        InvalidNameError, DuplicateNameError
+        """
+        self._check_name("variable", name)
+        node = self._handles.store.add(name, NodeKind.VARIABLE, value=value)
+        variable: Variable[T] = Variable(self._handles, node, name)
+        self._handles.add(variable, no_function, ())
+        self._numbers[name] = node
+        return variable
+
+    @overload
+    def entry(
+        self, name: str, compute: Callable[..., T], *, prerequisites: Iterable[AbstractNode] = ()
+    ) -> Entry[T]: ...
+
+    @overload
+    def entry(
+        self, *, prerequisites: Iterable[AbstractNode] = ()
+    ) -> Callable[[Callable[..., T]], Entry[T]]: ...
+
+    def entry(
+        self,
+        name: str | None = None,
+        compute: Callable[..., T] | None = None,
+        *,
+        prerequisites: Iterable[AbstractNode] = (),
+    ) -> Entry[T] | Callable[[Callable[..., T]], Entry[T]]:
+        """Add an entry; without name and function, as a decorator of the function.
+
+        Nothing is computed before the entry is read. Cost O(prerequisites), amortised.
+
+        Parameters
+        ----------
+        name : str
+            A decorated function gives its own.
+        compute : callable
+            Called with one handle for each prerequisite; returns the value.
+        prerequisites : iterable of Variable or Entry
+            Nodes of this graph. The value may depend on nothing else.
+
+        Raises
+        ------
+        InvalidNameError, DuplicateNameError, NotCallableError, ComputeSignatureError,
+        ForeignNodeError, RemovedNodeError, NotANodeError, DuplicatePrerequisiteError
+            And the graph is as before.
+        """
+        arguments = tuple(prerequisites)
+        if name is None and compute is None:
+
+            def decorate(function: Callable[..., T]) -> Entry[T]:
+                name = getattr(function, "__name__", None)
+                return self._add_entry(name, function, arguments)
+
+            return decorate
+        return self._add_entry(name, compute, arguments)
+
+    def _add_entry(
+        self, name: object, compute: Callable[..., T] | None, arguments: tuple[AbstractNode, ...]
+    ) -> Entry[T]:
+        checked = self._check_name("entry", name)
+        function = _check_function(checked, compute, len(arguments))
+        numbers = tuple([self._number_of(a) for a in arguments])
+        node = self._handles.store.add(checked, NodeKind.CACHE_ENTRY, numbers)
+        entry: Entry[T] = Entry(self._handles, node, checked)
+        self._handles.add(entry, function, arguments)
+        self._numbers[checked] = node
+        return entry
+
+    def remove(self, *nodes: AbstractNode) -> None:
+        """Remove nodes on which nothing else depends. Their handles cannot be used any more.
+
+        Cost O(the nodes and their prerequisites), if what was added last is removed first.
+
+        Raises
+        ------
+        NodeInUseError
+            A node that stays depends on one of them, or one of them is being computed.
+        ForeignNodeError, RemovedNodeError, NotANodeError
+            Whatever is raised, the graph is as before.
+        """
+        computing = self._handles.evaluator.computing()
+        going = {self._number_of(node): node for node in nodes}
+        dependents = {n: self._handles.store.structure.dependents[n] for n in going}
+        for n, node in going.items():
+            staying = [
+                self._handles.store.structure.names[d] for d in dependents[n] if d not in going
+            ]
+            if staying or n in computing:
+                raise NodeInUseError(
+                    f"{node!r}: cannot be removed",
+                    "a node that no other one needs",
+                    "dependents " + ", ".join(map(repr, staying)) if staying else "its computation",
+                    "remove these first, or in the same call" if staying else "remove it later",
+                )
+        for n in TopologicalSorter(dependents).static_order():
+            del self._numbers[going[n].name]
+            self._handles.remove(n)
+
+    # ------------------------------------------------------------------ looking up
+
+    @overload
+    def __getitem__(self, key: Variable[T]) -> Variable[T]: ...
+
+    @overload
+    def __getitem__(self, key: Entry[T]) -> Entry[T]: ...
+
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    def __getitem__(self, key: str | Variable[T] | Entry[T]) -> object:
+        """Return the node of that name; or, in a copy, the node that has this handle in the other.
+
+        Raises
+        ------
+        UnknownNodeError
+        ForeignNodeError
+            The handle is of a graph that this one has no copy in common with.
+        """
+        name = key if isinstance(key, str) else self._name_in_family(key)
+        node = self._numbers.get(name)
+        if node is None:
+            raise UnknownNodeError(
+                f"{self!r}: has no such node",
+                "the name of a node",
+                repr(name),
+                _suggest(name, self._numbers),
+            )
+        return self._handles.get(node)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, AbstractNode):
+            return key._handles is self._handles and key._node != REMOVED
+        return key in self._numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[AbstractNode]:
+        """Iterate over the nodes in the order of their declaration."""
+        return map(self._handles.get, list(self._numbers.values()))
+
+    @property
+    def statistics(self) -> GraphStatistics:
+        """What the graph consists of now. Cost O(nodes)."""
+        store = self._handles.store
+        structure = store.structure
+        entries = [n for n in structure if structure.kinds[n] == NodeKind.CACHE_ENTRY]
+        return GraphStatistics(
+            variables=len(self) - len(entries),
+            entries=len(entries),
+            valid_entries=sum(map(store.is_valid, entries)),
+            edges=sum(len(structure.prerequisites[n]) for n in entries),
+            groups=structure.num_groups,
+            writes=store.clock,
+        )
+
+    def __repr__(self) -> str:
+        counts = self.statistics
+        return (
+            f"Graph({self.name!r}: {counts.variables} variables, "
+            f"{counts.valid_entries} of {counts.entries} entries valid)"
+        )
+
+    # ------------------------------------------------------------------ copying
+
+    def copy(self, name: str | None = None) -> "Graph":
+        """Return an independent graph in the same state: what is valid here is valid there.
+
+        `copy[handle]` is the copy's own handle. Values are shared, so replace them with `set`
+        rather than change them in place. Cost O(nodes), as copies of flat lists.
+        """
+        twin = Graph(self.name if name is None else name)
+        twin._handles = self._handles.copy(twin)
+        twin._numbers = self._numbers.copy()
+        twin._family = self._family
+        return twin
+
+    # ------------------------------------------------------------------ inside
+
+    def _number_of(self, node: object) -> int:
+        if not isinstance(node, AbstractNode):
+            raise self._no_node(node)
+        if node._handles is not self._handles:
+            raise self._foreign(node)
+        return node.number()
+
+    def _name_in_family(self, node: object) -> str:
+        if not isinstance(node, AbstractNode):
+            raise self._no_node(node)
+        owner = node._handles.owner
+        if not isinstance(owner, Graph) or owner._family is not self._family:
+            raise self._foreign(node)
+        return node.name
+
+    def _no_node(self, node: object) -> NotANodeError:
+        return NotANodeError(
+            f"{node!r}: is not a node",
+            f"a Variable or an Entry of {self!r}",
+            f"a {type(node).__name__}",
+            "pass what variable() or entry() returned; graph[name] finds it",
+        )
+
+    def _foreign(self, node: AbstractNode) -> ForeignNodeError:
+        return ForeignNodeError(
+            f"{node!r}: belongs to another graph",
+            f"a node of {self!r}",
+            f"one of {node._handles.owner!r}",
+            "use nodes of one graph; in a copy, find a node's own handle by copy[node]",
+        )
+
+    def _check_name(self, kind: str, name: object) -> str:
+        if not isinstance(name, str) or not name:
+            raise InvalidNameError(
+                f"{kind} of {self!r}: its name is missing",
+                "a string that is not empty",
+                repr(name),
+                f"give the {kind} a name; the decorator is written @graph.entry(prerequisites=...)",
+            )
+        if name in self._numbers:
+            raise DuplicateNameError(
+                f"{kind} {name!r}: the name is taken in {self!r}",
+                "a name that no other node has",
+                f"that of {self._handles.get(self._numbers[name])!r}",
+                "choose another name, or remove that node first",
+            )
+        return name
+
+
+def _check_function(name: str, compute: Callable[..., T] | None, count: int) -> Callable[..., T]:
+    """Refuse what cannot be called with `count` arguments, as far as that can be known."""
+    if type(compute) is FunctionType:  # the usual case, and a tenth of the time of the general one
+        code = compute.__code__
+        if code.co_argcount == count and not code.co_kwonlyargcount:
+            return compute
+    if not callable(compute):
+        raise NotCallableError(
+            f"entry {name!r}: its compute function cannot be called",
+            "a function of the prerequisites",
+            repr(compute),
+            "pass the function itself, not its result",
+        )
+    try:
+        signature(compute).bind(*range(count))
+    except ValueError:
+        return compute  # some builtins do not tell
+    except TypeError as error:
+        raise ComputeSignatureError(
+            f"entry {name!r}: its compute function does not fit its prerequisites",
+            f"a function of {count} arguments, a handle for each prerequisite",
+            f"{getattr(compute, '__name__', compute)}{signature(compute)}: {error}",
+            "let it take one argument for each prerequisite, in the same order",
+        ) from None
+    return compute
+
+
+def _suggest(name: str, names: Iterable[str]) -> str:
+    similar = get_close_matches(name, names)
+    if similar:
+        return "did you mean " + " or ".join(map(repr, similar)) + "?"
+    return "iterate over the graph to see its nodes"

@@ -1,0 +1,229 @@
+"""Handles: what a user of a `Graph` holds, calls to read, and asks about a node."""
+
+from abc import ABC, abstractmethod
+from typing import Final, Generic, NoReturn, TypeVar
+
+from stagecache.errors import DerivedNodeError, RemovedNodeError
+from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.store import INVALID, Store
+
+T = TypeVar("T")
+
+# The number that a handle has once its node was removed. No list is so long: reading fails at the
+# first access, without a check that every other read would pay for.
+REMOVED: Final = 1 << 60
+
+
+class Handles:
+    """The handles of one graph: one for each node, made in a copy when it is first asked for.
+
+    Parameters
+    ----------
+    store : Store
+    functions : list of callable
+        By node: what computes it.
+    owner : object
+        The graph, for messages.
+    """
+
+    __slots__ = ("_handles", "evaluator", "owner", "store")
+
+    def __init__(self, store: Store, functions: list[Function], owner: object) -> None:
+        self.store = store
+        self.owner = owner
+        self.evaluator = Evaluator(store, functions, [None] * len(functions), self._bind)
+        self._handles: list[AbstractNode | None] = [None] * len(functions)
+
+    def copy(self, owner: object) -> "Handles":
+        """Return those of a graph in the same state. Cost O(nodes), as copies of flat lists."""
+        store = self.store.copy()
+        for node in self.evaluator.computing():  # here, but not in the copy
+            store.marks[node] = INVALID
+        return Handles(store, self.evaluator.functions.copy(), owner)
+
+    def add(
+        self, handle: "AbstractNode", function: Function, arguments: "tuple[AbstractNode, ...]"
+    ) -> None:
+        """Register the handle of a node that was added to the store."""
+        node = handle.number()
+        if node == len(self._handles):
+            self._handles.append(handle)
+            self.evaluator.functions.append(function)
+            self.evaluator.arguments.append(arguments)
+        else:
+            self._handles[node] = handle
+            self.evaluator.functions[node] = function
+            self.evaluator.arguments[node] = arguments
+
+    def get(self, node: int) -> "AbstractNode":
+        """The handle of a node."""
+        handle = self._handles[node]
+        if handle is None:
+            structure = self.store.structure
+            if structure.kinds[node] is NodeKind.CACHE_ENTRY:
+                handle = Entry(self, node, structure.names[node])
+            else:
+                handle = Variable(self, node, structure.names[node])
+            self._handles[node] = handle
+        return handle
+
+    def remove(self, node: int) -> None:
+        """Remove a node from the store; its handle is of no use from now on."""
+        self.store.remove(node)
+        handle = self._handles[node]
+        if handle is not None:
+            handle._node = REMOVED
+        self._handles[node] = None
+        self.evaluator.functions[node] = no_function
+        self.evaluator.arguments[node] = ()
+
+    def _bind(self, node: int) -> Arguments:
+        arguments = self.evaluator.arguments[node] = self.get(node).prerequisites
+        return arguments
+
+
+class AbstractNode(ABC):
+    """A node of one graph: a `Variable` or an `Entry`.
+
+    Its graph makes it, and it stays the same object for the life of the node.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the graph.
+    """
+
+    __slots__ = ("_handles", "_node", "name")
+
+    def __init__(self, handles: Handles, node: int, name: str) -> None:
+        self._handles = handles
+        self._node = node
+        self.name = name
+
+    @abstractmethod
+    def __call__(self) -> object:
+        """Return the value."""
+
+    @property
+    def version(self) -> int:
+        """The number of the present value; it rises with each and is never given twice.
+
+        A variable's rises with each write, an entry's with each computation.
+        """
+        return self._handles.store.versions[self.number()]
+
+    @property
+    def prerequisites(self) -> "tuple[AbstractNode, ...]":
+        """The nodes on which this one directly depends, as declared."""
+        above = self._handles.store.structure.prerequisites[self.number()]
+        return tuple([self._handles.get(n) for n in above])
+
+    @property
+    def dependents(self) -> "tuple[AbstractNode, ...]":
+        """The nodes that directly depend on this one, in the order of their declaration."""
+        below = self._handles.store.structure.dependents[self.number()]
+        return tuple([self._handles.get(n) for n in below])
+
+    def is_valid(self) -> bool:
+        """Whether a read would find a value, without computing. Always so for a variable."""
+        return self._handles.store.is_valid(self.number())
+
+    def number(self) -> int:
+        """The number of the node in its structure.
+
+        Raises
+        ------
+        RemovedNodeError
+        """
+        if self._node == REMOVED:
+            raise self._removed()
+        return self._node
+
+    def _removed(self) -> RemovedNodeError:
+        return RemovedNodeError(
+            f"{self!r}: is used after its removal",
+            "a node that is in a graph",
+            "one that was removed",
+            "drop this handle, or declare the node again and use the new one",
+        )
+
+
+class Variable(AbstractNode, Generic[T]):
+    """A value that is written from outside and on which entries depend. Call it to read."""
+
+    __slots__ = ()
+
+    def __call__(self) -> T:
+        """Return the value. Cost O(1)."""
+        try:
+            return self._handles.store.values[self._node]  # type: ignore[no-any-return]  # set() took a T
+        except IndexError:
+            raise self._removed() from None
+
+    def set(self, value: T) -> None:
+        """Replace the value: everything downstream is invalid then, even if the value is equal.
+
+        Cost O(groups downstream in which something was computed since the last write).
+        """
+        store = self._handles.store
+        node = self._node
+        try:
+            store.values[node] = value
+        except IndexError:
+            raise self._removed() from None
+        store.write(node)
+
+    def __repr__(self) -> str:
+        if self._node == REMOVED:
+            return f"Variable({self.name!r}, removed)"
+        return f"Variable({self.name!r}, version {self.version}, value {self()!r})"
+
+
+class Entry(AbstractNode, Generic[T]):
+    """A value computed when it is read and kept while nothing upstream changes. Call it to read."""
+
+    __slots__ = ("_group",)
+
+    def __init__(self, handles: Handles, node: int, name: str) -> None:
+        super().__init__(handles, node, name)
+        self._group = handles.store.structure.group_of[node]
+
+    def __call__(self) -> T:
+        """Return the value, computing it first if it is not valid. Cost of a hit O(1).
+
+        Raises
+        ------
+        CycleError
+            The computation reads this entry itself.
+        Exception
+            Whatever the compute function raises, unchanged; the entry is not valid then.
+        """
+        handles = self._handles
+        store = handles.store
+        node = self._node
+        try:
+            if store.marks[node] >= store.gates[self._group]:
+                return store.values[node]  # type: ignore[no-any-return]  # computed by a function to T
+        except IndexError:
+            raise self._removed() from None
+        return handles.evaluator.evaluate(node)  # type: ignore[no-any-return]  # as above
+
+    def invalidate(self) -> None:
+        """Make this entry invalid, and all that depends on it. Cost O(transitive dependents)."""
+        self._handles.store.invalidate(self.number())
+
+    def set(self, value: object) -> NoReturn:
+        """Refuse: an entry is computed, not set."""
+        raise DerivedNodeError(
+            f"{self!r}: cannot be set",
+            "a variable",
+            f"a value {value!r} for a derived entry",
+            "set the variables it depends on, or make it a variable",
+        )
+
+    def __repr__(self) -> str:
+        if self._node == REMOVED:
+            return f"Entry({self.name!r}, removed)"
+        state = "valid" if self.is_valid() else "not valid"
+        return f"Entry({self.name!r}, version {self.version}, {state})"

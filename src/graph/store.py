@@ -1,0 +1,294 @@
+"""What varies from state to state: values, versions, and what is valid. All of it in flat lists.
+
+A clock counts writes. A cache entry remembers the clock of its computation, its *mark*; each group
+of nodes has a *gate*, the clock at which something upstream of it last changed, and ::
+
+    valid(node)  <=>  marks[node] >= gates[group_of[node]]
+
+So a read costs one comparison. A write moves the clock on and raises the gates downstream,
+however many entries share them::
+
+    clock 7          {angle} gate 4        tip, mark 5: valid
+                        |
+                     {tip}   gate 4
+
+    angle is written, clock 8:
+                     {angle} gate 8        tip, mark 5: not valid
+                        |
+                     {tip}   gate 8
+
+**Live groups.** A write visits only groups that are *live*: in which, or downstream of which,
+something may have become valid since their gates were last raised. A computation makes its group
+live, and with it all groups upstream. So a write pays for the computations made since the last
+one and for nothing else, and a second write in a row costs O(1).
+
+**Closed groups.** A source that is closed (a stage that is not realized) closes the groups
+downstream, for as long as it is. The gate of a closed group has `CLOSED` added once for each
+closed group directly upstream and for its own source being closed: it is above every mark, and
+what it will be when the group opens is still there below.
+"""
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from stagecache.errors import NodeKindError
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.structure import Structure
+
+CLOSED: Final = 1 << 60  # above every clock
+INVALID: Final = -1  # the mark of an entry that was never computed, or was invalidated
+COMPUTING: Final = -2  # the mark of an entry while it is being computed
+VOID: Final = -3  # the same, when it was invalidated meanwhile
+
+
+class Store:
+    """Values, versions and validity of the nodes of one structure, for one state.
+
+    Stores share a structure until one of them changes it (copy-on-write). Changes of structure are
+    checked; what is done all the time is not: handles see to it that a number is that of a node of
+    the right kind.
+
+    Attributes
+    ----------
+    structure : Structure
+        To be changed only through the store.
+    clock : int
+        The number of writes so far, never set back.
+    values, versions, marks : list
+        By node. The version of a variable is 1 or more and rises with each write, that of an
+        entry with each computation. No number is given twice, not even to a later node.
+    gates, live : list
+        By group.
+    closed : set of int
+        The stages that are closed.
+    """
+
+    __slots__ = (
+        "_floor",
+        "_shared",
+        "clock",
+        "closed",
+        "gates",
+        "live",
+        "marks",
+        "structure",
+        "values",
+        "versions",
+    )
+
+    def __init__(self) -> None:
+        self.structure = Structure()
+        self.clock = 0
+        self.values: list[Any] = []  # of every type; the handles know which
+        self.versions: list[int] = []
+        self.marks: list[int] = []
+        self.gates: list[int] = []
+        self.live: list[bool] = []
+        self.closed: set[int] = set()
+        self._floor = 0  # the highest version of any node that was removed
+        self._shared = False
+
+    def __repr__(self) -> str:
+        return f"Store({self.structure!r}, clock {self.clock})"
+
+    def copy(self) -> "Store":
+        """Return an independent store in the same state. Cost O(nodes), as copies of flat lists.
+
+        Values are shared: they are replaced by writes, never changed.
+        """
+        twin = Store()
+        twin.structure = self.structure
+        twin._shared = self._shared = True
+        twin.clock = self.clock
+        twin.values = self.values.copy()
+        twin.versions = self.versions.copy()
+        twin.marks = self.marks.copy()
+        twin.gates = self.gates.copy()
+        twin.live = self.live.copy()
+        twin.closed = self.closed.copy()
+        twin._floor = self._floor
+        return twin
+
+    # ------------------------------------------------------------------ structure
+
+    def add(
+        self,
+        name: str,
+        kind: NodeKind,
+        prerequisites: tuple[int, ...] = (),
+        label: Hashable = None,
+        value: object = None,
+    ) -> int:
+        """Add a node, as `Structure.add` does, with a first value if it is a variable.
+
+        A stage starts closed, an entry not valid.
+        """
+        self._own_structure()
+        structure = self.structure
+        node = structure.add(name, kind, prerequisites, label)
+        if node == len(self.values):
+            self.values.append(None)
+            self.versions.append(0)
+            self.marks.append(INVALID)
+            self.gates.append(0)
+            self.live.append(False)
+        self.values[node] = value
+        self.marks[node] = INVALID
+        self.versions[node] = self._floor
+        if structure.group_of[node] == node:
+            self.gates[node] = self.clock
+            self.live[node] = False
+            for g in structure.upstream[node]:
+                if self.gates[g] >= CLOSED:
+                    self.gates[node] += CLOSED
+        if kind != NodeKind.CACHE_ENTRY:
+            self.marks[node] = self.clock
+            self.versions[node] += 1
+        if kind == NodeKind.STAGE:
+            self.close(node)
+        return node
+
+    def remove(self, node: int) -> None:
+        """Remove a node, as `Structure.remove` does, and forget its value."""
+        self._own_structure()
+        self.structure.remove(node)
+        self.closed.discard(node)
+        self._floor = max(self._floor, self.versions[node])
+        self.values[node] = None
+        self.marks[node] = INVALID
+
+    def connect(self, node: int, prerequisite: int) -> None:
+        """Connect two sources, as `Structure.connect` does; a change of `node`."""
+        self._own_structure()
+        self.structure.connect(node, prerequisite)
+        if self.gates[prerequisite] >= CLOSED:
+            self._shut(node)
+        self.write(node)
+
+    def disconnect(self, node: int, prerequisite: int) -> None:
+        """Disconnect two sources, as `Structure.disconnect` does; a change of `node`."""
+        self._own_structure()
+        self.structure.disconnect(node, prerequisite)
+        if self.gates[prerequisite] >= CLOSED:
+            self._unshut(node)
+        self.write(node)
+
+    def _own_structure(self) -> None:
+        if self._shared:
+            self.structure = self.structure.copy()
+            self._shared = False
+
+    # ------------------------------------------------------------------ validity
+
+    def is_valid(self, node: int) -> bool:
+        """Whether nothing upstream of the node changed since it was marked. Cost O(1)."""
+        return self.marks[node] >= self.gates[self.structure.group_of[node]]
+
+    def write(self, node: int) -> None:
+        """Count a change of a source: everything downstream becomes invalid.
+
+        Cost O(groups downstream that became live since they were last raised).
+        """
+        clock = self.clock + 1
+        self.clock = clock
+        self.versions[node] += 1
+        self.marks[node] = clock
+        if self.live[node]:
+            self._raise_gates(node)
+
+    def mark_valid(self, node: int) -> None:
+        """Count an entry as computed now. Cost O(1), amortised over the writes that follow."""
+        self.make_live(self.structure.group_of[node])
+        self.versions[node] += 1
+        self.marks[node] = self.clock
+
+    def invalidate(self, node: int) -> None:
+        """Make an entry and all that depends on it invalid. Cost O(transitive dependents).
+
+        Dependents that are invalid already are passed through: a valid one may lie below.
+        """
+        marks = self.marks
+        dependents = self.structure.dependents
+        reached = {node}
+        queue = [node]
+        for n in queue:
+            marks[n] = INVALID if marks[n] >= INVALID else VOID
+            for d in dependents[n]:
+                if d not in reached:
+                    reached.add(d)
+                    queue.append(d)
+
+    def make_live(self, group: int) -> None:
+        """Let the next write upstream of this group raise its gate."""
+        live = self.live
+        upstream = self.structure.upstream
+        queue = [group]
+        for g in queue:
+            if not live[g]:
+                live[g] = True
+                queue.extend(upstream[g])
+
+    def _raise_gates(self, group: int) -> None:
+        clock = self.clock
+        live = self.live
+        gates = self.gates
+        downstream = self.structure.downstream
+        queue = [group]
+        for g in queue:
+            if live[g]:
+                live[g] = False
+                gates[g] = clock if gates[g] < CLOSED else gates[g] // CLOSED * CLOSED + clock
+                queue.extend(downstream[g])
+
+    # ------------------------------------------------------------------ closing and opening
+
+    def close(self, node: int) -> None:
+        """Close a stage: it and all that depends on it is invalid until it is opened.
+
+        What is marked valid in the meantime becomes valid then, unless something upstream of it
+        changes. No effect where it is closed already. Cost O(edges of the groups that close).
+        """
+        self._require_stage(node)
+        if node not in self.closed:
+            self.closed.add(node)
+            self._shut(node)
+
+    def open(self, node: int) -> None:
+        """Open a stage: what did not change since it was marked is valid again.
+
+        No effect where it is open already. Cost O(edges of the groups that open).
+        """
+        self._require_stage(node)
+        if node in self.closed:
+            self.closed.remove(node)
+            self._unshut(node)
+
+    def _require_stage(self, node: int) -> None:
+        self.structure.require(node)
+        if self.structure.kinds[node] != NodeKind.STAGE:
+            kind = self.structure.kinds[node]
+            raise NodeKindError(
+                f"{kind} {self.structure.names[node]!r}: cannot be closed or opened",
+                "a stage",
+                f"a {kind}",
+                "close a stage on which it depends",
+            )
+
+    def _shut(self, group: int) -> None:
+        gates = self.gates
+        downstream = self.structure.downstream
+        queue = [group]
+        for g in queue:
+            was_open = gates[g] < CLOSED
+            gates[g] += CLOSED
+            if was_open:
+                queue.extend(downstream[g])
+
+    def _unshut(self, group: int) -> None:
+        gates = self.gates
+        downstream = self.structure.downstream
+        queue = [group]
+        for g in queue:
+            gates[g] -= CLOSED
+            if gates[g] < CLOSED:
+                queue.extend(downstream[g])

@@ -1,0 +1,391 @@
+r"""What depends on what: the part of a graph that is the same in every state.
+
+Nodes are numbered, and a node's number is its key in every array here and in each `Store`. Edges
+run between nodes. A second, smaller graph runs between *groups*: a group is a set of nodes that
+always go out of date together, so that one gate, kept for each group in each store, answers for
+all of them::
+
+        nodes                            groups
+
+    length    angle      rate        {length}    {angle}      {rate}
+         \    /   \      /                 \      /    \      /
+          tip      energy             {tip, height}   {energy}
+           |
+         height
+
+A group goes by the number of the node that founded it. Every variable and every stage founds
+one. An entry joins the group of its only prerequisite, or the group with the same groups upstream,
+and otherwise founds one. The set of *all* sources upstream of an entry is never written out: in a
+kinematic tree, where entry i depends on entry i-1 and on variable i, these sets have n² members.
+
+The graph is acyclic by construction: what an entry depends on exists before it. Only variables
+and stages gain edges later (`Structure.connect`), and there a cycle is looked for.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Final
+
+from stagecache.errors import (
+    CycleError,
+    DuplicatePrerequisiteError,
+    NodeInUseError,
+    NodeKindError,
+    UnknownNodeError,
+)
+from stagecache.graph.kind import NodeKind
+
+# A group with more groups upstream than this is not searched for edges that it makes redundant:
+# adding a node costs what its own prerequisites cost, and such an edge is but a step in a walk.
+LONGEST_REDUCED: Final = 8
+
+
+class Structure:
+    """Nodes, prerequisites, dependents and groups, without any value.
+
+    Many stores share one structure; a `Store` copies it before changing it. A node keeps its
+    number for life; numbers of removed nodes are used again.
+
+    Attributes
+    ----------
+    names : list of str
+        By node; empty where the number is free.
+    kinds : list of NodeKind
+        By node.
+    prerequisites : list of sequence of int
+        By node: the edges up, as declared.
+    dependents : list of sequence of int
+        By node: the edges down, in the order in which they came.
+    group_of : list of int
+        By node: the group to which it belongs.
+    upstream : list of sequence of int
+        By group: the groups from which it is reached by one edge.
+    downstream : list of sequence of int
+        By group: the groups that it reaches by one edge.
+    """
+
+    __slots__ = (
+        "_founded",
+        "_free",
+        "_labels",
+        "_members",
+        "dependents",
+        "downstream",
+        "group_of",
+        "kinds",
+        "names",
+        "prerequisites",
+        "upstream",
+    )
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.kinds: list[NodeKind] = []
+        self.prerequisites: list[Sequence[int]] = []
+        self.dependents: list[Sequence[int]] = []
+        self.group_of: list[int] = []
+        self.upstream: list[Sequence[int]] = []
+        self.downstream: list[Sequence[int]] = []
+        self._members: list[int] = []
+        self._labels: dict[int, Hashable] = {}
+        self._founded: dict[Hashable, dict[tuple[int, ...], int]] = {}
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        return sum(1 for name in self.names if name)
+
+    def __iter__(self) -> Iterator[int]:
+        return (node for node, name in enumerate(self.names) if name)
+
+    def __repr__(self) -> str:
+        return f"Structure({len(self)} nodes in {self.num_groups} groups)"
+
+    @property
+    def num_groups(self) -> int:
+        """How many groups the nodes form. Cost O(nodes)."""
+        return sum(1 for members in self._members if members)
+
+    def copy(self) -> "Structure":
+        """Return the same nodes, sharing nothing that can change. Cost O(nodes + edges)."""
+        twin = Structure()
+        twin.names = self.names.copy()
+        twin.kinds = self.kinds.copy()
+        twin.prerequisites = self.prerequisites.copy()
+        twin.dependents = _copy(self.dependents)
+        twin.group_of = self.group_of.copy()
+        twin.upstream = self.upstream.copy()
+        for node, edges in enumerate(self.upstream):
+            if isinstance(edges, list):  # made by connect()
+                twin.upstream[node] = twin.prerequisites[node] = edges.copy()
+        twin.downstream = _copy(self.downstream)
+        twin._members = self._members.copy()
+        twin._labels = self._labels.copy()
+        twin._founded = {label: groups.copy() for label, groups in self._founded.items()}
+        twin._free = self._free.copy()
+        return twin
+
+    def require(self, node: int) -> None:
+        """Raise `UnknownNodeError` unless there is a node of that number."""
+        if not 0 <= node < len(self.names) or not self.names[node]:
+            raise UnknownNodeError(
+                f"node {node}: does not exist",
+                f"the number of one of {len(self)} nodes",
+                f"{node}",
+                "use numbers that add() returned and remove() was not given since",
+            )
+
+    # ------------------------------------------------------------------ nodes
+
+    def add(
+        self,
+        name: str,
+        kind: NodeKind,
+        prerequisites: tuple[int, ...] = (),
+        label: Hashable = None,
+    ) -> int:
+        """Add a node and return its number. Cost O(prerequisites), amortised.
+
+        Parameters
+        ----------
+        name : str
+            What people call it; not empty. It need not be unique.
+        kind : NodeKind
+        prerequisites : tuple of int
+            Of a cache entry: nodes that exist. Variables and stages start without any.
+        label : hashable
+            Entries share a group only where their labels are equal: for a caller to whom more
+            than the prerequisites decides on validity.
+
+        Raises
+        ------
+        UnknownNodeError, DuplicatePrerequisiteError, NodeKindError
+            And the structure is as before.
+        """
+        for p in prerequisites:
+            self.require(p)
+        if len(set(prerequisites)) < len(prerequisites):
+            twice = sorted({self.names[p] for p in prerequisites if prerequisites.count(p) > 1})
+            raise DuplicatePrerequisiteError(
+                f"{kind} {name!r}: a prerequisite is listed more than once",
+                "each prerequisite once",
+                ", ".join(map(repr, twice)) + " repeatedly",
+                "name each prerequisite once",
+            )
+        if prerequisites and kind != NodeKind.CACHE_ENTRY:
+            raise NodeKindError(
+                f"{kind} {name!r}: is a source and starts without prerequisites",
+                "none",
+                ", ".join(repr(self.names[p]) for p in prerequisites),
+                "connect() it to other variables and stages once it exists",
+            )
+        node = self._free.pop() if self._free else self._extend()
+        self.names[node] = name
+        self.kinds[node] = kind
+        self.prerequisites[node] = prerequisites
+        for p in prerequisites:
+            _attach(self.dependents, p, node)
+        group = node
+        if kind == NodeKind.CACHE_ENTRY:
+            group = self._join_or_found(node, prerequisites, label)
+        self.group_of[node] = group
+        self._members[group] += 1
+        return node
+
+    def remove(self, node: int) -> None:
+        """Remove a node on which nothing depends, wherever it is registered.
+
+        The cost is that of its prerequisites, if what was added last is removed first; otherwise
+        it grows with the number of their dependents.
+
+        Raises
+        ------
+        NodeInUseError, UnknownNodeError
+            And the structure is as before.
+        """
+        self.require(node)
+        below = self.dependents[node]
+        if below:
+            raise NodeInUseError(
+                f"{self.kinds[node]} {self.names[node]!r}: other nodes depend on it",
+                "a node without dependents",
+                "dependents " + ", ".join(repr(self.names[d]) for d in below),
+                "remove these first, or together with it",
+            )
+        for p in self.prerequisites[node]:
+            _detach(self.dependents, p, node)
+        self.names[node] = ""
+        self.prerequisites[node] = ()
+        group = self.group_of[node]
+        self._members[group] -= 1
+        # The founder's number stays taken while its group has other members.
+        if not self._members[group]:
+            self._dissolve(group)
+            self._free.append(group)
+        if group != node:
+            self._free.append(node)
+
+    def _extend(self) -> int:
+        node = len(self.names)
+        self.names.append("")
+        self.kinds.append(NodeKind.VARIABLE)
+        self.prerequisites.append(())
+        self.dependents.append(())
+        self.group_of.append(node)
+        self.upstream.append(())
+        self.downstream.append(())
+        self._members.append(0)
+        return node
+
+    # ------------------------------------------------------------------ edges between sources
+
+    def connect(self, node: int, prerequisite: int) -> None:
+        """Let a variable or stage depend on another one: an aggregate on a part of it, say.
+
+        The cost is that of a walk over what lies upstream of `prerequisite`.
+
+        Raises
+        ------
+        CycleError, DuplicatePrerequisiteError, NodeKindError, UnknownNodeError
+            And the structure is as before.
+        """
+        self.require(node)
+        self.require(prerequisite)
+        for end in (node, prerequisite):
+            if self.kinds[end] == NodeKind.CACHE_ENTRY:
+                raise NodeKindError(
+                    f"cache entry {self.names[end]!r}: cannot be connected",
+                    "variables and stages at both ends",
+                    f"{self.names[node]!r} to depend on {self.names[prerequisite]!r}",
+                    "give an entry its prerequisites when it is added",
+                )
+        path = self._path_up(prerequisite, node)
+        if path:
+            names = tuple(self.names[n] for n in [node, *path])
+            raise CycleError(
+                f"{self.kinds[node]} {names[0]!r}: would depend on itself",
+                "prerequisites without a cycle",
+                " -> ".join(names),
+                "leave one of these edges out",
+                names,
+            )
+        edges = self.prerequisites[node]
+        if node in self.dependents[prerequisite]:
+            raise DuplicatePrerequisiteError(
+                f"{self.kinds[node]} {self.names[node]!r}: is connected to it already",
+                "each prerequisite once",
+                f"{self.names[prerequisite]!r} again",
+                "connect() each prerequisite once",
+            )
+        # Both found groups of their own, so that the same list serves nodes and groups.
+        if isinstance(edges, list):
+            edges.append(prerequisite)
+        else:
+            self.prerequisites[node] = self.upstream[node] = [prerequisite]
+        _attach(self.dependents, prerequisite, node)
+        _attach(self.downstream, prerequisite, node)
+
+    def disconnect(self, node: int, prerequisite: int) -> None:
+        """Undo `connect`.
+
+        Raises
+        ------
+        UnknownNodeError
+            There is no such edge.
+        """
+        edges = self.prerequisites[node]
+        if not isinstance(edges, list) or prerequisite not in edges:
+            raise UnknownNodeError(
+                f"node {node}: is not connected to {prerequisite}",
+                "an edge made by connect()",
+                "no such edge",
+                "disconnect() what was connected",
+            )
+        edges.remove(prerequisite)
+        _detach(self.dependents, prerequisite, node)
+        _detach(self.downstream, prerequisite, node)
+
+    def _path_up(self, start: int, goal: int) -> list[int]:
+        """The nodes of a shortest path up from `start` to `goal`, both included; or nothing."""
+        came_from = {start: start}
+        queue = [start]
+        for n in queue:
+            if n == goal:
+                path = [goal]
+                while path[-1] != start:
+                    path.append(came_from[path[-1]])
+                return path[::-1]
+            for above in self.prerequisites[n]:
+                if above not in came_from:
+                    came_from[above] = n
+                    queue.append(above)
+        return []
+
+    # ------------------------------------------------------------------ groups
+
+    def _join_or_found(self, node: int, prerequisites: tuple[int, ...], label: Hashable) -> int:
+        """The group of a new entry."""
+        groups = dict.fromkeys([self.group_of[p] for p in prerequisites])
+        if len(groups) > 1:
+            # What is upstream of another upstream group need not be named. Only entries' groups
+            # are asked: their edges never change, and those made by connect() may be undone.
+            for g in list(groups):
+                if (
+                    self.kinds[g] == NodeKind.CACHE_ENTRY
+                    and len(self.upstream[g]) <= LONGEST_REDUCED
+                ):
+                    for above in self.upstream[g]:
+                        groups.pop(above, None)
+        if len(groups) == 1:
+            (only,) = groups
+            if self._labels.get(only) == label:
+                return only
+        upstream = tuple(sorted(groups))
+        founded = self._founded.setdefault(label, {})
+        group = founded.get(upstream)
+        if group is not None:
+            return group
+        if upstream == prerequisites:
+            upstream = prerequisites  # share one tuple, for memory
+        founded[upstream] = node
+        if label is not None:
+            self._labels[node] = label
+        self.upstream[node] = upstream
+        for g in upstream:
+            _attach(self.downstream, g, node)
+        return node
+
+    def _dissolve(self, group: int) -> None:
+        upstream = self.upstream[group]
+        for g in upstream:
+            _detach(self.downstream, g, group)
+        self.upstream[group] = ()
+        if self.kinds[group] == NodeKind.CACHE_ENTRY:
+            label = self._labels.pop(group, None)
+            founded = self._founded[label]
+            del founded[tuple(upstream)]
+            if not founded:
+                del self._founded[label]
+
+
+def _attach(edges: list[Sequence[int]], at: int, end: int) -> None:
+    """Add an edge: an empty or short tuple, which is small and shared by copies, or a list."""
+    listed = edges[at]
+    if isinstance(listed, list):
+        listed.append(end)
+    else:
+        edges[at] = [*listed, end] if listed else (end,)
+
+
+def _detach(edges: list[Sequence[int]], at: int, end: int) -> None:
+    """Take an edge out, looking from the end: what came last usually goes first."""
+    listed = edges[at]
+    if isinstance(listed, list):
+        i = len(listed) - 1
+        while listed[i] != end:
+            i -= 1
+        del listed[i]
+    else:
+        edges[at] = ()
+
+
+def _copy(edges: list[Sequence[int]]) -> list[Sequence[int]]:
+    return [e.copy() if isinstance(e, list) else e for e in edges]

@@ -1,0 +1,346 @@
+"""Computing: exceptions, cycles, deep chains, threads."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from stagecache import Entry, Graph, Variable
+from stagecache.errors import CycleError
+from stagecache.graph.evaluation import DEEPEST
+from tests.graph.check_structure import check_store
+
+Read = Callable[[], int]
+TIMEOUT = 30  # seconds after which a test of threads has hung
+
+
+# ---------------------------------------------------------------------- exceptions
+
+
+def test_an_exception_reaches_the_reader_unchanged_and_leaves_the_entry_invalid() -> None:
+    graph = Graph()
+    a = graph.variable("a", 0)
+    error = ZeroDivisionError("my own")
+
+    def fail(a: Read) -> int:
+        if a() == 0:
+            raise error
+        return a()
+
+    good = graph.entry("good", lambda a: a() + 1, prerequisites=(a,))
+    bad = graph.entry("bad", fail, prerequisites=(a,))
+    below = graph.entry("below", lambda g, b: g() + b(), prerequisites=(good, bad))
+    with pytest.raises(ZeroDivisionError) as caught:
+        below()
+    assert caught.value is error
+    assert (good.is_valid(), bad.is_valid(), below.is_valid()) == (True, False, False)
+    assert (good.version, bad.version, below.version) == (1, 0, 0)
+    a.set(2)
+    assert below() == 5
+
+
+def test_an_interrupt_leaves_nothing_half_computed() -> None:
+    graph = Graph()
+    interrupted = True
+
+    def compute() -> int:
+        if interrupted:
+            raise KeyboardInterrupt
+        return 1
+
+    entry = graph.entry("entry", compute)
+    below = graph.entry("below", lambda e: e(), prerequisites=(entry,))
+    with pytest.raises(KeyboardInterrupt):
+        below()
+    interrupted = False
+    assert below() == 1
+
+
+def test_a_handled_failure_does_not_spoil_the_reader() -> None:
+    graph = Graph()
+    bad = graph.entry("bad", lambda: 1 // 0)
+
+    def careful(bad: Read) -> int:
+        try:
+            return bad()
+        except ZeroDivisionError:
+            return -1
+
+    assert graph.entry("careful", careful, prerequisites=(bad,))() == -1
+
+
+def test_an_entry_that_is_invalidated_while_it_is_computed_stays_invalid() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    upper: Entry[int] = graph.entry("upper", lambda a: a(), prerequisites=(a,))
+
+    def compute(upper_read: Read) -> int:
+        value = upper_read()
+        upper.invalidate()
+        return value
+
+    entry = graph.entry("entry", compute, prerequisites=(upper,))
+    assert entry() == 1
+    assert not entry.is_valid()
+
+
+def test_an_entry_whose_source_is_written_while_it_is_computed_stays_invalid() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+
+    def compute(a_read: Read) -> int:
+        value = a_read()
+        a.set(value + 1)
+        return value
+
+    entry = graph.entry("entry", compute, prerequisites=(a,))
+    assert entry() == 1
+    assert not entry.is_valid()
+    assert entry() == 2
+    check_store(graph._handles.store)
+
+
+# ---------------------------------------------------------------------- cycles
+
+
+def test_an_entry_that_reads_itself_is_a_cycle() -> None:
+    graph = Graph()
+    entry: Entry[int] = graph.entry("entry", lambda: entry() + 1)
+    with pytest.raises(CycleError) as caught:
+        entry()
+    assert caught.value.path == ("entry", "entry")
+    assert not entry.is_valid()
+
+
+@pytest.mark.parametrize("length", [2, 5, DEEPEST - 1, DEEPEST + 1, 3 * DEEPEST])
+def test_a_cycle_through_an_undeclared_read_names_its_path(length: int) -> None:
+    graph = Graph()
+    closing = True
+    last: Entry[int] = graph.entry("e0", lambda: last() if closing else 0)
+    for i in range(1, length):
+        last = graph.entry(f"e{i}", lambda below: below() + 1, prerequisites=(last,))
+    with pytest.raises(CycleError) as caught:
+        last()
+    path = caught.value.path
+    assert path[0] == path[-1]
+    assert set(path) <= {f"e{i}" for i in range(length)}
+    assert "e0" in path
+    if length < DEEPEST:
+        assert path == (*[f"e{i}" for i in reversed(range(length))], f"e{length - 1}")
+    closing = False
+    assert last() == length - 1, "the cycle left nothing behind"
+
+
+# ---------------------------------------------------------------------- deep chains
+
+
+def chain(graph: Graph, length: int, bottom: Callable[..., int]) -> list[Entry[int]]:
+    entries = [graph.entry("e0", bottom)]
+    for i in range(1, length):
+        entries.append(
+            graph.entry(f"e{i}", lambda below: below() + 1, prerequisites=(entries[-1],))
+        )
+    return entries
+
+
+def test_a_failure_at_the_end_of_a_deep_chain_reaches_the_reader() -> None:
+    calls = []
+
+    def fail() -> int:
+        calls.append(1)
+        raise ValueError("bottom")
+
+    entries = chain(Graph(), 5_000, fail)
+    for reads in (1, 2):
+        with pytest.raises(ValueError, match="bottom") as caught:
+            entries[-1]()
+        assert len(calls) == reads, "it is computed once for each read"
+        assert not any(e.is_valid() for e in entries)
+        depth = sum(1 for _ in iterate_traceback(caught.value))
+        assert depth < 10 * DEEPEST, "the traceback does not grow with the chain"
+
+
+def iterate_traceback(error: BaseException) -> Iterator[object]:
+    traceback = error.__traceback__
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def test_a_deep_failure_that_nobody_reads_is_not_raised() -> None:
+    """What a branch does not read may fail, however deep it is."""
+    graph = Graph()
+    bad = graph.entry("bad", lambda: 1 // 0)
+    below: Entry[int] = graph.entry("start", lambda b: 0, prerequisites=(bad,))
+    for i in range(3 * DEEPEST):
+        below = graph.entry(f"e{i}", lambda x, b: x() + 1, prerequisites=(below, bad))
+    assert below() == 3 * DEEPEST
+
+
+def test_a_deep_failure_that_is_handled_is_not_raised() -> None:
+    def careful(below: Read) -> int:
+        try:
+            return below() + 1
+        except ZeroDivisionError:
+            return 0
+
+    graph = Graph()
+    below: Entry[int] = graph.entry("bad", lambda: 1 // 0)
+    for i in range(3 * DEEPEST):
+        below = graph.entry(f"e{i}", careful, prerequisites=(below,))
+    assert below() == 3 * DEEPEST - 1
+
+
+def test_an_interrupt_in_a_deep_chain_leaves_nothing_behind() -> None:
+    interrupted = True
+
+    def bottom() -> int:
+        if interrupted:
+            raise KeyboardInterrupt
+        return 0
+
+    entries = chain(Graph(), 3 * DEEPEST, bottom)
+    with pytest.raises(KeyboardInterrupt):
+        entries[-1]()
+    interrupted = False
+    assert entries[-1]() == 3 * DEEPEST - 1
+
+
+def test_a_deep_diamond_ladder_computes_each_entry_once() -> None:
+    graph = Graph()
+    calls: list[str] = []
+
+    def add(name: str, *above: Entry[int]) -> Entry[int]:
+        def compute(*reads: Read) -> int:
+            calls.append(name)
+            return 1 + max((read() for read in reads), default=0)
+
+        return graph.entry(name, compute, prerequisites=above)
+
+    left, right = add("left"), add("right")
+    for i in range(200):
+        left, right = add(f"l{i}", left, right), add(f"r{i}", right, left)
+    assert left() == 201
+    assert len(calls) == len(set(calls))
+
+
+# ---------------------------------------------------------------------- threads
+
+
+def run_together(*functions: Callable[[], int]) -> list[int | CycleError]:
+    """Run in one thread each, started at the same moment; results or cycle errors."""
+    barrier = threading.Barrier(len(functions))
+
+    def run(function: Callable[[], int]) -> int | CycleError:
+        barrier.wait(TIMEOUT)
+        try:
+            return function()
+        except CycleError as error:
+            return error
+
+    with ThreadPoolExecutor(len(functions)) as pool:
+        futures = [pool.submit(run, f) for f in functions]
+        return [f.result(TIMEOUT) for f in futures]
+
+
+def test_what_several_threads_read_is_computed_once() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    calls = []
+
+    def slow(a: Read) -> int:
+        calls.append(1)
+        time.sleep(0.01)
+        return a() + 1
+
+    upper = graph.entry("upper", slow, prerequisites=(a,))
+    lower = graph.entry("lower", lambda u: u() + 1, prerequisites=(upper,))
+    for n in range(1, 6):
+        a.set(n)
+        assert run_together(upper, lower, upper, lower) == [n + 1, n + 2, n + 1, n + 2]
+        assert len(calls) == n
+
+
+@pytest.fixture
+def busy_switching() -> Iterator[None]:
+    """Let the interpreter switch threads as often as it can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("busy_switching")
+def test_threads_that_read_many_entries_compute_each_once() -> None:
+    graph = Graph()
+    head = graph.variable("head", 0)
+    layer: list[Variable[int] | Entry[int]] = [head]
+    for i in range(30):
+        layer = [
+            graph.entry(f"e{i}-{j}", lambda *r: sum(x() for x in r) % 97, prerequisites=layer)
+            for j in range(4)
+        ]
+    for n in range(1, 30):
+        head.set(n)
+        results = run_together(*layer)
+        assert [node.version for node in graph] == [n + 1] + [n] * 120
+        fresh = graph.copy()
+        fresh[head].set(n)
+        assert results == [fresh[node]() for node in layer]
+
+
+def test_a_waiting_thread_tries_itself_where_the_other_failed() -> None:
+    graph = Graph()
+    outcomes: Iterator[Exception | int] = iter([ZeroDivisionError("first"), 7])
+    started = threading.Event()
+
+    def compute() -> int:
+        started.set()
+        time.sleep(0.05)
+        outcome = next(outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    entry = graph.entry("entry", compute)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(entry)
+        assert started.wait(TIMEOUT)
+        second = pool.submit(entry)
+        assert isinstance(first.exception(TIMEOUT), ZeroDivisionError)
+        assert second.result(TIMEOUT) == 7
+
+
+def test_a_cycle_across_two_threads_is_an_error_and_no_deadlock() -> None:
+    graph = Graph()
+    started = {"a": threading.Event(), "b": threading.Event()}
+
+    def compute(name: str, other: str) -> int:
+        started[name].set()
+        assert started[other].wait(TIMEOUT)
+        value: int = graph[other]()
+        return value
+
+    a = graph.entry("a", lambda: compute("a", "b"))
+    b = graph.entry("b", lambda: compute("b", "a"))
+    errors = [r for r in run_together(a, b) if isinstance(r, CycleError)]
+    assert len(errors) == 2
+    for error in errors:
+        assert error.path in [("a", "b", "a"), ("b", "a", "b")]
+    assert not a.is_valid()
+    assert not b.is_valid()
+
+
+def test_a_computation_may_use_threads_that_read_other_entries() -> None:
+    """Only an entry that is being computed is waited for, not the thread that computes it."""
+    graph = Graph()
+    parts = [graph.entry(f"part{i}", lambda: 1) for i in range(4)]
+
+    def total(*reads: Read) -> int:
+        with ThreadPoolExecutor(4) as pool:
+            return sum(pool.map(lambda read: read(), reads))
+
+    assert graph.entry("total", total, prerequisites=parts)() == 4

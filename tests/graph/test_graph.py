@@ -1,0 +1,320 @@
+"""What a user of `Graph` sees; the random operations are in test_graph_machine.py."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from stagecache import Entry, Graph, GraphStatistics, Variable
+
+Read = Callable[[], int]
+
+
+class Counted:
+    """A function that adds its prerequisites, one, and one to its count of calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, *reads: Read) -> int:
+        self.calls += 1
+        return 1 + sum(read() for read in reads)
+
+
+Diamond = tuple[Graph, Variable[int], list[Entry[int]], list[Counted]]
+
+
+def make_diamond() -> Diamond:
+    """head -> left, right -> tail."""
+    graph = Graph("diamond")
+    head = graph.variable("head", 1)
+    counts = [Counted() for _ in range(3)]
+    left = graph.entry("left", counts[0], prerequisites=(head,))
+    right = graph.entry("right", counts[1], prerequisites=(head,))
+    tail = graph.entry("tail", counts[2], prerequisites=(left, right))
+    return graph, head, [left, right, tail], counts
+
+
+def test_an_entry_is_computed_when_read_and_only_once() -> None:
+    _, _head, (left, right, tail), counts = make_diamond()
+    assert [c.calls for c in counts] == [0, 0, 0]
+    assert (tail(), tail(), left(), right()) == (5, 5, 2, 2)
+    assert [c.calls for c in counts] == [1, 1, 1]
+
+
+def test_a_diamond_has_no_glitch() -> None:
+    _, head, (_left, _right, tail), counts = make_diamond()
+    for n in range(1, 20):
+        head.set(n)
+        assert tail() == 2 * n + 3, "never a mixture of old and new"
+        assert [c.calls for c in counts] == [n, n, n], "each entry once for each write"
+
+
+def test_a_write_invalidates_exactly_what_depends_on_it() -> None:
+    graph = Graph()
+    a, b = graph.variable("a", 1), graph.variable("b", 2)
+    of_a = graph.entry("of_a", lambda a: a(), prerequisites=(a,))
+    of_b = graph.entry("of_b", lambda b: b(), prerequisites=(b,))
+    of_both = graph.entry("of_both", lambda x, y: x() + y(), prerequisites=(of_a, of_b))
+    assert of_both() == 3
+    b.set(5)
+    assert (of_a.is_valid(), of_b.is_valid(), of_both.is_valid()) == (True, False, False)
+    assert of_both() == 6
+
+
+def test_a_write_of_an_equal_value_is_a_write() -> None:
+    _, head, (_, _, tail), _counts = make_diamond()
+    tail()
+    head.set(head())
+    assert head.version == 2
+    assert not tail.is_valid()
+
+
+def test_what_is_not_read_is_not_computed() -> None:
+    graph = Graph()
+    switch = graph.variable("switch", True)
+    costly = Counted()
+    expensive = graph.entry("expensive", costly)
+    chosen = graph.entry(
+        "chosen", lambda s, e: 0 if s() else e(), prerequisites=(switch, expensive)
+    )
+    assert chosen() == 0
+    assert costly.calls == 0
+    switch.set(False)
+    assert chosen() == 1
+
+
+def test_an_entry_is_invalidated_with_all_that_depends_on_it() -> None:
+    _, _, (left, right, tail), counts = make_diamond()
+    tail()
+    left.invalidate()
+    assert (left.is_valid(), right.is_valid(), tail.is_valid()) == (False, True, False)
+    assert tail() == 5
+    assert [c.calls for c in counts] == [2, 1, 2]
+
+
+def test_versions_count_writes_and_computations() -> None:
+    _, head, (left, _, _), _ = make_diamond()
+    assert (head.version, left.version) == (1, 0)
+    left()
+    left()
+    assert (head.version, left.version) == (1, 1)
+    head.set(3)
+    assert (head.version, left.version) == (2, 1)
+    left()
+    assert left.version == 2
+
+
+def test_prerequisites_and_dependents_are_handles() -> None:
+    _, head, (left, right, tail), _ = make_diamond()
+    assert tail.prerequisites == (left, right)
+    assert head.dependents == (left, right)
+    assert (head.prerequisites, tail.dependents) == ((), ())
+
+
+def test_the_decorator_declares_the_same_entry() -> None:
+    graph = Graph()
+    length = graph.variable("length", 2.0)
+
+    @graph.entry(prerequisites=(length,))
+    def area(length: Variable[float]) -> float:
+        return length() ** 2
+
+    assert isinstance(area, Entry)
+    assert (area.name, area()) == ("area", 4.0)
+
+
+def test_any_callable_that_takes_the_prerequisites_will_do() -> None:
+    graph = Graph()
+    a = graph.variable("a", 3)
+
+    def with_default(a: Read, factor: int = 2) -> int:
+        return factor * a()
+
+    assert graph.entry("any number", lambda *reads: reads[0](), prerequisites=[a])() == 3
+    assert graph.entry("default", with_default, prerequisites=iter([a]))() == 6
+    assert graph.entry("no prerequisites", dict)() == {}
+    assert graph.entry("object", Counted(), prerequisites=(a,))() == 4
+
+
+def test_a_value_may_be_anything() -> None:
+    graph = Graph()
+    array = graph.variable("array", np.arange(3.0))
+    nothing = graph.entry("nothing", lambda a: None, prerequisites=(array,))
+    assert nothing() is None
+    assert nothing.is_valid()
+    assert graph["array"]() is array()
+
+
+def test_a_graph_is_a_collection_of_its_nodes() -> None:
+    graph = Graph("g")
+    a = graph.variable("a", 1)
+    b = graph.entry("b", lambda a: a(), prerequisites=(a,))
+    assert list(graph) == [a, b]
+    assert len(graph) == 2
+    assert graph["b"] is b
+    assert graph[a] is a
+    assert "a" in graph
+    assert a in graph
+    assert "c" not in graph
+    assert Graph().variable("a", 1) not in graph
+
+
+def test_statistics_count_what_is_there() -> None:
+    graph, head, (left, _, _), _ = make_diamond()
+    left()
+    head.set(1)
+    left()
+    assert graph.statistics == GraphStatistics(
+        variables=1, entries=3, valid_entries=1, edges=4, groups=1, writes=1
+    )
+
+
+def test_representations_show_the_state() -> None:
+    graph, head, (left, right, _), _ = make_diamond()
+    left()
+    assert repr(head) == "Variable('head', version 1, value 1)"
+    assert repr(left) == "Entry('left', version 1, valid)"
+    assert repr(right) == "Entry('right', version 0, not valid)"
+    assert repr(graph) == "Graph('diamond': 1 variables, 1 of 3 entries valid)"
+
+
+# ---------------------------------------------------------------------- copies
+
+
+def test_a_copy_starts_valid_and_goes_its_own_way() -> None:
+    graph, head, (left, right, tail), _counts = make_diamond()
+    tail()
+    twin = graph.copy("twin")
+    assert twin[tail].is_valid()
+    assert twin[tail] is twin["tail"]
+    assert twin[tail] is not tail
+    twin[head].set(10)
+    assert (twin[tail](), tail()) == (23, 5)
+    assert tail.is_valid()
+    head.set(2)
+    assert (twin[tail](), tail()) == (23, 7)
+    assert twin[tail].prerequisites == (twin[left], twin[right])
+
+
+def test_a_copy_computes_from_its_own_variables() -> None:
+    """The compute functions get the handles of the graph that computes."""
+    graph, head, (_, _, tail), _ = make_diamond()
+    twin = graph.copy().copy()
+    twin[head].set(100)
+    assert twin[tail]() == 203
+    assert tail() == 5
+
+
+def test_an_entry_may_be_computed_with_a_copy_of_its_graph() -> None:
+    """By finite differences, say: what is being computed here is not being computed there."""
+    graph = Graph()
+    x = graph.variable("x", 3.0)
+    square = graph.entry("square", lambda x: x() ** 2, prerequisites=(x,))
+
+    def differentiate(square: Entry[float], x: Variable[float]) -> float:
+        twin = graph.copy()
+        assert not twin["slope"].is_valid()
+        twin[x].set(x() + 1e-6)
+        return float((twin[square]() - square()) / 1e-6)
+
+    slope = graph.entry("slope", differentiate, prerequisites=(square, x))
+    assert slope() == pytest.approx(6.0, abs=1e-4)
+    twin = graph.copy()
+    assert twin[slope].is_valid()
+
+
+def test_what_is_being_computed_can_be_computed_in_a_copy() -> None:
+    graph = Graph()
+    depth = graph.variable("depth", 3)
+
+    def compute(depth: Variable[int]) -> int:
+        if depth() == 0:
+            return 0
+        twin = graph.copy()
+        twin[depth].set(depth() - 1)
+        value: int = twin["count"]()
+        return value + 1
+
+    assert graph.entry("count", compute, prerequisites=(depth,))() == 3
+
+
+def test_nodes_added_to_one_copy_are_not_in_the_other() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    twin = graph.copy()
+    only_here = graph.entry("b", lambda a: a() + 1, prerequisites=(a,))
+    only_there = twin.entry("b", lambda a: a() + 2, prerequisites=(twin[a],))
+    assert (only_here(), only_there()) == (2, 3)
+    assert twin[only_here] is only_there, "found by its name"
+    twin.remove(only_there)
+    assert only_here() == 2
+
+
+# ---------------------------------------------------------------------- removal
+
+
+def test_a_removed_name_can_be_used_again() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    b = graph.entry("b", lambda a: a(), prerequisites=(a,))
+    b()
+    before = a.version
+    graph.remove(a, b)
+    assert len(graph) == 0
+    again = graph.variable("a", 2)
+    assert again() == 2
+    assert again.version > before
+    assert graph.entry("b", lambda a: a() + 1, prerequisites=(again,))() == 3
+
+
+def test_many_are_removed_in_any_order() -> None:
+    graph, head, entries, _ = make_diamond()
+    left, right, tail = entries
+    graph.remove(left, head, tail, right)
+    assert list(graph) == []
+
+
+# ---------------------------------------------------------------------- size
+
+
+def test_a_chain_of_100_000_entries_is_built_written_and_read() -> None:
+    graph = Graph()
+    head = graph.variable("head", 0)
+    tail: Variable[int] | Entry[int] = head
+    for i in range(100_000):
+        tail = graph.entry(f"e{i}", lambda below: below() + 1, prerequisites=(tail,))
+    assert tail() == 100_000
+    head.set(5)
+    assert tail() == 100_005
+    assert isinstance(tail, Entry)
+    graph["e0"].invalidate()
+    assert not tail.is_valid()
+    assert graph.copy()[tail]() == 100_005
+
+
+def test_a_ladder_recomputes_what_is_above_the_written_rung_only() -> None:
+    graph = Graph()
+    count = Counted()
+    rungs: list[Variable[int]] = []
+    top: Variable[int] | Entry[int] = graph.variable("start", 0)
+    for i in range(1000):
+        rungs.append(graph.variable(f"v{i}", 0))
+        top = graph.entry(f"e{i}", count, prerequisites=(top, rungs[-1]))
+    assert top() == 1000
+    for written, computed in [(0, 1000), (500, 500), (999, 1)]:
+        count.calls = 0
+        rungs[written].set(rungs[written]() + 1)
+        top()
+        assert count.calls == computed
+
+
+@pytest.mark.parametrize("fan_out", [1, 100])
+def test_entries_of_one_variable_share_one_gate(fan_out: int) -> None:
+    """What makes the cost of a write independent of the number of dependents."""
+    graph = Graph()
+    a = graph.variable("a", 1)
+    for i in range(fan_out):
+        graph.entry(f"e{i}", lambda a: a(), prerequisites=(a,))()
+    assert graph.statistics.groups == 1
+    assert graph.statistics.valid_entries == fan_out

@@ -1,0 +1,173 @@
+"""The store's own promises; the random operations are in test_store_machine.py."""
+
+import pytest
+
+from stagecache import NodeKind, Store
+from stagecache.errors import NodeKindError
+from stagecache.graph.store import CLOSED
+
+VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
+
+
+def test_a_new_variable_is_valid_and_a_new_entry_is_not() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE, value=3)
+    e = store.add("e", ENTRY, (v,))
+    assert (store.values[v], store.versions[v], store.is_valid(v)) == (3, 1, True)
+    assert not store.is_valid(e)
+
+
+def test_a_mark_holds_until_a_source_is_written() -> None:
+    store = Store()
+    a, b = store.add("a", VARIABLE), store.add("b", VARIABLE)
+    of_a, of_both = store.add("of_a", ENTRY, (a,)), store.add("of_both", ENTRY, (a, b))
+    store.mark_valid(of_a)
+    store.mark_valid(of_both)
+    store.write(b)
+    assert store.is_valid(of_a)
+    assert not store.is_valid(of_both)
+    store.mark_valid(of_both)
+    store.write(a)
+    assert not store.is_valid(of_a)
+    assert not store.is_valid(of_both)
+
+
+def test_a_valid_entry_may_lie_below_an_invalid_one() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    upper = store.add("upper", ENTRY, (v,))
+    middle = store.add("middle", ENTRY, (upper,))
+    lower = store.add("lower", ENTRY, (middle,))
+    store.mark_valid(lower)
+    assert not store.is_valid(upper)
+    assert store.is_valid(lower)
+    store.invalidate(upper)
+    assert not store.is_valid(lower), "invalidation passes through what is invalid already"
+
+
+def test_a_second_write_visits_nothing() -> None:
+    """With nothing computed in between, only the clock and the version move."""
+    store = Store()
+    v = store.add("v", VARIABLE)
+    below = v
+    for i in range(100):
+        below = store.add(f"e{i}", ENTRY, (below, store.add(f"w{i}", VARIABLE)))
+    store.mark_valid(below)
+    store.write(v)
+    gates = store.gates.copy()
+    store.write(v)
+    assert store.gates == gates
+    assert store.live.count(True) == 100, "the other sources, each of which was not written"
+
+
+def test_a_closed_stage_hides_what_is_below_and_opening_restores_it() -> None:
+    store = Store()
+    v, stage = store.add("v", VARIABLE), store.add("position", STAGE)
+    upper = store.add("upper", ENTRY, (v, stage))
+    lower = store.add("lower", ENTRY, (upper, store.add("w", VARIABLE)))
+    store.mark_valid(upper)
+    assert not store.is_valid(stage)
+    assert not store.is_valid(upper), "a stage starts closed"
+    store.open(stage)
+    assert store.is_valid(stage)
+    assert store.is_valid(upper)
+    store.mark_valid(lower)
+    store.close(stage)
+    store.close(stage)
+    assert not store.is_valid(upper)
+    assert not store.is_valid(lower)
+    store.open(stage)
+    store.open(stage)
+    assert store.is_valid(upper)
+    assert store.is_valid(lower)
+
+
+def test_a_change_while_closed_counts_when_it_opens() -> None:
+    store = Store()
+    v, stage = store.add("v", VARIABLE), store.add("position", STAGE)
+    entry = store.add("entry", ENTRY, (v, stage))
+    store.open(stage)
+    store.mark_valid(entry)
+    store.close(stage)
+    store.write(v)
+    store.open(stage)
+    assert not store.is_valid(entry)
+    store.close(stage)
+    store.mark_valid(entry)
+    assert not store.is_valid(entry)
+    store.open(stage)
+    assert store.is_valid(entry), "marked while closed, and nothing changed since"
+
+
+def test_a_group_below_two_closed_stages_opens_with_the_last() -> None:
+    store = Store()
+    first, second = store.add("first", STAGE), store.add("second", STAGE)
+    entry = store.add("entry", ENTRY, (first, second))
+    store.mark_valid(entry)
+    store.open(first)
+    assert not store.is_valid(entry)
+    store.open(second)
+    assert store.is_valid(entry)
+    assert store.gates[store.structure.group_of[entry]] < CLOSED
+
+
+def test_only_stages_are_closed() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    for operation in (store.close, store.open):
+        with pytest.raises(NodeKindError, match="'v'"):
+            operation(v)
+
+
+def test_copies_share_the_structure_until_one_changes_it() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v,))
+    store.mark_valid(e)
+    twin = store.copy()
+    assert twin.structure is store.structure
+    store.write(v)
+    assert not store.is_valid(e)
+    assert twin.is_valid(e)
+    twin.add("w", VARIABLE)
+    assert twin.structure is not store.structure
+    assert (len(store.structure), len(twin.structure)) == (2, 3)
+    own = twin.structure
+    twin.add("x", VARIABLE)
+    assert twin.structure is own, "it has its own now"
+
+
+def test_no_version_is_given_twice_even_after_removal() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    for _ in range(5):
+        store.write(v)
+    highest = store.versions[v]
+    store.remove(v)
+    assert store.versions[store.add("v", VARIABLE)] > highest
+    assert store.versions[store.add("w", VARIABLE)] > highest
+
+
+def test_an_entry_added_below_a_closed_stage_is_closed() -> None:
+    store = Store()
+    stage, v = store.add("stage", STAGE), store.add("v", VARIABLE)
+    entry = store.add("entry", ENTRY, (stage, v))
+    store.mark_valid(entry)
+    assert not store.is_valid(entry)
+    store.open(stage)
+    assert store.is_valid(entry)
+
+
+def test_a_closed_part_closes_its_aggregate() -> None:
+    store = Store()
+    stage, whole = store.add("stage", STAGE), store.add("whole", VARIABLE)
+    entry = store.add("entry", ENTRY, (whole,))
+    store.connect(whole, stage)
+    store.mark_valid(entry)
+    assert not store.is_valid(entry)
+    store.open(stage)
+    assert store.is_valid(entry)
+    store.close(stage)
+    store.disconnect(whole, stage)
+    store.mark_valid(entry)
+    assert store.is_valid(entry)

@@ -1,0 +1,149 @@
+"""The Store against brute force: marks made from outside, stages that close, connected sources."""
+
+import copy
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from stagecache import NodeKind, Store
+from tests.graph.check_structure import check_store
+
+ENTRY = NodeKind.CACHE_ENTRY
+
+
+@dataclass
+class Node:
+    """One node; `changed` is the tick of its last change, `marked` of its last mark."""
+
+    kind: NodeKind
+    prerequisites: list[int]
+    changed: int
+    marked: int = -1
+    closed: bool = False
+
+
+@dataclass
+class BruteStore:
+    nodes: dict[int, Node] = field(default_factory=dict)
+    tick: int = 0
+
+    def now(self) -> int:
+        self.tick += 1
+        return self.tick
+
+    def upstream(self, number: int) -> set[int]:
+        found = {number}
+        for p in self.nodes[number].prerequisites:
+            found |= self.upstream(p)
+        return found
+
+    def dependents(self, number: int) -> list[int]:
+        return [n for n, node in self.nodes.items() if number in node.prerequisites]
+
+    def is_valid(self, number: int) -> bool:
+        above = [self.nodes[n] for n in self.upstream(number)]
+        if any(n.closed for n in above):
+            return False
+        return self.nodes[number].marked > max(n.changed for n in above)
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Runs each operation on a store and on brute force; up to three pairs of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pairs = [(Store(), BruteStore())]
+
+    def pick(self, data: st.DataObject, *kinds: NodeKind) -> tuple[Store, BruteStore, int | None]:
+        store, brute = data.draw(st.sampled_from(self.pairs))
+        numbers = [n for n, node in brute.nodes.items() if node.kind in kinds]
+        return store, brute, data.draw(st.sampled_from(numbers)) if numbers else None
+
+    @rule(data=st.data(), kind=st.sampled_from([NodeKind.VARIABLE, NodeKind.STAGE]))
+    def add_source(self, data: st.DataObject, kind: NodeKind) -> None:
+        store, brute, _ = self.pick(data)
+        number = store.add(f"{kind} {len(brute.nodes)}", kind)
+        brute.nodes[number] = Node(kind, [], brute.now(), closed=kind == NodeKind.STAGE)
+
+    @rule(data=st.data(), label=st.sampled_from([None, None, "late"]))
+    def add_entry(self, data: st.DataObject, label: str | None) -> None:
+        store, brute, _ = self.pick(data)
+        chosen = data.draw(st.permutations(list(brute.nodes)))[: data.draw(st.integers(0, 4))]
+        number = store.add(f"entry {len(brute.nodes)}", ENTRY, tuple(chosen), label)
+        brute.nodes[number] = Node(ENTRY, chosen, brute.now())
+
+    @rule(data=st.data())
+    def write(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, NodeKind.VARIABLE, NodeKind.STAGE)
+        if number is not None:
+            store.write(number)
+            brute.nodes[number].changed = brute.now()
+
+    @rule(data=st.data())
+    def mark(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, ENTRY)
+        if number is not None:
+            store.mark_valid(number)
+            brute.nodes[number].marked = brute.now()
+
+    @rule(data=st.data())
+    def invalidate(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, ENTRY)
+        if number is not None:
+            store.invalidate(number)
+            brute.nodes[number].changed = brute.now()
+
+    @rule(data=st.data(), closed=st.booleans())
+    def close_or_open(self, data: st.DataObject, closed: bool) -> None:
+        store, brute, number = self.pick(data, NodeKind.STAGE)
+        if number is not None:
+            (store.close if closed else store.open)(number)
+            brute.nodes[number].closed = closed
+
+    @rule(data=st.data())
+    def connect_or_disconnect(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, NodeKind.VARIABLE, NodeKind.STAGE)
+        sources = [n for n, node in brute.nodes.items() if node.kind != ENTRY]
+        if number is None:
+            return
+        other = data.draw(st.sampled_from(sources))
+        node = brute.nodes[number]
+        if other in node.prerequisites:
+            store.disconnect(number, other)
+            node.prerequisites.remove(other)
+        elif number not in brute.upstream(other):
+            store.connect(number, other)
+            node.prerequisites.append(other)
+        else:
+            return
+        node.changed = brute.now()
+
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, *NodeKind)
+        if number is not None and not brute.dependents(number):
+            store.remove(number)
+            del brute.nodes[number]
+
+    @precondition(lambda self: len(self.pairs) < 3)
+    @rule(data=st.data())
+    def copy(self, data: st.DataObject) -> None:
+        store, brute, _ = self.pick(data)
+        self.pairs.append((store.copy(), copy.deepcopy(brute)))
+
+    @invariant()
+    def validity_agrees(self) -> None:
+        for store, brute in self.pairs:
+            assert sorted(store.structure) == sorted(brute.nodes)
+            for number, node in brute.nodes.items():
+                if node.kind == ENTRY:
+                    assert store.is_valid(number) == brute.is_valid(number)
+
+    @invariant()
+    def structure_holds(self) -> None:
+        for store, _ in self.pairs:
+            check_store(store)
+
+
+TestStoreMachine = StoreMachine.TestCase

@@ -1,0 +1,178 @@
+"""Nodes, edges and groups; the random operations are in test_store_machine.py."""
+
+import pytest
+
+from stagecache import NodeKind, Structure
+from stagecache.errors import (
+    CycleError,
+    DuplicatePrerequisiteError,
+    NodeInUseError,
+    NodeKindError,
+    UnknownNodeError,
+)
+from tests.graph.check_structure import check_structure
+
+VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
+
+
+def add_chain(structure: Structure, length: int) -> list[int]:
+    """A variable and a chain of entries below it."""
+    nodes = [structure.add("v", VARIABLE)]
+    for i in range(length):
+        nodes.append(structure.add(f"e{i}", ENTRY, (nodes[-1],)))
+    return nodes
+
+
+def test_a_node_keeps_what_it_was_added_with() -> None:
+    structure = Structure()
+    q = structure.add("q", VARIABLE)
+    tip = structure.add("tip", ENTRY, (q,))
+    assert (structure.names[tip], structure.kinds[tip]) == ("tip", ENTRY)
+    assert list(structure.prerequisites[tip]) == [q]
+    assert list(structure.dependents[q]) == [tip]
+    assert len(structure) == 2
+    assert repr(structure) == "Structure(2 nodes in 1 groups)"
+
+
+def test_a_chain_below_one_variable_is_one_group() -> None:
+    structure = Structure()
+    nodes = add_chain(structure, 100)
+    assert {structure.group_of[n] for n in nodes} == {nodes[0]}
+
+
+def test_entries_of_the_same_sources_share_a_group_in_any_order() -> None:
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    ab, ba = structure.add("ab", ENTRY, (a, b)), structure.add("ba", ENTRY, (b, a))
+    below = structure.add("below", ENTRY, (ab, a))
+    assert structure.group_of[ab] == structure.group_of[ba] == structure.group_of[below]
+
+
+def test_entries_of_different_labels_share_no_group() -> None:
+    structure = Structure()
+    a = structure.add("a", VARIABLE)
+    groups = {structure.group_of[structure.add(s, ENTRY, (a,), label=s)] for s in ("x", "y", "z")}
+    assert len(groups | {structure.group_of[a]}) == 4
+
+
+def test_a_ladder_takes_memory_linear_in_its_rungs() -> None:
+    structure = Structure()
+    below = structure.add("start", VARIABLE)
+    rungs = 1000
+    for i in range(rungs):
+        below = structure.add(f"e{i}", ENTRY, (below, structure.add(f"v{i}", VARIABLE)))
+    assert structure.num_groups == 2 * rungs + 1
+    assert sum(len(u) for u in structure.upstream) == 2 * rungs
+
+
+def test_removing_frees_the_number_and_unregisters_the_node() -> None:
+    structure = Structure()
+    nodes = add_chain(structure, 3)
+    for n in reversed(nodes):
+        structure.remove(n)
+        check_structure(structure)
+    assert len(structure) == structure.num_groups == 0
+    assert sorted(add_chain(structure, 3)) == sorted(nodes)
+    check_structure(structure)
+
+
+def test_a_group_outlives_the_entry_that_founded_it() -> None:
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    founder = structure.add("founder", ENTRY, (a, b))
+    other = structure.add("other", ENTRY, (a, b))
+    structure.remove(founder)
+    new = structure.add("new", ENTRY, (other,))
+    assert new != founder, "the number names the group still"
+    check_structure(structure)
+    structure.remove(new)
+    structure.remove(other)
+    assert structure.add("next", ENTRY, (a,)) in (founder, other, new)
+    check_structure(structure)
+
+
+def test_removing_what_others_need_is_refused() -> None:
+    structure = Structure()
+    v, e0, _ = add_chain(structure, 2)
+    with pytest.raises(NodeInUseError, match="'e1'"):
+        structure.remove(e0)
+    with pytest.raises(NodeInUseError, match="'e0'"):
+        structure.remove(v)
+    check_structure(structure)
+    assert len(structure) == 3
+
+
+def test_an_aggregate_lies_downstream_of_its_parts() -> None:
+    structure = Structure()
+    q = structure.add("q", VARIABLE)
+    early = structure.add("early", ENTRY, (q,))
+    blocks = [structure.add(f"q{i}", VARIABLE) for i in range(3)]
+    for block in blocks:
+        structure.connect(q, block)
+    check_structure(structure)
+    assert list(structure.prerequisites[q]) == blocks
+    assert structure.group_of[early] == q
+    structure.disconnect(q, blocks[1])
+    structure.remove(blocks[1])
+    check_structure(structure)
+
+
+def test_a_cycle_is_refused_with_its_path() -> None:
+    structure = Structure()
+    a, b, c = (structure.add(name, STAGE) for name in "abc")
+    structure.connect(b, a)
+    structure.connect(c, b)
+    with pytest.raises(CycleError) as caught:
+        structure.connect(a, c)
+    assert caught.value.path == ("a", "c", "b", "a")
+    assert "a -> c -> b -> a" in str(caught.value)
+    with pytest.raises(CycleError) as caught:
+        structure.connect(a, a)
+    assert caught.value.path == ("a", "a")
+    check_structure(structure)
+    assert list(structure.prerequisites[a]) == []
+
+
+def test_bad_input_is_refused_and_changes_nothing() -> None:
+    structure = Structure()
+    v, e = add_chain(structure, 1)
+    w = structure.add("w", VARIABLE)
+    structure.connect(w, v)
+    before = (list(structure), list(structure.prerequisites), structure.num_groups)
+    with pytest.raises(UnknownNodeError):
+        structure.add("x", ENTRY, (17,))
+    with pytest.raises(UnknownNodeError):
+        structure.add("x", ENTRY, (-1,))
+    with pytest.raises(UnknownNodeError):
+        structure.remove(17)
+    with pytest.raises(DuplicatePrerequisiteError, match="'v'"):
+        structure.add("x", ENTRY, (v, e, v))
+    with pytest.raises(NodeKindError, match="starts without prerequisites"):
+        structure.add("x", VARIABLE, (v,))
+    with pytest.raises(NodeKindError, match="'e0'"):
+        structure.connect(e, v)
+    with pytest.raises(NodeKindError, match="'e0'"):
+        structure.connect(v, e)
+    with pytest.raises(DuplicatePrerequisiteError, match="'v'"):
+        structure.connect(w, v)
+    with pytest.raises(UnknownNodeError):
+        structure.connect(w, 17)
+    with pytest.raises(UnknownNodeError):
+        structure.disconnect(v, w)
+    assert before == (list(structure), list(structure.prerequisites), structure.num_groups)
+    check_structure(structure)
+
+
+def test_a_copy_shares_nothing_that_changes() -> None:
+    structure = Structure()
+    nodes = add_chain(structure, 3)
+    q = structure.add("q", VARIABLE)
+    structure.connect(q, nodes[0])
+    twin = structure.copy()
+    twin.disconnect(q, nodes[0])
+    twin.remove(nodes[3])
+    twin.add("other", ENTRY, (q, nodes[1]))
+    check_structure(structure)
+    check_structure(twin)
+    assert [structure.names[n] for n in structure] == ["v", "e0", "e1", "e2", "q"]
+    assert sorted(twin.names[n] for n in twin) == ["e0", "e1", "other", "q", "v"]

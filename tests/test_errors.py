@@ -1,0 +1,255 @@
+"""Every error of the graph: its class, its four parts, and that nothing has changed after it."""
+
+import pickle
+from collections.abc import Callable
+
+import pytest
+
+import stagecache.errors
+from stagecache import Graph
+from stagecache.errors import (
+    ComputeSignatureError,
+    CycleError,
+    DerivedNodeError,
+    DuplicateNameError,
+    DuplicatePrerequisiteError,
+    ForeignNodeError,
+    InvalidNameError,
+    NodeInUseError,
+    NotANodeError,
+    NotCallableError,
+    RemovedNodeError,
+    StagecacheError,
+    UnknownNodeError,
+)
+from tests.graph.check_structure import check_store
+
+
+class Fixture:
+    """A graph of three nodes, one of them used and one removed, and another graph."""
+
+    def __init__(self) -> None:
+        self.graph = Graph("pendulum")
+        self.angle = self.graph.variable("angle", 1.0)
+        self.tip = self.graph.entry("tip", lambda a: 2 * a(), prerequisites=(self.angle,))
+        self.removed = self.graph.variable("removed", 1.0)
+        self.removed_entry = self.graph.entry("removed entry", lambda: 1.0)
+        self.graph.remove(self.removed, self.removed_entry)
+        self.foreign = Graph("other").variable("mass", 1.0)
+        self.tip()
+
+    def snapshot(self) -> object:
+        nodes = [
+            (n.name, n.version, n.is_valid(), n(), n.prerequisites, n.dependents)
+            for n in self.graph
+        ]
+        return nodes, self.graph.statistics
+
+
+def identity(read: Callable[[], float]) -> float:
+    return read()
+
+
+Act = Callable[[Fixture], object]
+CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
+    "name is empty": (InvalidNameError, TypeError, "''", lambda f: f.graph.variable("", 1)),
+    "name is no string": (
+        InvalidNameError,
+        TypeError,
+        "3",
+        lambda f: f.graph.variable(3, 1),  # type: ignore[arg-type]  # is refused
+    ),
+    "decorator without parentheses": (
+        InvalidNameError,
+        TypeError,
+        "@graph.entry(prerequisites=...)",
+        lambda f: f.graph.entry(identity),  # type: ignore[call-overload]  # is refused
+    ),
+    "variable's name is taken": (
+        DuplicateNameError,
+        ValueError,
+        "Entry('tip'",
+        lambda f: f.graph.variable("tip", 1),
+    ),
+    "entry's name is taken": (
+        DuplicateNameError,
+        ValueError,
+        "Variable('angle'",
+        lambda f: f.graph.entry("angle", lambda: 1),
+    ),
+    "unknown name": (UnknownNodeError, KeyError, "did you mean 'tip'?", lambda f: f.graph["tipp"]),
+    "unknown name, nothing similar": (
+        UnknownNodeError,
+        KeyError,
+        "iterate over the graph",
+        lambda f: f.graph["qqqqqqq"],
+    ),
+    "node of another graph as prerequisite": (
+        ForeignNodeError,
+        ValueError,
+        "'mass'",
+        lambda f: f.graph.entry("e", identity, prerequisites=(f.foreign,)),
+    ),
+    "node of another graph removed": (
+        ForeignNodeError,
+        ValueError,
+        "Graph('other'",
+        lambda f: f.graph.remove(f.foreign),
+    ),
+    "node of another graph looked up": (
+        ForeignNodeError,
+        ValueError,
+        "'mass'",
+        lambda f: f.graph[f.foreign],
+    ),
+    "node of a copy as prerequisite": (
+        ForeignNodeError,
+        ValueError,
+        "copy[node]",
+        lambda f: f.graph.entry("e", identity, prerequisites=(f.graph.copy()[f.angle],)),
+    ),
+    "no node as prerequisite": (
+        NotANodeError,
+        TypeError,
+        "'angle'",
+        lambda f: f.graph.entry("e", identity, prerequisites=("angle",)),  # type: ignore[arg-type]  # is refused
+    ),
+    "no node looked up": (
+        NotANodeError,
+        TypeError,
+        "int",
+        lambda f: f.graph[3],  # type: ignore[call-overload]  # is refused
+    ),
+    "prerequisite listed twice": (
+        DuplicatePrerequisiteError,
+        ValueError,
+        "'angle'",
+        lambda f: f.graph.entry("e", lambda *r: 1, prerequisites=(f.angle, f.tip, f.angle)),
+    ),
+    "removed node as prerequisite": (
+        RemovedNodeError,
+        LookupError,
+        "'removed'",
+        lambda f: f.graph.entry("e", identity, prerequisites=(f.removed,)),
+    ),
+    "removed variable read": (RemovedNodeError, LookupError, "'removed'", lambda f: f.removed()),
+    "removed variable set": (
+        RemovedNodeError,
+        LookupError,
+        "'removed'",
+        lambda f: f.removed.set(2.0),
+    ),
+    "removed entry read": (
+        RemovedNodeError,
+        LookupError,
+        "'removed entry'",
+        lambda f: f.removed_entry(),
+    ),
+    "removed entry invalidated": (
+        RemovedNodeError,
+        LookupError,
+        "'removed entry'",
+        lambda f: f.removed_entry.invalidate(),
+    ),
+    "removed node removed": (
+        RemovedNodeError,
+        LookupError,
+        "'removed'",
+        lambda f: f.graph.remove(f.removed),
+    ),
+    "node with dependents removed": (
+        NodeInUseError,
+        ValueError,
+        "'tip'",
+        lambda f: f.graph.remove(f.angle),
+    ),
+    "compute is no function": (
+        NotCallableError,
+        TypeError,
+        "3.0",
+        lambda f: f.graph.entry("e", 3.0),  # type: ignore[call-overload]  # is refused
+    ),
+    "compute is missing": (
+        NotCallableError,
+        TypeError,
+        "None",
+        lambda f: f.graph.entry("e", prerequisites=(f.angle,)),  # type: ignore[call-overload]  # is refused
+    ),
+    "compute takes too few": (
+        ComputeSignatureError,
+        TypeError,
+        "too many positional arguments",
+        lambda f: f.graph.entry("e", lambda: 1, prerequisites=(f.angle,)),
+    ),
+    "compute takes too many": (
+        ComputeSignatureError,
+        TypeError,
+        "missing a required argument",
+        lambda f: f.graph.entry("e", identity),
+    ),
+    "a derived entry is set": (
+        DerivedNodeError,
+        TypeError,
+        "set the variables",
+        lambda f: f.tip.set(3.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_refused_by_name_and_changes_nothing(case: str) -> None:
+    error_class, builtin, mentioned, act = CASES[case]
+    fixture = Fixture()
+    before = fixture.snapshot()
+    with pytest.raises(error_class) as caught:
+        act(fixture)
+    error = caught.value
+    assert isinstance(error, builtin)
+    assert mentioned in str(error)
+    assert all([error.what, error.expected, error.got, error.cure])
+    assert fixture.snapshot() == before
+    check_store(fixture.graph._handles.store)
+
+
+def test_an_entry_is_not_removed_while_it_is_computed() -> None:
+    graph = Graph()
+
+    def remove_itself() -> None:
+        graph.remove(graph["entry"])
+
+    entry = graph.entry("entry", remove_itself)
+    with pytest.raises(NodeInUseError, match="its computation"):
+        entry()
+    assert list(graph) == [entry]
+
+
+def test_a_message_has_four_parts() -> None:
+    error = StagecacheError("thing: is bad", "a good one", "a bad one", "mend it")
+    assert str(error).splitlines() == [
+        "thing: is bad",
+        "  expected: a good one",
+        "  got:      a bad one",
+        "  cure:     mend it",
+    ]
+
+
+def test_errors_travel_between_processes() -> None:
+    for error in (
+        UnknownNodeError("a", "b", "c", "d"),
+        CycleError("a", "b", "c", "d", ("x", "y", "x")),
+    ):
+        twin = pickle.loads(pickle.dumps(error))
+        assert (type(twin), twin.args, str(twin)) == (type(error), error.args, str(error))
+    assert twin.path == ("x", "y", "x")
+
+
+def test_each_error_class_is_a_builtin_exception_too() -> None:
+    classes = [
+        c
+        for c in vars(stagecache.errors).values()
+        if isinstance(c, type) and issubclass(c, StagecacheError) and c is not StagecacheError
+    ]
+    assert len(classes) > 10
+    for c in classes:
+        builtins = [b for b in c.__mro__ if b.__module__ == "builtins"]
+        assert builtins[0] is not Exception, c
