@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-settings.register_profile("default", deadline=None, print_blob=True)
+settings.register_profile("default", deadline=None, print_blob=True, max_examples=200)
 settings.register_profile(
     "nightly", settings.get_profile("default"), max_examples=5_000, stateful_step_count=100
 )

@@ -133,10 +133,9 @@ class Store:
             self.gates.append(0)
             self.live.append(False)
         self.values[node] = value
-        self.marks[node] = INVALID
         self.versions[node] = self._floor
         if structure.group_of[node] == node:
-            self.gates[node] = self.clock
+            self.gates[node] = 0
             self.live[node] = False
             for g in structure.upstream[node]:
                 if self.gates[g] >= CLOSED:

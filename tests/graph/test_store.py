@@ -111,6 +111,21 @@ def test_a_group_below_two_closed_stages_opens_with_the_last() -> None:
     assert store.gates[store.structure.group_of[entry]] < CLOSED
 
 
+def test_groups_open_again_as_often_as_they_were_closed() -> None:
+    store = Store()
+    first, second, v = store.add("1", STAGE), store.add("2", STAGE), store.add("v", VARIABLE)
+    upper = store.add("upper", ENTRY, (first, second))
+    lower = store.add("lower", ENTRY, (upper, v))
+    for _ in range(3):
+        store.open(first)
+        store.open(second)
+        store.mark_valid(lower)
+        assert store.is_valid(lower)
+        store.close(first)
+        store.close(second)
+        assert not store.is_valid(lower)
+
+
 def test_only_stages_are_closed() -> None:
     store = Store()
     v = store.add("v", VARIABLE)
