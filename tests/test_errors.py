@@ -114,6 +114,12 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         "'angle'",
         lambda f: f.graph.entry("e", identity, prerequisites=("angle",)),  # type: ignore[arg-type]  # is refused
     ),
+    "a node in place of a list of prerequisites": (
+        NotANodeError,
+        TypeError,
+        "(angle,)",
+        lambda f: f.graph.entry("e", identity, prerequisites=f.angle),  # type: ignore[call-overload]  # is refused
+    ),
     "no node looked up": (
         NotANodeError,
         TypeError,

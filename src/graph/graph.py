@@ -116,6 +116,13 @@ class Graph:
         ForeignNodeError, RemovedNodeError, NotANodeError, DuplicatePrerequisiteError
             And the graph is as before.
         """
+        if isinstance(prerequisites, AbstractNode):
+            raise NotANodeError(
+                f"{prerequisites!r}: is given as the list of prerequisites",
+                "an iterable of nodes",
+                "a single node",
+                f"write prerequisites=({prerequisites.name},)",
+            )
         arguments = tuple(prerequisites)
         if name is None and compute is None:
 
@@ -247,6 +254,8 @@ class Graph:
         twin._family = self._family
         return twin
 
+    __copy__ = copy
+
     # ------------------------------------------------------------------ inside
 
     def _number_of(self, node: object) -> int:
@@ -268,7 +277,7 @@ class Graph:
         return NotANodeError(
             f"{node!r}: is not a node",
             f"a Variable or an Entry of {self!r}",
-            f"a {type(node).__name__}",
+            f"an object of type {type(node).__name__}",
             "pass what variable() or entry() returned; graph[name] finds it",
         )
 
@@ -309,7 +318,7 @@ def _check_function(name: str, compute: Callable[..., T] | None, count: int) -> 
             f"entry {name!r}: its compute function cannot be called",
             "a function of the prerequisites",
             repr(compute),
-            "pass the function itself, not its result",
+            "pass a name and a function; or, as a decorator, neither of the two",
         )
     try:
         signature(compute).bind(*range(count))

@@ -1,6 +1,5 @@
 """Handles: what a user of a `Graph` holds, calls to read, and asks about a node."""
 
-from abc import ABC, abstractmethod
 from typing import Final, Generic, NoReturn, TypeVar
 
 from stagecache.errors import DerivedNodeError, RemovedNodeError
@@ -83,7 +82,7 @@ class Handles:
         return arguments
 
 
-class AbstractNode(ABC):
+class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     """A node of one graph: a `Variable` or an `Entry`.
 
     Its graph makes it, and it stays the same object for the life of the node.
@@ -101,9 +100,9 @@ class AbstractNode(ABC):
         self._node = node
         self.name = name
 
-    @abstractmethod
     def __call__(self) -> object:
         """Return the value."""
+        raise NotImplementedError
 
     @property
     def version(self) -> int:

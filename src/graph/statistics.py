@@ -23,4 +23,4 @@ class GraphStatistics:
     """Sets of nodes that always go out of date together; a write visits groups, not nodes."""
 
     writes: int
-    """Writes since the graph was made; declaring a variable is one."""
+    """Writes since the graph was made."""

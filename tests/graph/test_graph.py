@@ -1,5 +1,6 @@
 """What a user of `Graph` sees; the random operations are in test_graph_machine.py."""
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -195,6 +196,23 @@ def test_a_copy_starts_valid_and_goes_its_own_way() -> None:
     head.set(2)
     assert (twin[tail](), tail()) == (23, 7)
     assert twin[tail].prerequisites == (twin[left], twin[right])
+
+
+def test_the_kinds_of_handles_are_told_apart() -> None:
+    graph, head, (left, _, _), _ = make_diamond()
+    twin = graph.copy()
+    for variable, entry in [(head, left), (twin[head], twin[left])]:
+        assert isinstance(entry, Entry)
+        assert not isinstance(variable, Entry)
+        assert isinstance(variable, Variable)
+        assert not isinstance(entry, Variable)
+
+
+def test_the_standard_copy_is_the_same() -> None:
+    graph, head, (_, _, tail), _ = make_diamond()
+    twin = copy.copy(graph)
+    head.set(7)
+    assert (tail(), twin[tail]()) == (17, 5)
 
 
 def test_a_copy_computes_from_its_own_variables() -> None:

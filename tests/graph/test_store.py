@@ -126,6 +126,16 @@ def test_groups_open_again_as_often_as_they_were_closed() -> None:
         assert not store.is_valid(lower)
 
 
+def test_a_stage_starts_closed_also_where_a_closed_one_was() -> None:
+    store = Store()
+    number = store.add("old", STAGE)
+    store.remove(number)
+    assert store.add("new", STAGE) == number
+    assert not store.is_valid(number)
+    store.open(number)
+    assert store.is_valid(number)
+
+
 def test_only_stages_are_closed() -> None:
     store = Store()
     v = store.add("v", VARIABLE)
