@@ -198,15 +198,13 @@ class Entry(AbstractNode, Generic[T]):
         Exception
             Whatever the compute function raises, unchanged; the entry is not valid then.
         """
-        handles = self._handles
-        store = handles.store
-        node = self._node
+        store = self._handles.store
         try:
-            if store.marks[node] >= store.gates[self._group]:
-                return store.values[node]  # type: ignore[no-any-return]  # computed by a function to T
+            if store.marks[self._node] >= store.gates[self._group]:
+                return store.values[self._node]  # type: ignore[no-any-return]  # computed by a function to T
         except IndexError:
             raise self._removed() from None
-        return handles.evaluator.evaluate(node)  # type: ignore[no-any-return]  # as above
+        return self._handles.evaluator.evaluate(self._node)  # type: ignore[no-any-return]  # as above
 
     def invalidate(self) -> None:
         """Make this entry invalid, and all that depends on it. Cost O(transitive dependents)."""

@@ -1,0 +1,79 @@
+"""The limits that figures must keep, as ratios within one run, and whether they do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import final
+
+from attrs import frozen
+
+from benchmarks.figures import Figure, Unit
+from benchmarks.peers import OWN
+
+Results = Mapping[tuple[str, str], Figure]
+"""By row and column."""
+
+
+@frozen
+class Verdict:
+    """A limit as text, and whether it is met; None if there is nothing to compare with."""
+
+    text: str
+    met: bool | None
+
+    def __str__(self) -> str:
+        return f"{self.text} {'✓' if self.met else '✗'}" if self.met is not None else self.text
+
+
+class AbstractLimit(ABC):
+    """What stagecache's figure in some row must not exceed."""
+
+    @abstractmethod
+    def judge(self, row: str, results: Results) -> Verdict:
+        """Compare the figure of that row, which must be among the results."""
+
+
+@final
+@frozen
+class OfPeer(AbstractLimit):
+    """A factor of another column's figure in the same row."""
+
+    factor: float
+    column: str
+
+    def judge(self, row: str, results: Results) -> Verdict:
+        return _compare(
+            results[row, OWN], results.get((row, self.column)), self.column, self.factor
+        )
+
+
+@final
+@frozen
+class OfRow(AbstractLimit):
+    """A factor of stagecache's own figure in another row."""
+
+    factor: float
+    row: str
+
+    def judge(self, row: str, results: Results) -> Verdict:
+        other = results.get((self.row, OWN))
+        return _compare(results[row, OWN], other, f"“{self.row}”", self.factor)
+
+
+@final
+@frozen
+class AtMost(AbstractLimit):
+    """A fixed amount."""
+
+    amount: float
+    unit: Unit
+
+    def judge(self, row: str, results: Results) -> Verdict:
+        figure = results[row, OWN]
+        return Verdict(f"≤ {self.unit.format(self.amount)}", figure.median <= self.amount)
+
+
+def _compare(own: Figure, other: Figure | None, name: str, factor: float) -> Verdict:
+    if other is None:
+        return Verdict(f"≤ {factor:g} × {name}: not measured", None)
+    ratio = own.median / other.median
+    return Verdict(f"{ratio:.2f} × {name}, ≤ {factor:g}", ratio <= factor)

@@ -1,0 +1,55 @@
+"""Which peers there are, and which of them are installed."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, Final
+
+from benchmarks.peers.base import AbstractPeer
+
+Peer = type[AbstractPeer[Any]]
+"""A class of peers. `Any`: each has its own type of handle, which only itself understands."""
+
+OWN: Final = "stagecache"
+
+HOMES: Final = {
+    "stagecache": ("own", "Stagecache", "stagecache"),
+    "drake": ("drake", "Drake", "pydrake"),
+    "observ": ("observ", "Observ", "observ"),
+    "reaktiv": ("reaktiv", "Reaktiv", "reaktiv"),
+    "reaktiv, unlocked": ("reaktiv", "UnlockedReaktiv", "reaktiv"),
+    "traits": ("traits", "Traits", "traits"),
+}
+"""By the peer's name: its module here, its class there, and the package that it needs."""
+
+
+def load_peer(name: str) -> Peer:
+    """Import the adapter of that name.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The library is not installed.
+    """
+    module, attribute, _ = HOMES[name]
+    peer: Peer = getattr(import_module(f".{module}", __package__), attribute)
+    return peer
+
+
+def load_peers() -> tuple[list[Peer], list[str]]:
+    """Return the peers that are installed, stagecache first, and the names of the others."""
+    found: list[Peer] = []
+    missing: list[str] = []
+    for name, (_, _, package) in HOMES.items():
+        try:
+            found.append(load_peer(name))
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] != package:
+                raise
+            missing.append(name)
+    return found, missing
+
+
+def versions(peers: Sequence[Peer]) -> dict[str, str]:
+    """Return the version of what is installed, by distribution."""
+    return {d: version(d) for d in dict.fromkeys(peer.distribution for peer in peers)}

@@ -1,0 +1,48 @@
+"""A row of the table: what is measured, on which peers, and the limits for stagecache."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from benchmarks.figures import Unit
+from benchmarks.limits import AbstractLimit
+from benchmarks.peers import Peer
+from benchmarks.probes import AbstractProbe
+
+Build = Callable[[Peer], AbstractProbe]
+
+CUT_SHORT: Final = "left out of a quick run"
+
+
+@frozen
+class Row:
+    """One row.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the table.
+    build : callable
+        Builds the probe for a peer.
+    unit : Unit
+    limits : sequence of AbstractLimit
+    without : mapping of str to str
+        The peers that are left out, and why.
+    beside : mapping of str to callable
+        What else is measured for comparison, under that name: a function that builds its probe.
+    slow : bool
+        Whether a quick run leaves the peers out.
+    """
+
+    name: str
+    build: Build
+    unit: Unit = Unit.SECONDS
+    limits: Sequence[AbstractLimit] = ()
+    without: Mapping[str, str] = field(factory=dict)
+    beside: Mapping[str, Callable[[], AbstractProbe]] = field(factory=dict)
+    slow: bool = False
+
+
+Group = tuple[Row, ...]
+"""Rows that are measured interleaved with each other, since one's limit refers to another."""
