@@ -2,7 +2,7 @@
 
 The modules are plain Python and work as such, with the same results. They stay plain in editable
 installs, so that an edit is never hidden by what was compiled before, and where STAGECACHE_PURE=1
-is set, mypyc is missing or no compiler is found.
+is set, mypyc is missing, or the compilation of any of them fails.
 """
 
 import os
@@ -11,35 +11,54 @@ import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 HOT = ["structure", "store", "evaluation", "handles"]  # of stagecache.graph
 
 
+class AllOrNothing(build_ext):
+    """Build all extensions or none: a part of them cannot be imported."""
+
+    def build_extensions(self) -> None:
+        """Build them; where one fails, remove the others."""
+        try:
+            super().build_extensions()
+        except Exception as error:  # whatever the compiler does: plain Python is installed
+            print(f"not compiled, stagecache is installed as plain Python: {error}")  # noqa: T201
+            for extension in self.extensions:
+                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+            self.extensions = []
+
+
 def extensions() -> list[Extension]:
-    """The compiled forms of the hot modules, each of which may fail to build."""
+    """The compiled forms of the hot modules."""
     if os.environ.get("STAGECACHE_PURE") == "1" or "editable_wheel" in sys.argv:
         return []
     try:
         from mypyc.build import mypycify  # noqa: PLC0415
     except ImportError:
         return []
-    # Module names are derived from paths, so the sources must lie in a folder of that name.
-    package = Path("build", "mypyc", "stagecache")
-    package.parent.mkdir(parents=True, exist_ok=True)
-    if not package.exists():
-        try:
-            package.symlink_to(Path("src").resolve(), target_is_directory=True)
-        except OSError:  # not allowed everywhere
-            shutil.copytree("src", package)
-    paths = [str(package / "graph" / f"{name}.py") for name in HOT]
+    paths = [str(sources_under_their_name() / "graph" / f"{name}.py") for name in HOT]
     options = ["--config-file=", "--follow-imports=silent"]
     try:
-        compiled = mypycify([*options, *paths], group_name="stagecache")
+        return list(mypycify([*options, *paths], group_name="stagecache"))
     except SystemExit:  # this mypyc does not take the sources
         return []
-    for extension in compiled:
-        extension.optional = True
-    return list(compiled)
 
 
-setup(ext_modules=extensions())
+def sources_under_their_name() -> Path:
+    """A folder `stagecache` of the sources: mypyc derives the names of modules from paths."""
+    package = Path("build", "mypyc", "stagecache")
+    package.parent.mkdir(parents=True, exist_ok=True)
+    if package.is_symlink():
+        package.unlink()
+    elif package.exists():
+        shutil.rmtree(package)
+    try:
+        package.symlink_to(Path("..", "..", "src"), target_is_directory=True)
+    except OSError:  # not allowed everywhere
+        shutil.copytree("src", package)
+    return package
+
+
+setup(cmdclass={"build_ext": AllOrNothing}, ext_modules=extensions())

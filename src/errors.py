@@ -5,6 +5,17 @@ same four parts, which are attributes as well: what happened to which thing, wha
 what was got, and the cure.
 """
 
+import reprlib
+
+
+def brief(value: object) -> str:
+    """Show any value on one short line, even if its own `repr` is long or fails."""
+    return " ".join(_REPR.repr(value).split())
+
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 60
+
 
 class StagecacheError(Exception):
     """Base class of all errors raised by stagecache.
@@ -67,6 +78,10 @@ class NodeKindError(StagecacheError, TypeError):
 
 class DerivedNodeError(NodeKindError):
     """A derived entry was to be set, which only a variable can be."""
+
+
+class PrerequisitesError(StagecacheError, TypeError):
+    """The prerequisites were not given as an ordered collection."""
 
 
 class NotANodeError(StagecacheError, TypeError):

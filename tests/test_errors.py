@@ -1,8 +1,9 @@
 """Every error of the graph: its class, its four parts, and that nothing has changed after it."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
 import stagecache.errors
@@ -18,6 +19,7 @@ from stagecache.errors import (
     NodeInUseError,
     NotANodeError,
     NotCallableError,
+    PrerequisitesError,
     RemovedNodeError,
     StagecacheError,
     UnknownNodeError,
@@ -48,6 +50,14 @@ class Fixture:
 
 def identity(read: Callable[[], float]) -> float:
     return read()
+
+
+async def wait(read: Callable[[], float]) -> float:
+    return read()
+
+
+def generate(read: Callable[[], float]) -> Iterator[float]:
+    yield read()
 
 
 Act = Callable[[Fixture], object]
@@ -93,7 +103,7 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
     "node of another graph removed": (
         ForeignNodeError,
         ValueError,
-        "Graph('other'",
+        "graph 'other'",
         lambda f: f.graph.remove(f.foreign),
     ),
     "node of another graph looked up": (
@@ -115,10 +125,52 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: f.graph.entry("e", identity, prerequisites=("angle",)),  # type: ignore[arg-type]  # is refused
     ),
     "a node in place of a list of prerequisites": (
-        NotANodeError,
+        PrerequisitesError,
         TypeError,
-        "(angle,)",
+        "(node,)",
         lambda f: f.graph.entry("e", identity, prerequisites=f.angle),  # type: ignore[call-overload]  # is refused
+    ),
+    "a set of prerequisites": (
+        PrerequisitesError,
+        TypeError,
+        "ordered",
+        lambda f: f.graph.entry("e", lambda a, t: 1, prerequisites={f.angle, f.tip}),
+    ),
+    "no prerequisites at all": (
+        PrerequisitesError,
+        TypeError,
+        "NoneType",
+        lambda f: f.graph.entry("e", lambda: 1, prerequisites=None),  # type: ignore[call-overload]  # is refused
+    ),
+    "a string of prerequisites": (
+        PrerequisitesError,
+        TypeError,
+        "str",
+        lambda f: f.graph.entry("e", identity, prerequisites="angle"),  # type: ignore[arg-type]  # is refused
+    ),
+    "graph's name is no string": (
+        InvalidNameError,
+        TypeError,
+        "3",
+        lambda f: Graph(3),  # type: ignore[arg-type]  # is refused
+    ),
+    "compute is a coroutine function": (
+        NotCallableError,
+        TypeError,
+        "coroutine",
+        lambda f: f.graph.entry("e", wait, prerequisites=(f.angle,)),
+    ),
+    "compute is a generator function": (
+        NotCallableError,
+        TypeError,
+        "generator",
+        lambda f: f.graph.entry("e", generate, prerequisites=(f.angle,)),
+    ),
+    "removed node looked up": (
+        RemovedNodeError,
+        LookupError,
+        "'removed'",
+        lambda f: f.graph[f.removed],
     ),
     "no node looked up": (
         NotANodeError,
@@ -247,6 +299,20 @@ def test_errors_travel_between_processes() -> None:
         twin = pickle.loads(pickle.dumps(error))
         assert (type(twin), twin.args, str(twin)) == (type(error), error.args, str(error))
     assert twin.path == ("x", "y", "x")
+
+
+def test_a_message_stays_short_whatever_the_value() -> None:
+    class Broken:
+        def __repr__(self) -> str:
+            raise RuntimeError("no picture of this")
+
+    graph = Graph()
+    for value in (np.zeros((100, 100)), "long " * 1000, Broken()):
+        variable = graph.variable(f"v{len(graph)}", value)
+        with pytest.raises(ForeignNodeError) as caught:
+            Graph().remove(variable)
+        assert len(str(caught.value).splitlines()) == 4
+        assert len(str(caught.value)) < 600
 
 
 def test_each_error_class_is_a_builtin_exception_too() -> None:

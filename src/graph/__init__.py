@@ -1,6 +1,5 @@
 """The dependency graph: nodes, edges, versions. It knows nothing of stages or physics."""
 
-from stagecache.graph.evaluation import Evaluator
 from stagecache.graph.graph import Graph
 from stagecache.graph.handles import AbstractNode, Entry, Variable
 from stagecache.graph.kind import NodeKind
@@ -11,7 +10,6 @@ from stagecache.graph.structure import Structure
 __all__ = [
     "AbstractNode",
     "Entry",
-    "Evaluator",
     "Graph",
     "GraphStatistics",
     "NodeKind",

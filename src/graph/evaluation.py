@@ -8,27 +8,51 @@ computed then and there: what is not read is not computed. Three things can go w
   that thread waits, directly or not, for one of ours, it is a cycle across threads.
 - *A deep chain.* Each level takes some Python frames. From `DEEPEST` levels on, the declared
   prerequisites of an entry are brought up to date before its function is called, the deepest
-  first, from a list instead of the call stack. One that fails is remembered: its exception is
-  raised where, and if, a function reads it, and it is not computed again for that.
+  first, from a list instead of the call stack. What comes of one that does not stay valid, a
+  failure in the first place, is remembered until the deep part is done: its exception is raised
+  where, and if, a function reads it, and it is not computed again unless something has changed.
 
 Any number of threads may read at the same time; a write needs the store to itself.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from threading import Condition, get_ident
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
 from stagecache.errors import CycleError
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import COMPUTING, INVALID, Store
+from stagecache.graph.store import COMPUTING, INVALID, VOID, Store
 
-DEEPEST: Final = 24  # entries in computation at one time; each takes about three Python frames
+DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
 ENTRY: Final = NodeKind.CACHE_ENTRY
 
 Function = Callable[..., Any]
 Arguments = tuple[Any, ...]
-Failure = tuple[Exception, TracebackType | None]
+
+
+class Outcome:
+    """What came of a computation whose entry is not valid after it."""
+
+    __slots__ = ("began", "clock", "error", "traceback", "value")
+
+    def __init__(self, began: int, clock: int, value: Any) -> None:
+        self.began = began
+        self.clock = clock  # when it came out: a later change makes it worthless
+        self.value = value
+        self.error: Exception | None = None
+        self.traceback: TracebackType | None = None
+
+
+class Memory:
+    """What a thread remembers while it is deep: outcomes by entry, and which was raised last."""
+
+    __slots__ = ("outcomes", "raised")
+
+    def __init__(self) -> None:
+        self.outcomes: dict[int, Outcome] = {}
+        self.raised: Outcome | None = None
 
 
 def no_function(*_: object) -> NoReturn:
@@ -48,16 +72,22 @@ class Evaluator:
         By node: what its function is called with.
     bind : callable
         Finds, and puts there, the arguments of a node for which there are none yet.
+
+    Attributes
+    ----------
+    deepest : int
+        From how many computations on, inside each other, prerequisites are prepared.
     """
 
     __slots__ = (
         "_bind",
-        "_failures",
         "_finished",
+        "_memories",
         "_running",
         "_store",
         "_waiting",
         "arguments",
+        "deepest",
         "functions",
     )
 
@@ -70,12 +100,13 @@ class Evaluator:
     ) -> None:
         self.functions = functions
         self.arguments = arguments
+        self.deepest = DEEPEST
         self._store = store
         self._bind = bind
         self._running: dict[int, int] = {}  # entry -> the thread that computes it
         self._waiting: dict[int, int] = {}  # thread -> the entry that it waits for
         self._finished = Condition()
-        self._failures: dict[tuple[int, int], Failure] = {}  # (thread, entry) -> ...
+        self._memories: dict[int, Memory] = {}  # by thread, while it is deep
 
     def computing(self) -> list[int]:
         """The entries that some thread is computing now."""
@@ -97,7 +128,7 @@ class Evaluator:
         running = self._running
         if not me:
             me = get_ident()
-            if len(running) >= DEEPEST:
+            if len(running) >= self.deepest:
                 return self._evaluate_deep(node, me)
         store = self._store
         marks = store.marks
@@ -105,7 +136,9 @@ class Evaluator:
             return self._evaluate_contended(node, me)
         try:
             # Only this thread enters its own number, and the mark told that it has not: if it is
-            # there now, the entry was free. An interrupt may strike as soon as it is there.
+            # there now, the entry was free. Control-C may strike as soon as it is there, and
+            # wherever a function is called or a loop goes round; so there is neither between the
+            # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
                 group = store.structure.group_of[node]
                 if marks[node] >= store.gates[group]:  # another thread was faster
@@ -124,7 +157,7 @@ class Evaluator:
                     self._wake_others()
                 return value
         except BaseException:
-            if running.get(node) == me:
+            if node in running and running[node] == me:
                 marks[node] = INVALID
                 del running[node]
             if self._waiting:
@@ -135,27 +168,41 @@ class Evaluator:
     # ------------------------------------------------------------------ deep chains
 
     def _evaluate_deep(self, node: int, me: int) -> Any:
-        failures = self._failures
-        if (me, node) in failures:
-            error, traceback = failures[me, node]
-            raise error.with_traceback(traceback)
-        failed: list[int] = []
+        if list(self._running.values()).count(me) < self.deepest:
+            return self.evaluate(node, me)  # the others are those of other threads
+        memory = self._memories.get(me)
+        if memory is not None:
+            return self._evaluate_prepared(node, me, memory)
+        self._memories[me] = memory = Memory()
         try:
-            self._prepare(node, me, failed)
-            return self.evaluate(node, me)
+            return self._evaluate_prepared(node, me, memory)
         finally:
-            for n in failed:
-                del failures[me, n]
+            del self._memories[me]
 
-    def _prepare(self, node: int, me: int, failed: list[int]) -> None:
-        """Compute what `node` declares and is not valid, the deepest first; note what fails."""
+    def _evaluate_prepared(self, node: int, me: int, memory: Memory) -> Any:
+        store = self._store
+        outcome = memory.outcomes.get(node)
+        if outcome is None or outcome.clock != store.clock:
+            self._prepare(node, me, memory)
+            return self.evaluate(node, me)
+        if outcome.error is None or outcome.clock != outcome.began:
+            for n, thread in list(self._running.items()):
+                if thread == me:  # what reads this is out of date, as it is itself
+                    store.marks[n] = VOID
+        if outcome.error is not None:
+            memory.raised = outcome
+            raise outcome.error.with_traceback(outcome.traceback)
+        return outcome.value
+
+    def _prepare(self, node: int, me: int, memory: Memory) -> None:
+        """Compute what `node` declares and is not valid, the deepest first."""
         store = self._store
         marks = store.marks
         gates = store.gates
         group_of = store.structure.group_of
         kinds = store.structure.kinds
         prerequisites = store.structure.prerequisites
-        first: dict[int, Failure] = {}
+        outcomes = memory.outcomes
         stack = list(prerequisites[node])
         while stack:
             n = stack.pop()
@@ -164,26 +211,32 @@ class Evaluator:
                 if (
                     COMPUTING < marks[n] < gates[group_of[n]]
                     and kinds[n] is ENTRY
-                    and not (self._failures and (me, n) in self._failures)
+                    and not (n in outcomes and outcomes[n].clock == store.clock)
                 ):
                     stack.append(~n)
                     stack.extend(prerequisites[n])
-            else:  # everything upstream of ~n has been seen to
-                try:
-                    self.evaluate(~n, me)
-                except Exception as error:
-                    # The first traceback: raised again and again, it would grow with the chain.
-                    failure = first.setdefault(id(error), (error, error.__traceback__))
-                    self._failures[me, ~n] = failure
-                    failed.append(~n)
+                continue
+            # Everything upstream of ~n has been seen to.
+            began = store.clock
+            try:
+                value = self.evaluate(~n, me)
+            except Exception as error:
+                outcomes[~n] = outcome = Outcome(began, store.clock, None)
+                outcome.error = error
+                outcome.traceback = error.__traceback__
+                # Raised again and again, its traceback would grow with the chain.
+                if memory.raised is not None and memory.raised.error is error:
+                    outcome.traceback = memory.raised.traceback
+            else:
+                if marks[~n] < gates[group_of[~n]]:
+                    outcomes[~n] = Outcome(began, store.clock, value)
 
     # ------------------------------------------------------------------ cycles and threads
 
     def _evaluate_contended(self, node: int, me: int) -> Any:
         """Evaluate an entry that is being computed: by another thread, or it is a cycle."""
         if self._running.get(node) == me:
-            mine = [n for n, thread in list(self._running.items()) if thread == me]
-            raise self._cycle([*mine[mine.index(node) :], node])
+            raise self._cycle([*self._stack(me, node), node])
         self._wait_for(node, me)
         if self._store.is_valid(node):
             return self._store.values[node]
@@ -202,20 +255,33 @@ class Evaluator:
 
     def _refuse_deadlock(self, node: int, me: int) -> None:
         """Raise `CycleError` if the thread that computes `node` waits, through others, for us."""
-        path = [node]
-        owner = self._running.get(node)
-        while owner in self._waiting:
-            path.append(self._waiting[owner])
-            owner = self._running.get(path[-1])
+        path: list[int] = []
+        wanted: int | None = node
+        while wanted is not None:
+            owner = self._running.get(wanted)
+            if owner is None:
+                return
+            path += self._stack(owner, wanted)
             if owner == me:
-                raise self._cycle([path[-1], *path])
+                raise self._cycle([*path, node])
+            wanted = self._waiting.get(owner)
+
+    def _stack(self, thread: int, first: int) -> list[int]:
+        """What a thread is computing, from that entry on, each inside the one before it."""
+        entries = [n for n, t in list(self._running.items()) if t == thread]
+        return entries[entries.index(first) :] if first in entries else []
 
     def _wake_others(self) -> None:
         with self._finished:
             self._finished.notify_all()
 
     def _cycle(self, path: list[int]) -> CycleError:
-        names = tuple(self._store.structure.names[n] for n in path)
+        structure = self._store.structure
+        whole = path[:1]
+        for below, above in pairwise(path):
+            # What was prepared is not read from where it was prepared, but somewhere between.
+            whole += structure.path_up(below, above)[1:] or [above]
+        names = tuple(structure.names[n] for n in whole)
         return CycleError(
             f"cache entry {names[0]!r}: its computation reads its own result",
             "a computation that reads only what is upstream of it",

@@ -13,12 +13,20 @@
 (False, 1.0)
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
-from inspect import signature
+from inspect import (
+    CO_ASYNC_GENERATOR,
+    CO_COROUTINE,
+    CO_GENERATOR,
+    isasyncgenfunction,
+    iscoroutinefunction,
+    isgeneratorfunction,
+    signature,
+)
 from types import FunctionType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, final, overload
 
 from stagecache.errors import (
     ComputeSignatureError,
@@ -28,7 +36,9 @@ from stagecache.errors import (
     NodeInUseError,
     NotANodeError,
     NotCallableError,
+    PrerequisitesError,
     UnknownNodeError,
+    brief,
 )
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
@@ -38,7 +48,10 @@ from stagecache.graph.store import Store
 
 T = TypeVar("T")
 
+MOST_COMPARED = 2_000  # names among which a similar one is looked for: that takes a while
 
+
+@final
 class Graph:
     """A reactive cache of variables and computed entries.
 
@@ -50,6 +63,9 @@ class Graph:
     Any number of threads may read at the same time, and an entry that several of them need is
     computed once. A write, or a change of the structure, needs the graph to itself.
 
+    A read or a write that Control-C cuts short leaves the graph as it was, or more of it invalid. A
+    declaration or a removal that is cut short may leave it unusable.
+
     Parameters
     ----------
     name : str
@@ -59,6 +75,10 @@ class Graph:
     __slots__ = ("_family", "_handles", "_numbers", "name")
 
     def __init__(self, name: str = "graph") -> None:
+        if not isinstance(name, str):
+            raise InvalidNameError(
+                "graph: its name is not a string", "a string", brief(name), "give it a name"
+            )
         self.name = name
         self._handles = Handles(Store(), [], self)
         self._numbers: dict[str, int] = {}
@@ -113,17 +133,11 @@ class Graph:
         Raises
         ------
         InvalidNameError, DuplicateNameError, NotCallableError, ComputeSignatureError,
-        ForeignNodeError, RemovedNodeError, NotANodeError, DuplicatePrerequisiteError
+        PrerequisitesError, NotANodeError, ForeignNodeError, RemovedNodeError,
+        DuplicatePrerequisiteError
             And the graph is as before.
         """
-        if isinstance(prerequisites, AbstractNode):
-            raise NotANodeError(
-                f"{prerequisites!r}: is given as the list of prerequisites",
-                "an iterable of nodes",
-                "a single node",
-                f"write prerequisites=({prerequisites.name},)",
-            )
-        arguments = tuple(prerequisites)
+        arguments = _check_prerequisites(prerequisites)
         if name is None and compute is None:
 
             def decorate(function: Callable[..., T]) -> Entry[T]:
@@ -171,7 +185,8 @@ class Graph:
                     "dependents " + ", ".join(map(repr, staying)) if staying else "its computation",
                     "remove these first, or in the same call" if staying else "remove it later",
                 )
-        for n in TopologicalSorter(dependents).static_order():
+        last_first = {n: dependents[n] for n in reversed(dependents)}
+        for n in TopologicalSorter(last_first).static_order():
             del self._numbers[going[n].name]
             self._handles.remove(n)
 
@@ -199,7 +214,7 @@ class Graph:
         node = self._numbers.get(name)
         if node is None:
             raise UnknownNodeError(
-                f"{self!r}: has no such node",
+                f"{self._title}: has no such node",
                 "the name of a node",
                 repr(name),
                 _suggest(name, self._numbers),
@@ -230,7 +245,7 @@ class Graph:
             valid_entries=sum(map(store.is_valid, entries)),
             edges=sum(len(structure.prerequisites[n]) for n in entries),
             groups=structure.num_groups,
-            writes=store.clock,
+            changes=store.clock,
         )
 
     def __repr__(self) -> str:
@@ -258,16 +273,22 @@ class Graph:
 
     # ------------------------------------------------------------------ inside
 
+    @property
+    def _title(self) -> str:
+        return f"graph {self.name!r}"
+
     def _number_of(self, node: object) -> int:
         if not isinstance(node, AbstractNode):
             raise self._no_node(node)
         if node._handles is not self._handles:
             raise self._foreign(node)
-        return node.number()
+        return node._number()
 
     def _name_in_family(self, node: object) -> str:
         if not isinstance(node, AbstractNode):
             raise self._no_node(node)
+        if node._handles is self._handles:
+            node._number()  # refuses a removed one, even if its name was taken again
         owner = node._handles.owner
         if not isinstance(owner, Graph) or owner._family is not self._family:
             raise self._foreign(node)
@@ -275,8 +296,8 @@ class Graph:
 
     def _no_node(self, node: object) -> NotANodeError:
         return NotANodeError(
-            f"{node!r}: is not a node",
-            f"a Variable or an Entry of {self!r}",
+            f"{brief(node)}: is not a node",
+            f"a Variable or an Entry of {self._title}",
             f"an object of type {type(node).__name__}",
             "pass what variable() or entry() returned; graph[name] finds it",
         )
@@ -284,22 +305,22 @@ class Graph:
     def _foreign(self, node: AbstractNode) -> ForeignNodeError:
         return ForeignNodeError(
             f"{node!r}: belongs to another graph",
-            f"a node of {self!r}",
-            f"one of {node._handles.owner!r}",
+            f"a node of {self._title}",
+            f"one of {getattr(node._handles.owner, '_title', 'another')}",
             "use nodes of one graph; in a copy, find a node's own handle by copy[node]",
         )
 
     def _check_name(self, kind: str, name: object) -> str:
         if not isinstance(name, str) or not name:
             raise InvalidNameError(
-                f"{kind} of {self!r}: its name is missing",
+                f"{kind} of {self._title}: its name is missing",
                 "a string that is not empty",
-                repr(name),
+                brief(name),
                 f"give the {kind} a name; the decorator is written @graph.entry(prerequisites=...)",
             )
         if name in self._numbers:
             raise DuplicateNameError(
-                f"{kind} {name!r}: the name is taken in {self!r}",
+                f"{kind} {name!r}: the name is taken in {self._title}",
                 "a name that no other node has",
                 f"that of {self._handles.get(self._numbers[name])!r}",
                 "choose another name, or remove that node first",
@@ -307,18 +328,41 @@ class Graph:
         return name
 
 
+def _check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
+    """Refuse what has no order, since the order is that of the arguments."""
+    if isinstance(prerequisites, tuple | list):
+        return tuple(prerequisites)
+    single = isinstance(prerequisites, AbstractNode)
+    if single or isinstance(prerequisites, str | Set) or not isinstance(prerequisites, Iterable):
+        raise PrerequisitesError(
+            f"prerequisites: cannot be {brief(prerequisites)}",
+            "a tuple, a list or another ordered iterable of nodes",
+            f"an object of type {type(prerequisites).__name__}",
+            f"write prerequisites=({'node,' if single else 'a, b'})",
+        )
+    return tuple(prerequisites)
+
+
 def _check_function(name: str, compute: Callable[..., T] | None, count: int) -> Callable[..., T]:
-    """Refuse what cannot be called with `count` arguments, as far as that can be known."""
+    """Refuse what cannot be called with `count` arguments for a value, as far as that is known."""
     if type(compute) is FunctionType:  # the usual case, and a tenth of the time of the general one
         code = compute.__code__
-        if code.co_argcount == count and not code.co_kwonlyargcount:
+        plain = not code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
+        if plain and code.co_argcount == count and not code.co_kwonlyargcount:
             return compute
     if not callable(compute):
         raise NotCallableError(
             f"entry {name!r}: its compute function cannot be called",
             "a function of the prerequisites",
-            repr(compute),
+            brief(compute),
             "pass a name and a function; or, as a decorator, neither of the two",
+        )
+    if iscoroutinefunction(compute) or isgeneratorfunction(compute) or isasyncgenfunction(compute):
+        raise NotCallableError(
+            f"entry {name!r}: its compute function returns no value when it is called",
+            "a plain function",
+            "a coroutine or generator function",
+            "compute the value with def and return; for a sequence, return a tuple of it",
         )
     try:
         signature(compute).bind(*range(count))
@@ -328,14 +372,14 @@ def _check_function(name: str, compute: Callable[..., T] | None, count: int) -> 
         raise ComputeSignatureError(
             f"entry {name!r}: its compute function does not fit its prerequisites",
             f"a function of {count} arguments, a handle for each prerequisite",
-            f"{getattr(compute, '__name__', compute)}{signature(compute)}: {error}",
+            f"{getattr(compute, '__name__', brief(compute))}{signature(compute)}: {error}",
             "let it take one argument for each prerequisite, in the same order",
         ) from None
     return compute
 
 
-def _suggest(name: str, names: Iterable[str]) -> str:
-    similar = get_close_matches(name, names)
+def _suggest(name: str, names: Collection[str]) -> str:
+    similar = get_close_matches(name, names) if len(names) <= MOST_COMPARED else []
     if similar:
         return "did you mean " + " or ".join(map(repr, similar)) + "?"
     return "iterate over the graph to see its nodes"

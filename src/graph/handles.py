@@ -1,8 +1,9 @@
 """Handles: what a user of a `Graph` holds, calls to read, and asks about a node."""
 
-from typing import Final, Generic, NoReturn, TypeVar
+from threading import Lock
+from typing import Final, Generic, NoReturn, TypeVar, final
 
-from stagecache.errors import DerivedNodeError, RemovedNodeError
+from stagecache.errors import DerivedNodeError, RemovedNodeError, brief
 from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import INVALID, Store
@@ -14,6 +15,7 @@ T = TypeVar("T")
 REMOVED: Final = 1 << 60
 
 
+@final
 class Handles:
     """The handles of one graph: one for each node, made in a copy when it is first asked for.
 
@@ -26,11 +28,12 @@ class Handles:
         The graph, for messages.
     """
 
-    __slots__ = ("_handles", "evaluator", "owner", "store")
+    __slots__ = ("_handles", "_lock", "evaluator", "owner", "store")
 
     def __init__(self, store: Store, functions: list[Function], owner: object) -> None:
         self.store = store
         self.owner = owner
+        self._lock = Lock()
         self.evaluator = Evaluator(store, functions, [None] * len(functions), self._bind)
         self._handles: list[AbstractNode | None] = [None] * len(functions)
 
@@ -39,13 +42,15 @@ class Handles:
         store = self.store.copy()
         for node in self.evaluator.computing():  # here, but not in the copy
             store.marks[node] = INVALID
-        return Handles(store, self.evaluator.functions.copy(), owner)
+        twin = Handles(store, self.evaluator.functions.copy(), owner)
+        twin.evaluator.deepest = self.evaluator.deepest
+        return twin
 
     def add(
         self, handle: "AbstractNode", function: Function, arguments: "tuple[AbstractNode, ...]"
     ) -> None:
         """Register the handle of a node that was added to the store."""
-        node = handle.number()
+        node = handle._number()
         if node == len(self._handles):
             self._handles.append(handle)
             self.evaluator.functions.append(function)
@@ -59,12 +64,13 @@ class Handles:
         """The handle of a node."""
         handle = self._handles[node]
         if handle is None:
-            structure = self.store.structure
-            if structure.kinds[node] is NodeKind.CACHE_ENTRY:
-                handle = Entry(self, node, structure.names[node])
-            else:
-                handle = Variable(self, node, structure.names[node])
-            self._handles[node] = handle
+            with self._lock:  # threads that read a copy may ask at the same time
+                handle = self._handles[node]
+                if handle is None:
+                    structure = self.store.structure
+                    is_entry = structure.kinds[node] is NodeKind.CACHE_ENTRY
+                    handle = (Entry if is_entry else Variable)(self, node, structure.names[node])
+                    self._handles[node] = handle
         return handle
 
     def remove(self, node: int) -> None:
@@ -86,23 +92,26 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     """A node of one graph: a `Variable` or an `Entry`.
 
     Its graph makes it, and it stays the same object for the life of the node.
-
-    Attributes
-    ----------
-    name : str
-        Unique in the graph.
     """
 
-    __slots__ = ("_handles", "_node", "name")
+    __slots__ = ("_handles", "_name", "_node")
 
     def __init__(self, handles: Handles, node: int, name: str) -> None:
         self._handles = handles
         self._node = node
-        self.name = name
+        self._name = name
 
     def __call__(self) -> object:
         """Return the value."""
         raise NotImplementedError
+
+    def __copy__(self) -> "AbstractNode":
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name, unique in the graph."""
+        return self._name
 
     @property
     def version(self) -> int:
@@ -110,31 +119,25 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
 
         A variable's rises with each write, an entry's with each computation.
         """
-        return self._handles.store.versions[self.number()]
+        return self._handles.store.versions[self._number()]
 
     @property
     def prerequisites(self) -> "tuple[AbstractNode, ...]":
         """The nodes on which this one directly depends, as declared."""
-        above = self._handles.store.structure.prerequisites[self.number()]
+        above = self._handles.store.structure.prerequisites[self._number()]
         return tuple([self._handles.get(n) for n in above])
 
     @property
     def dependents(self) -> "tuple[AbstractNode, ...]":
         """The nodes that directly depend on this one, in the order of their declaration."""
-        below = self._handles.store.structure.dependents[self.number()]
+        below = self._handles.store.structure.dependents[self._number()]
         return tuple([self._handles.get(n) for n in below])
 
     def is_valid(self) -> bool:
         """Whether a read would find a value, without computing. Always so for a variable."""
-        return self._handles.store.is_valid(self.number())
+        return self._handles.store.is_valid(self._number())
 
-    def number(self) -> int:
-        """The number of the node in its structure.
-
-        Raises
-        ------
-        RemovedNodeError
-        """
+    def _number(self) -> int:
         if self._node == REMOVED:
             raise self._removed()
         return self._node
@@ -148,6 +151,7 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         )
 
 
+@final
 class Variable(AbstractNode, Generic[T]):
     """A value that is written from outside and on which entries depend. Call it to read."""
 
@@ -166,19 +170,19 @@ class Variable(AbstractNode, Generic[T]):
         Cost O(groups downstream in which something was computed since the last write).
         """
         store = self._handles.store
-        node = self._node
         try:
-            store.values[node] = value
+            store.write(self._node)
         except IndexError:
             raise self._removed() from None
-        store.write(node)
+        store.values[self._node] = value  # last: should Control-C strike, nothing stale is valid
 
     def __repr__(self) -> str:
         if self._node == REMOVED:
             return f"Variable({self.name!r}, removed)"
-        return f"Variable({self.name!r}, version {self.version}, value {self()!r})"
+        return f"Variable({self.name!r}, version {self.version}, value {brief(self())})"
 
 
+@final
 class Entry(AbstractNode, Generic[T]):
     """A value computed when it is read and kept while nothing upstream changes. Call it to read."""
 
@@ -208,14 +212,14 @@ class Entry(AbstractNode, Generic[T]):
 
     def invalidate(self) -> None:
         """Make this entry invalid, and all that depends on it. Cost O(transitive dependents)."""
-        self._handles.store.invalidate(self.number())
+        self._handles.store.invalidate(self._number())
 
     def set(self, value: object) -> NoReturn:
         """Refuse: an entry is computed, not set."""
         raise DerivedNodeError(
             f"{self!r}: cannot be set",
             "a variable",
-            f"a value {value!r} for a derived entry",
+            f"a value {brief(value)} for a derived entry",
             "set the variables it depends on, or make it a variable",
         )
 

@@ -22,5 +22,5 @@ class GraphStatistics:
     groups: int
     """Sets of nodes that always go out of date together; a write visits groups, not nodes."""
 
-    writes: int
-    """Writes since the graph was made."""
+    changes: int
+    """Writes and explicit invalidations since the graph was made."""

@@ -20,12 +20,17 @@ however many entries share them::
 **Live groups.** A write visits only groups that are *live*: in which, or downstream of which,
 something may have become valid since their gates were last raised. A computation makes its group
 live, and with it all groups upstream. So a write pays for the computations made since the last
-one and for nothing else, and a second write in a row costs O(1).
+one and for nothing else, and a second write in a row costs O(1). Of the groups directly below a
+*wide* one, those that are live are listed, so that the others need not even be passed over.
 
 **Closed groups.** A source that is closed (a stage that is not realized) closes the groups
 downstream, for as long as it is. The gate of a closed group has `CLOSED` added once for each
 closed group directly upstream and for its own source being closed: it is above every mark, and
 what it will be when the group opens is still there below.
+
+**Interrupts.** Control-C may strike between any two steps of a walk. A walk over gates that is cut
+short is made good before the exception goes on: too much is taken for live, or the closed groups
+are counted again.
 """
 
 from collections.abc import Hashable
@@ -39,6 +44,7 @@ CLOSED: Final = 1 << 60  # above every clock
 INVALID: Final = -1  # the mark of an entry that was never computed, or was invalidated
 COMPUTING: Final = -2  # the mark of an entry while it is being computed
 VOID: Final = -3  # the same, when it was invalidated meanwhile
+WIDE: Final = 8  # a group with more groups directly below lists the live ones
 
 
 class Store:
@@ -53,10 +59,12 @@ class Store:
     structure : Structure
         To be changed only through the store.
     clock : int
-        The number of writes so far, never set back.
-    values, versions, marks : list
+        The number of writes and explicit invalidations so far, never set back.
+    values, versions : list
         By node. The version of a variable is 1 or more and rises with each write, that of an
         entry with each computation. No number is given twice, not even to a later node.
+    marks : list of int
+        By node, of entries.
     gates, live : list
         By group.
     closed : set of int
@@ -65,6 +73,7 @@ class Store:
 
     __slots__ = (
         "_floor",
+        "_live_below",
         "_shared",
         "clock",
         "closed",
@@ -85,6 +94,7 @@ class Store:
         self.gates: list[int] = []
         self.live: list[bool] = []
         self.closed: set[int] = set()
+        self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
         self._floor = 0  # the highest version of any node that was removed
         self._shared = False
 
@@ -106,6 +116,7 @@ class Store:
         twin.gates = self.gates.copy()
         twin.live = self.live.copy()
         twin.closed = self.closed.copy()
+        twin._live_below = {g: below.copy() for g, below in self._live_below.items()}
         twin._floor = self._floor
         return twin
 
@@ -141,7 +152,6 @@ class Store:
                 if self.gates[g] >= CLOSED:
                     self.gates[node] += CLOSED
         if kind != NodeKind.CACHE_ENTRY:
-            self.marks[node] = self.clock
             self.versions[node] += 1
         if kind == NodeKind.STAGE:
             self.close(node)
@@ -150,7 +160,15 @@ class Store:
     def remove(self, node: int) -> None:
         """Remove a node, as `Structure.remove` does, and forget its value."""
         self._own_structure()
-        self.structure.remove(node)
+        structure = self.structure
+        group = structure.group_of[node]
+        upstream = structure.upstream[group]
+        structure.remove(node)
+        if not structure.members[group]:
+            self._live_below.pop(group, None)
+            for g in upstream:
+                if g in self._live_below:
+                    self._live_below[g].pop(group, None)
         self.closed.discard(node)
         self._floor = max(self._floor, self.versions[node])
         self.values[node] = None
@@ -168,6 +186,7 @@ class Store:
         """Disconnect two sources, as `Structure.disconnect` does; a change of `node`."""
         self._own_structure()
         self.structure.disconnect(node, prerequisite)
+        self._live_below.pop(prerequisite, None)
         if self.gates[prerequisite] >= CLOSED:
             self._unshut(node)
         self.write(node)
@@ -180,23 +199,27 @@ class Store:
     # ------------------------------------------------------------------ validity
 
     def is_valid(self, node: int) -> bool:
-        """Whether nothing upstream of the node changed since it was marked. Cost O(1)."""
-        return self.marks[node] >= self.gates[self.structure.group_of[node]]
+        """Whether nothing upstream of an entry changed since it was marked. Cost O(1).
+
+        A source is valid unless it is closed.
+        """
+        if self.structure.kinds[node] is NodeKind.CACHE_ENTRY:
+            return self.marks[node] >= self.gates[self.structure.group_of[node]]
+        return self.gates[node] < CLOSED
 
     def write(self, node: int) -> None:
         """Count a change of a source: everything downstream becomes invalid.
 
+        To be called before the value changes, so that nothing passes for valid if it is cut short.
         Cost O(groups downstream that became live since they were last raised).
         """
-        clock = self.clock + 1
-        self.clock = clock
         self.versions[node] += 1
-        self.marks[node] = clock
+        self.clock += 1
         if self.live[node]:
             self._raise_gates(node)
 
     def mark_valid(self, node: int) -> None:
-        """Count an entry as computed now. Cost O(1), amortised over the writes that follow."""
+        """Count an entry as computed now. Cost O(groups that it makes live and their edges up)."""
         self.make_live(self.structure.group_of[node])
         self.versions[node] += 1
         self.marks[node] = self.clock
@@ -211,33 +234,57 @@ class Store:
         reached = {node}
         queue = [node]
         for n in queue:
-            marks[n] = INVALID if marks[n] >= INVALID else VOID
             for d in dependents[n]:
                 if d not in reached:
                     reached.add(d)
                     queue.append(d)
+        self.clock += 1
+        for n in reversed(queue):  # if this is cut short, the entry itself was not invalidated
+            marks[n] = INVALID if marks[n] >= INVALID else VOID
 
     def make_live(self, group: int) -> None:
         """Let the next write upstream of this group raise its gate."""
         live = self.live
+        live_below = self._live_below
         upstream = self.structure.upstream
         queue = [group]
-        for g in queue:
-            if not live[g]:
-                live[g] = True
-                queue.extend(upstream[g])
+        try:
+            for g in queue:
+                if not live[g]:
+                    live[g] = True
+                    queue.extend(upstream[g])
+                    if live_below:
+                        for above in upstream[g]:
+                            if above in live_below:
+                                live_below[above][g] = None
+        except BaseException:
+            self._take_all_for_live()
+            raise
 
     def _raise_gates(self, group: int) -> None:
         clock = self.clock
         live = self.live
         gates = self.gates
+        live_below = self._live_below
         downstream = self.structure.downstream
         queue = [group]
-        for g in queue:
-            if live[g]:
-                live[g] = False
-                gates[g] = clock if gates[g] < CLOSED else gates[g] // CLOSED * CLOSED + clock
-                queue.extend(downstream[g])
+        try:
+            for g in queue:
+                if live[g]:
+                    live[g] = False
+                    gates[g] = clock if gates[g] < CLOSED else gates[g] // CLOSED * CLOSED + clock
+                    if len(downstream[g]) <= WIDE:
+                        queue.extend(downstream[g])
+                    else:
+                        queue.extend(live_below.get(g, downstream[g]))
+                        live_below[g] = {}
+        except BaseException:
+            self._take_all_for_live()
+            raise
+
+    def _take_all_for_live(self) -> None:
+        self._live_below.clear()
+        self.live[:] = [True] * len(self.live)
 
     # ------------------------------------------------------------------ closing and opening
 
@@ -277,17 +324,30 @@ class Store:
         gates = self.gates
         downstream = self.structure.downstream
         queue = [group]
-        for g in queue:
-            was_open = gates[g] < CLOSED
-            gates[g] += CLOSED
-            if was_open:
-                queue.extend(downstream[g])
+        try:
+            for g in queue:
+                was_open = gates[g] < CLOSED
+                gates[g] += CLOSED
+                if was_open:
+                    queue.extend(downstream[g])
+        except BaseException:
+            self._count_closed_again()
+            raise
 
     def _unshut(self, group: int) -> None:
         gates = self.gates
         downstream = self.structure.downstream
         queue = [group]
-        for g in queue:
-            gates[g] -= CLOSED
-            if gates[g] < CLOSED:
-                queue.extend(downstream[g])
+        try:
+            for g in queue:
+                gates[g] -= CLOSED
+                if gates[g] < CLOSED:
+                    queue.extend(downstream[g])
+        except BaseException:
+            self._count_closed_again()
+            raise
+
+    def _count_closed_again(self) -> None:
+        self.gates[:] = [gate % CLOSED for gate in self.gates]
+        for stage in self.closed:
+            self._shut(stage)

@@ -28,6 +28,7 @@ from typing import Final
 from stagecache.errors import (
     CycleError,
     DuplicatePrerequisiteError,
+    InvalidNameError,
     NodeInUseError,
     NodeKindError,
     UnknownNodeError,
@@ -61,17 +62,19 @@ class Structure:
         By group: the groups from which it is reached by one edge.
     downstream : list of sequence of int
         By group: the groups that it reaches by one edge.
+    members : list of int
+        By group: how many nodes belong to it.
     """
 
     __slots__ = (
         "_founded",
         "_free",
         "_labels",
-        "_members",
         "dependents",
         "downstream",
         "group_of",
         "kinds",
+        "members",
         "names",
         "prerequisites",
         "upstream",
@@ -85,7 +88,7 @@ class Structure:
         self.group_of: list[int] = []
         self.upstream: list[Sequence[int]] = []
         self.downstream: list[Sequence[int]] = []
-        self._members: list[int] = []
+        self.members: list[int] = []
         self._labels: dict[int, Hashable] = {}
         self._founded: dict[Hashable, dict[tuple[int, ...], int]] = {}
         self._free: list[int] = []
@@ -102,7 +105,7 @@ class Structure:
     @property
     def num_groups(self) -> int:
         """How many groups the nodes form. Cost O(nodes)."""
-        return sum(1 for members in self._members if members)
+        return sum(1 for members in self.members if members)
 
     def copy(self) -> "Structure":
         """Return the same nodes, sharing nothing that can change. Cost O(nodes + edges)."""
@@ -117,7 +120,7 @@ class Structure:
             if isinstance(edges, list):  # made by connect()
                 twin.upstream[node] = twin.prerequisites[node] = edges.copy()
         twin.downstream = _copy(self.downstream)
-        twin._members = self._members.copy()
+        twin.members = self.members.copy()
         twin._labels = self._labels.copy()
         twin._founded = {label: groups.copy() for label, groups in self._founded.items()}
         twin._free = self._free.copy()
@@ -157,9 +160,22 @@ class Structure:
 
         Raises
         ------
-        UnknownNodeError, DuplicatePrerequisiteError, NodeKindError
+        InvalidNameError, UnknownNodeError, DuplicatePrerequisiteError, NodeKindError
             And the structure is as before.
         """
+        prerequisites = tuple(prerequisites)
+        hash(label)
+        if not name:
+            raise InvalidNameError(
+                f"{kind}: its name is missing", "a string that is not empty", repr(name), "name it"
+            )
+        if not isinstance(kind, NodeKind):
+            raise NodeKindError(
+                f"node {name!r}: is of no kind",
+                "a NodeKind",
+                repr(kind),
+                "use NodeKind.VARIABLE, ...",
+            )
         for p in prerequisites:
             self.require(p)
         if len(set(prerequisites)) < len(prerequisites):
@@ -187,7 +203,7 @@ class Structure:
         if kind == NodeKind.CACHE_ENTRY:
             group = self._join_or_found(node, prerequisites, label)
         self.group_of[node] = group
-        self._members[group] += 1
+        self.members[group] += 1
         return node
 
     def remove(self, node: int) -> None:
@@ -215,9 +231,9 @@ class Structure:
         self.names[node] = ""
         self.prerequisites[node] = ()
         group = self.group_of[node]
-        self._members[group] -= 1
+        self.members[group] -= 1
         # The founder's number stays taken while its group has other members.
-        if not self._members[group]:
+        if not self.members[group]:
             self._dissolve(group)
             self._free.append(group)
         if group != node:
@@ -232,7 +248,7 @@ class Structure:
         self.group_of.append(node)
         self.upstream.append(())
         self.downstream.append(())
-        self._members.append(0)
+        self.members.append(0)
         return node
 
     # ------------------------------------------------------------------ edges between sources
@@ -257,7 +273,7 @@ class Structure:
                     f"{self.names[node]!r} to depend on {self.names[prerequisite]!r}",
                     "give an entry its prerequisites when it is added",
                 )
-        path = self._path_up(prerequisite, node)
+        path = self.path_up(prerequisite, node)
         if path:
             names = tuple(self.names[n] for n in [node, *path])
             raise CycleError(
@@ -268,7 +284,8 @@ class Structure:
                 names,
             )
         edges = self.prerequisites[node]
-        if node in self.dependents[prerequisite]:
+        below = self.dependents[prerequisite]
+        if prerequisite in edges if len(edges) < len(below) else node in below:
             raise DuplicatePrerequisiteError(
                 f"{self.kinds[node]} {self.names[node]!r}: is connected to it already",
                 "each prerequisite once",
@@ -291,20 +308,22 @@ class Structure:
         UnknownNodeError
             There is no such edge.
         """
+        self.require(node)
+        self.require(prerequisite)
         edges = self.prerequisites[node]
-        if not isinstance(edges, list) or prerequisite not in edges:
+        if not isinstance(edges, list) or node not in reversed(self.dependents[prerequisite]):
             raise UnknownNodeError(
                 f"node {node}: is not connected to {prerequisite}",
                 "an edge made by connect()",
                 "no such edge",
                 "disconnect() what was connected",
             )
-        edges.remove(prerequisite)
+        _detach(self.prerequisites, node, prerequisite)
         _detach(self.dependents, prerequisite, node)
         _detach(self.downstream, prerequisite, node)
 
-    def _path_up(self, start: int, goal: int) -> list[int]:
-        """The nodes of a shortest path up from `start` to `goal`, both included; or nothing."""
+    def path_up(self, start: int, goal: int) -> list[int]:
+        """The nodes of a shortest path up from `start` to `goal`, both included; or none."""
         came_from = {start: start}
         queue = [start]
         for n in queue:

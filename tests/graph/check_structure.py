@@ -48,6 +48,9 @@ def check_store(store: Store) -> None:
             for g in queue:
                 assert store.live[g], f"a write would not reach {n} through group {g}"
                 queue.extend(structure.upstream[g])
+    for g, listed in store._live_below.items():
+        live = {d for d in structure.downstream[g] if store.live[d]}
+        assert live <= set(listed) <= set(structure.downstream[g])
 
 
 def _is_source(structure: Structure, node: int) -> bool:

@@ -1,6 +1,8 @@
 """What a user of `Graph` sees; the random operations are in test_graph_machine.py."""
 
 import copy
+import gc
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -167,7 +169,7 @@ def test_statistics_count_what_is_there() -> None:
     head.set(1)
     left()
     assert graph.statistics == GraphStatistics(
-        variables=1, entries=3, valid_entries=1, edges=4, groups=1, writes=1
+        variables=1, entries=3, valid_entries=1, edges=4, groups=1, changes=1
     )
 
 
@@ -291,6 +293,24 @@ def test_many_are_removed_in_any_order() -> None:
     left, right, tail = entries
     graph.remove(left, head, tail, right)
     assert list(graph) == []
+
+
+def test_a_removed_entry_keeps_nothing_alive() -> None:
+    graph = Graph()
+    compute = Counted()
+    entry = graph.entry("entry", compute)
+    entry()
+    alive = weakref.ref(compute)
+    graph.remove(entry)
+    del compute
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_handle_is_not_copied() -> None:
+    _, head, (left, _, _), _ = make_diamond()
+    assert copy.copy(head) is head
+    assert copy.copy(left) is left
 
 
 # ---------------------------------------------------------------------- size

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from stagecache import Graph
-from stagecache.graph import evaluation
 from tests.graph.check_structure import check_store
 from tests.graph.model import Compute, ModelGraph, Read
 
@@ -73,9 +71,12 @@ class GraphMachine(RuleBasedStateMachine):
 
     @initialize(values=st.lists(st.integers(0, 9), min_size=1, max_size=4))
     def start(self, values: list[int]) -> None:
-        self.pairs.append(Pair(Graph(), ModelGraph()))
+        self.pairs.append(Pair(self.new_graph(), ModelGraph()))
         for name, value in zip(NAMES, values, strict=False):
             self.add_variable_to(self.pairs[0], name, value)
+
+    def new_graph(self) -> Graph:
+        return Graph()
 
     def add_variable_to(self, pair: Pair, name: str, value: int) -> None:
         pair.real.variable(name, value)
@@ -193,13 +194,10 @@ class EagerGraphMachine(GraphMachine):
     Then more is valid than the model says, but all else must hold.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(evaluation, "DEEPEST", 0)
-
-    def teardown(self) -> None:
-        self.patch.undo()
+    def new_graph(self) -> Graph:
+        graph = Graph()
+        graph._handles.evaluator.deepest = 0
+        return graph
 
     @invariant()
     def same_validity_and_versions(self) -> None:

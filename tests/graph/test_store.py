@@ -136,6 +136,20 @@ def test_a_stage_starts_closed_also_where_a_closed_one_was() -> None:
     assert store.is_valid(number)
 
 
+def test_a_write_visits_live_groups_only_however_many_there_are() -> None:
+    """One variable that all entries need, and one for each: time and the joints of a mechanism."""
+    store = Store()
+    time = store.add("time", VARIABLE)
+    entries = [store.add(f"e{i}", ENTRY, (time, store.add(f"q{i}", VARIABLE))) for i in range(1000)]
+    store.mark_valid(entries[0])
+    store.write(time)
+    store.mark_valid(entries[7])
+    assert list(store._live_below[time]) == [entries[7]]
+    store.write(time)
+    assert not store._live_below[time]
+    assert not store.is_valid(entries[7])
+
+
 def test_only_stages_are_closed() -> None:
     store = Store()
     v = store.add("v", VARIABLE)

@@ -4,9 +4,10 @@ import copy
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from stagecache import NodeKind, Store
+from stagecache.graph.store import WIDE
 from tests.graph.check_structure import check_store
 
 ENTRY = NodeKind.CACHE_ENTRY
@@ -45,6 +46,8 @@ class BruteStore:
         above = [self.nodes[n] for n in self.upstream(number)]
         if any(n.closed for n in above):
             return False
+        if self.nodes[number].kind != ENTRY:
+            return True
         return self.nodes[number].marked > max(n.changed for n in above)
 
 
@@ -136,9 +139,8 @@ class StoreMachine(RuleBasedStateMachine):
     def validity_agrees(self) -> None:
         for store, brute in self.pairs:
             assert sorted(store.structure) == sorted(brute.nodes)
-            for number, node in brute.nodes.items():
-                if node.kind == ENTRY:
-                    assert store.is_valid(number) == brute.is_valid(number)
+            for number in brute.nodes:
+                assert store.is_valid(number) == brute.is_valid(number)
 
     @invariant()
     def structure_holds(self) -> None:
@@ -147,3 +149,29 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStoreMachine = StoreMachine.TestCase
+
+
+class WideStoreMachine(StoreMachine):
+    """Starts with a variable that has many groups directly below it."""
+
+    @initialize()
+    def start(self) -> None:
+        store, brute = self.pairs[0]
+        time = store.add("time", NodeKind.VARIABLE)
+        brute.nodes[time] = Node(NodeKind.VARIABLE, [], brute.now())
+        for i in range(WIDE + 3):
+            own = store.add(f"own {i}", NodeKind.VARIABLE)
+            brute.nodes[own] = Node(NodeKind.VARIABLE, [], brute.now())
+            entry = store.add(f"of both {i}", ENTRY, (time, own))
+            brute.nodes[entry] = Node(ENTRY, [time, own], brute.now())
+        self.time = time
+
+    @rule()
+    def write_time(self) -> None:
+        for store, brute in self.pairs:
+            if self.time in brute.nodes and brute.nodes[self.time].kind == NodeKind.VARIABLE:
+                store.write(self.time)
+                brute.nodes[self.time].changed = brute.now()
+
+
+TestWideStoreMachine = WideStoreMachine.TestCase

@@ -2,10 +2,11 @@
 
 import pytest
 
-from stagecache import NodeKind, Structure
+from stagecache import NodeKind, Store, Structure
 from stagecache.errors import (
     CycleError,
     DuplicatePrerequisiteError,
+    InvalidNameError,
     NodeInUseError,
     NodeKindError,
     UnknownNodeError,
@@ -117,6 +118,17 @@ def test_an_aggregate_lies_downstream_of_its_parts() -> None:
     check_structure(structure)
 
 
+def test_edges_that_may_be_undone_make_no_other_edge_redundant() -> None:
+    store = Store()
+    whole, part = store.add("whole", VARIABLE), store.add("part", VARIABLE)
+    store.connect(whole, part)
+    entry = store.add("entry", ENTRY, (whole, part))
+    store.disconnect(whole, part)
+    store.mark_valid(entry)
+    store.write(part)
+    assert not store.is_valid(entry)
+
+
 def test_a_cycle_is_refused_with_its_path() -> None:
     structure = Structure()
     a, b, c = (structure.add(name, STAGE) for name in "abc")
@@ -159,6 +171,14 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
         structure.connect(w, 17)
     with pytest.raises(UnknownNodeError):
         structure.disconnect(v, w)
+    with pytest.raises(UnknownNodeError):
+        structure.disconnect(17, v)
+    with pytest.raises(InvalidNameError):
+        structure.add("", VARIABLE)
+    with pytest.raises(NodeKindError, match="NodeKind"):
+        structure.add("x", 7)  # type: ignore[arg-type]  # is refused
+    with pytest.raises(TypeError, match="unhashable"):
+        structure.add("x", ENTRY, (v,), label=[])  # type: ignore[arg-type]  # is refused
     assert before == (list(structure), list(structure.prerequisites), structure.num_groups)
     check_structure(structure)
 
