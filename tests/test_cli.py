@@ -67,7 +67,7 @@ def test_an_unknown_variable_is_reported_by_its_message_alone() -> None:
     result = run("demo", "--write", "rates", "1")
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: Graph('pendulum'")
+    assert result.stderr.startswith("Error: graph 'pendulum'")
     assert "did you mean 'rate'" in result.stderr
 
 

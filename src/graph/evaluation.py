@@ -211,7 +211,7 @@ class Evaluator:
                 if (
                     COMPUTING < marks[n] < gates[group_of[n]]
                     and kinds[n] is ENTRY
-                    and not (n in outcomes and outcomes[n].clock == store.clock)
+                    and not (outcomes and n in outcomes and outcomes[n].clock == store.clock)
                 ):
                     stack.append(~n)
                     stack.extend(prerequisites[n])
