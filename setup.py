@@ -13,7 +13,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-HOT = ["structure", "store", "evaluation", "handles"]  # of stagecache.graph
+HOT = ["edges", "structure", "store", "evaluation", "handles"]  # of stagecache.graph
 
 
 class AllOrNothing(build_ext):

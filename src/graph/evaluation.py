@@ -173,11 +173,11 @@ class Evaluator:
         memory = self._memories.get(me)
         if memory is not None:
             return self._evaluate_prepared(node, me, memory)
-        self._memories[me] = memory = Memory()
         try:
+            self._memories[me] = memory = Memory()
             return self._evaluate_prepared(node, me, memory)
         finally:
-            del self._memories[me]
+            self._memories.pop(me, None)
 
     def _evaluate_prepared(self, node: int, me: int, memory: Memory) -> Any:
         store = self._store

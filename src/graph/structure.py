@@ -22,7 +22,7 @@ The graph is acyclic by construction: what an entry depends on exists before it.
 and stages gain edges later (`Structure.connect`), and there a cycle is looked for.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Final
 
 from stagecache.errors import (
@@ -33,6 +33,7 @@ from stagecache.errors import (
     NodeKindError,
     UnknownNodeError,
 )
+from stagecache.graph.edges import Edges, attach, copy_edges, detach
 from stagecache.graph.kind import NodeKind
 
 # A group with more groups upstream than this is not searched for edges that it makes redundant:
@@ -83,11 +84,11 @@ class Structure:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.kinds: list[NodeKind] = []
-        self.prerequisites: list[Sequence[int]] = []
-        self.dependents: list[Sequence[int]] = []
+        self.prerequisites: Edges = []
+        self.dependents: Edges = []
         self.group_of: list[int] = []
-        self.upstream: list[Sequence[int]] = []
-        self.downstream: list[Sequence[int]] = []
+        self.upstream: Edges = []
+        self.downstream: Edges = []
         self.members: list[int] = []
         self._labels: dict[int, Hashable] = {}
         self._founded: dict[Hashable, dict[tuple[int, ...], int]] = {}
@@ -113,13 +114,13 @@ class Structure:
         twin.names = self.names.copy()
         twin.kinds = self.kinds.copy()
         twin.prerequisites = self.prerequisites.copy()
-        twin.dependents = _copy(self.dependents)
+        twin.dependents = copy_edges(self.dependents)
         twin.group_of = self.group_of.copy()
         twin.upstream = self.upstream.copy()
         for node, edges in enumerate(self.upstream):
             if isinstance(edges, list):  # made by connect()
                 twin.upstream[node] = twin.prerequisites[node] = edges.copy()
-        twin.downstream = _copy(self.downstream)
+        twin.downstream = copy_edges(self.downstream)
         twin.members = self.members.copy()
         twin._labels = self._labels.copy()
         twin._founded = {label: groups.copy() for label, groups in self._founded.items()}
@@ -198,7 +199,7 @@ class Structure:
         self.kinds[node] = kind
         self.prerequisites[node] = prerequisites
         for p in prerequisites:
-            _attach(self.dependents, p, node)
+            attach(self.dependents, p, node)
         group = node
         if kind == NodeKind.CACHE_ENTRY:
             group = self._join_or_found(node, prerequisites, label)
@@ -227,7 +228,7 @@ class Structure:
                 "remove these first, or together with it",
             )
         for p in self.prerequisites[node]:
-            _detach(self.dependents, p, node)
+            detach(self.dependents, p, node)
         self.names[node] = ""
         self.prerequisites[node] = ()
         group = self.group_of[node]
@@ -297,8 +298,8 @@ class Structure:
             edges.append(prerequisite)
         else:
             self.prerequisites[node] = self.upstream[node] = [prerequisite]
-        _attach(self.dependents, prerequisite, node)
-        _attach(self.downstream, prerequisite, node)
+        attach(self.dependents, prerequisite, node)
+        attach(self.downstream, prerequisite, node)
 
     def disconnect(self, node: int, prerequisite: int) -> None:
         """Undo `connect`.
@@ -318,9 +319,9 @@ class Structure:
                 "no such edge",
                 "disconnect() what was connected",
             )
-        _detach(self.prerequisites, node, prerequisite)
-        _detach(self.dependents, prerequisite, node)
-        _detach(self.downstream, prerequisite, node)
+        detach(self.prerequisites, node, prerequisite)
+        detach(self.dependents, prerequisite, node)
+        detach(self.downstream, prerequisite, node)
 
     def path_up(self, start: int, goal: int) -> list[int]:
         """The nodes of a shortest path up from `start` to `goal`, both included; or none."""
@@ -369,13 +370,13 @@ class Structure:
             self._labels[node] = label
         self.upstream[node] = upstream
         for g in upstream:
-            _attach(self.downstream, g, node)
+            attach(self.downstream, g, node)
         return node
 
     def _dissolve(self, group: int) -> None:
         upstream = self.upstream[group]
         for g in upstream:
-            _detach(self.downstream, g, group)
+            detach(self.downstream, g, group)
         self.upstream[group] = ()
         if self.kinds[group] == NodeKind.CACHE_ENTRY:
             label = self._labels.pop(group, None)
@@ -383,28 +384,3 @@ class Structure:
             del founded[tuple(upstream)]
             if not founded:
                 del self._founded[label]
-
-
-def _attach(edges: list[Sequence[int]], at: int, end: int) -> None:
-    """Add an edge: an empty or short tuple, which is small and shared by copies, or a list."""
-    listed = edges[at]
-    if isinstance(listed, list):
-        listed.append(end)
-    else:
-        edges[at] = [*listed, end] if listed else (end,)
-
-
-def _detach(edges: list[Sequence[int]], at: int, end: int) -> None:
-    """Take an edge out, looking from the end: what came last usually goes first."""
-    listed = edges[at]
-    if isinstance(listed, list):
-        i = len(listed) - 1
-        while listed[i] != end:
-            i -= 1
-        del listed[i]
-    else:
-        edges[at] = ()
-
-
-def _copy(edges: list[Sequence[int]]) -> list[Sequence[int]]:
-    return [e.copy() if isinstance(e, list) else e for e in edges]
