@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.peers import Peer, versions
+from stagecache.graph import store
 
 CPUINFO: Final = Path("/proc/cpuinfo")
 
@@ -21,6 +22,7 @@ def describe_run(peers: Sequence[Peer]) -> str:
             f"{_processor()}, {cpu_count()} cores",
             f"{platform.system()}",
             f"{platform.python_implementation()} {platform.python_version()}",
+            f"stagecache {'plain' if str(store.__file__).endswith('.py') else 'compiled'}",
             *libraries,
             date.today().isoformat(),
         ]

@@ -100,6 +100,10 @@ class ComputeSignatureError(StagecacheError, TypeError):
     """A compute function does not take one argument for each prerequisite."""
 
 
+class HandleTruthError(StagecacheError, TypeError):
+    """A handle was used as a condition, where its value was meant."""
+
+
 class CycleError(StagecacheError, ValueError):
     """A node was to depend on itself, by declaration or while it was being computed.
 

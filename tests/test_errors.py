@@ -15,6 +15,7 @@ from stagecache.errors import (
     DuplicateNameError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
+    HandleTruthError,
     InvalidNameError,
     NodeInUseError,
     NotANodeError,
@@ -72,7 +73,7 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
     "decorator without parentheses": (
         InvalidNameError,
         TypeError,
-        "@graph.entry(prerequisites=...)",
+        "@graph.entry(prerequisites=(...))",
         lambda f: f.graph.entry(identity),  # type: ignore[call-overload]  # is refused
     ),
     "variable's name is taken": (
@@ -91,8 +92,26 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
     "unknown name, nothing similar": (
         UnknownNodeError,
         KeyError,
-        "iterate over the graph",
+        "use one of 'angle', 'tip'",
         lambda f: f.graph["qqqqqqq"],
+    ),
+    "name in place of a node": (
+        NotANodeError,
+        TypeError,
+        "write graph['angle']",
+        lambda f: f.graph.remove("angle"),  # type: ignore[arg-type]  # is refused
+    ),
+    "a handle as a condition": (
+        HandleTruthError,
+        TypeError,
+        "angle()",
+        lambda f: bool(f.angle),
+    ),
+    "parameters in another order": (
+        ComputeSignatureError,
+        TypeError,
+        "angle, tip",
+        lambda f: f.graph.entry("e", lambda tip, angle: 1, prerequisites=(f.angle, f.tip)),
     ),
     "node of another graph as prerequisite": (
         ForeignNodeError,

@@ -49,6 +49,7 @@ from stagecache.graph.store import Store
 T = TypeVar("T")
 
 MOST_COMPARED = 2_000  # names among which a similar one is looked for: that takes a while
+MOST_LISTED = 12  # names that an error message lists
 
 
 @final
@@ -151,8 +152,8 @@ class Graph:
         self, name: object, compute: Callable[..., T] | None, arguments: tuple[AbstractNode, ...]
     ) -> Entry[T]:
         checked = self._check_name("entry", name)
-        function = _check_function(checked, compute, len(arguments))
         numbers = tuple([self._number_of(a) for a in arguments])
+        function = _check_function(checked, compute, tuple([a.name for a in arguments]))
         node = self._handles.store.add(checked, NodeKind.CACHE_ENTRY, numbers)
         entry: Entry[T] = Entry(self._handles, node, checked)
         self._handles.add(entry, function, arguments)
@@ -299,7 +300,9 @@ class Graph:
             f"{brief(node)}: is not a node",
             f"a Variable or an Entry of {self._title}",
             f"an object of type {type(node).__name__}",
-            "pass what variable() or entry() returned; graph[name] finds it",
+            f"write graph[{node!r}]"
+            if isinstance(node, str) and node in self._numbers
+            else "pass the handle, which variable() or entry() returned, without calling it",
         )
 
     def _foreign(self, node: AbstractNode) -> ForeignNodeError:
@@ -312,11 +315,14 @@ class Graph:
 
     def _check_name(self, kind: str, name: object) -> str:
         if not isinstance(name, str) or not name:
+            cure = f"write graph.{kind}(name, ...)"
+            if callable(name):
+                cure = "write the decorator with parentheses: @graph.entry(prerequisites=(...))"
             raise InvalidNameError(
-                f"{kind} of {self._title}: its name is missing",
+                f"{kind} of {self._title}: has no proper name",
                 "a string that is not empty",
                 brief(name),
-                f"give the {kind} a name; the decorator is written @graph.entry(prerequisites=...)",
+                cure,
             )
         if name in self._numbers:
             raise DuplicateNameError(
@@ -343,10 +349,21 @@ def _check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
     return tuple(prerequisites)
 
 
-def _check_function(name: str, compute: Callable[..., T] | None, count: int) -> Callable[..., T]:
-    """Refuse what cannot be called with `count` arguments for a value, as far as that is known."""
+def _check_function(
+    name: str, compute: Callable[..., T] | None, prerequisites: tuple[str, ...]
+) -> Callable[..., T]:
+    """Refuse what does not take the prerequisites for a value, as far as that is known."""
+    count = len(prerequisites)
     if type(compute) is FunctionType:  # the usual case, and a tenth of the time of the general one
         code = compute.__code__
+        parameters = code.co_varnames[:count]
+        if parameters != prerequisites and set(parameters) == set(prerequisites):
+            raise ComputeSignatureError(
+                f"entry {name!r}: its compute function names its prerequisites in another order",
+                "parameters in the order of the prerequisites: " + ", ".join(prerequisites),
+                ", ".join(parameters),
+                "write both in the same order; parameters of other names are not compared",
+            )
         plain = not code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
         if plain and code.co_argcount == count and not code.co_kwonlyargcount:
             return compute
@@ -371,7 +388,7 @@ def _check_function(name: str, compute: Callable[..., T] | None, count: int) -> 
     except TypeError as error:
         raise ComputeSignatureError(
             f"entry {name!r}: its compute function does not fit its prerequisites",
-            f"a function of {count} arguments, a handle for each prerequisite",
+            f"a function that takes the handle of each prerequisite, {count} in all",
             f"{getattr(compute, '__name__', brief(compute))}{signature(compute)}: {error}",
             "let it take one argument for each prerequisite, in the same order",
         ) from None
@@ -382,4 +399,6 @@ def _suggest(name: str, names: Collection[str]) -> str:
     similar = get_close_matches(name, names) if len(names) <= MOST_COMPARED else []
     if similar:
         return "did you mean " + " or ".join(map(repr, similar)) + "?"
+    if len(names) <= MOST_LISTED:
+        return "use one of " + ", ".join(map(repr, names))
     return "iterate over the graph to see its nodes"

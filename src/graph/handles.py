@@ -3,7 +3,7 @@
 from threading import Lock
 from typing import Final, Generic, NoReturn, TypeVar, final
 
-from stagecache.errors import DerivedNodeError, RemovedNodeError, brief
+from stagecache.errors import DerivedNodeError, HandleTruthError, RemovedNodeError, brief
 from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import INVALID, Store
@@ -107,6 +107,14 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
 
     def __copy__(self) -> "AbstractNode":
         return self
+
+    def __bool__(self) -> NoReturn:
+        raise HandleTruthError(
+            f"{self!r}: is a handle, which is neither true nor false",
+            "a value",
+            "the handle of a node",
+            f"call it for its value: {self.name}()",
+        )
 
     @property
     def name(self) -> str:
