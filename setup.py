@@ -42,7 +42,8 @@ def extensions() -> list[Extension]:
     options = ["--config-file=", "--follow-imports=silent"]
     try:
         return list(mypycify([*options, *paths], group_name="stagecache"))
-    except SystemExit:  # this mypyc does not take the sources
+    except (Exception, SystemExit) as error:  # this mypyc does not take the sources
+        print(f"not compiled, stagecache is installed as plain Python: {error!r}")  # noqa: T201
         return []
 
 

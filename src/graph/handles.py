@@ -108,7 +108,7 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     def __copy__(self) -> "AbstractNode":
         return self
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:
         raise HandleTruthError(
             f"{self!r}: is a handle, which is neither true nor false",
             "a value",
