@@ -13,33 +13,21 @@
 (False, 1.0)
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Set
+from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
-from inspect import (
-    CO_ASYNC_GENERATOR,
-    CO_COROUTINE,
-    CO_GENERATOR,
-    isasyncgenfunction,
-    iscoroutinefunction,
-    isgeneratorfunction,
-    signature,
-)
-from types import FunctionType
 from typing import Any, TypeVar, final, overload
 
 from stagecache.errors import (
-    ComputeSignatureError,
     DuplicateNameError,
     ForeignNodeError,
     InvalidNameError,
     NodeInUseError,
     NotANodeError,
-    NotCallableError,
-    PrerequisitesError,
     UnknownNodeError,
     brief,
 )
+from stagecache.graph.declaration import check_function, check_prerequisites
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
 from stagecache.graph.kind import NodeKind
@@ -138,7 +126,7 @@ class Graph:
         DuplicatePrerequisiteError
             And the graph is as before.
         """
-        arguments = _check_prerequisites(prerequisites)
+        arguments = check_prerequisites(prerequisites)
         if name is None and compute is None:
 
             def decorate(function: Callable[..., T]) -> Entry[T]:
@@ -153,7 +141,7 @@ class Graph:
     ) -> Entry[T]:
         checked = self._check_name("entry", name)
         numbers = tuple([self._number_of(a) for a in arguments])
-        function = _check_function(checked, compute, tuple([a.name for a in arguments]))
+        function = check_function(checked, compute, tuple([a.name for a in arguments]))
         node = self._handles.store.add(checked, NodeKind.CACHE_ENTRY, numbers)
         entry: Entry[T] = Entry(self._handles, node, checked)
         self._handles.add(entry, function, arguments)
@@ -332,67 +320,6 @@ class Graph:
                 "choose another name, or remove that node first",
             )
         return name
-
-
-def _check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
-    """Refuse what has no order, since the order is that of the arguments."""
-    if isinstance(prerequisites, tuple | list):
-        return tuple(prerequisites)
-    single = isinstance(prerequisites, AbstractNode)
-    if single or isinstance(prerequisites, str | Set) or not isinstance(prerequisites, Iterable):
-        raise PrerequisitesError(
-            f"prerequisites: cannot be {brief(prerequisites)}",
-            "a tuple, a list or another ordered iterable of nodes",
-            f"an object of type {type(prerequisites).__name__}",
-            f"write prerequisites=({'node,' if single else 'a, b'})",
-        )
-    return tuple(prerequisites)
-
-
-def _check_function(
-    name: str, compute: Callable[..., T] | None, prerequisites: tuple[str, ...]
-) -> Callable[..., T]:
-    """Refuse what does not take the prerequisites for a value, as far as that is known."""
-    count = len(prerequisites)
-    if type(compute) is FunctionType:  # the usual case, and a tenth of the time of the general one
-        code = compute.__code__
-        parameters = code.co_varnames[:count]
-        if parameters != prerequisites and set(parameters) == set(prerequisites):
-            raise ComputeSignatureError(
-                f"entry {name!r}: its compute function names its prerequisites in another order",
-                "parameters in the order of the prerequisites: " + ", ".join(prerequisites),
-                ", ".join(parameters),
-                "write both in the same order; parameters of other names are not compared",
-            )
-        plain = not code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
-        if plain and code.co_argcount == count and not code.co_kwonlyargcount:
-            return compute
-    if not callable(compute):
-        raise NotCallableError(
-            f"entry {name!r}: its compute function cannot be called",
-            "a function of the prerequisites",
-            brief(compute),
-            "pass a name and a function; or, as a decorator, neither of the two",
-        )
-    if iscoroutinefunction(compute) or isgeneratorfunction(compute) or isasyncgenfunction(compute):
-        raise NotCallableError(
-            f"entry {name!r}: its compute function returns no value when it is called",
-            "a plain function",
-            "a coroutine or generator function",
-            "compute the value with def and return; for a sequence, return a tuple of it",
-        )
-    try:
-        signature(compute).bind(*range(count))
-    except ValueError:
-        return compute  # some builtins do not tell
-    except TypeError as error:
-        raise ComputeSignatureError(
-            f"entry {name!r}: its compute function does not fit its prerequisites",
-            f"a function that takes the handle of each prerequisite, {count} in all",
-            f"{getattr(compute, '__name__', brief(compute))}{signature(compute)}: {error}",
-            "let it take one argument for each prerequisite, in the same order",
-        ) from None
-    return compute
 
 
 def _suggest(name: str, names: Collection[str]) -> str:

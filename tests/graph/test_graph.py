@@ -140,6 +140,19 @@ def test_any_callable_that_takes_the_prerequisites_will_do() -> None:
     assert graph.entry("object", Counted(), prerequisites=(a,))() == 4
 
 
+def test_names_of_locals_are_not_taken_for_parameters() -> None:
+    graph = Graph()
+    nodes = [graph.variable("total", 1), graph.variable("reads", 2)]
+
+    def add(*reads: Read) -> int:
+        total = 0
+        for read in reads:
+            total += read()
+        return total
+
+    assert graph.entry("sum", add, prerequisites=nodes)() == 3
+
+
 def test_a_value_may_be_anything() -> None:
     graph = Graph()
     array = graph.variable("array", np.arange(3.0))

@@ -1,0 +1,80 @@
+"""What an entry is declared with: refused where it cannot work, as far as that can be known."""
+
+from collections.abc import Callable, Iterable, Set
+from inspect import (
+    CO_ASYNC_GENERATOR,
+    CO_COROUTINE,
+    CO_GENERATOR,
+    isasyncgenfunction,
+    iscoroutinefunction,
+    isgeneratorfunction,
+    signature,
+)
+from types import FunctionType
+from typing import TypeVar
+
+from stagecache.errors import ComputeSignatureError, NotCallableError, PrerequisitesError, brief
+from stagecache.graph.handles import AbstractNode
+
+T = TypeVar("T")
+
+
+def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
+    """Refuse what has no order, since the order is that of the arguments."""
+    if isinstance(prerequisites, tuple | list):
+        return tuple(prerequisites)
+    single = isinstance(prerequisites, AbstractNode)
+    if single or isinstance(prerequisites, str | Set) or not isinstance(prerequisites, Iterable):
+        raise PrerequisitesError(
+            f"prerequisites: cannot be {brief(prerequisites)}",
+            "a tuple, a list or another ordered iterable of nodes",
+            f"an object of type {type(prerequisites).__name__}",
+            f"write prerequisites=({'node,' if single else 'a, b'})",
+        )
+    return tuple(prerequisites)
+
+
+def check_function(
+    name: str, compute: Callable[..., T] | None, prerequisites: tuple[str, ...]
+) -> Callable[..., T]:
+    """Refuse what does not take the prerequisites for a value, as far as that is known."""
+    count = len(prerequisites)
+    if type(compute) is FunctionType:  # the usual case, and a tenth of the time of the general one
+        code = compute.__code__
+        parameters = code.co_varnames[: code.co_argcount]
+        if parameters != prerequisites and set(parameters) == set(prerequisites):
+            raise ComputeSignatureError(
+                f"entry {name!r}: its compute function names its prerequisites in another order",
+                "parameters in the order of the prerequisites: " + ", ".join(prerequisites),
+                ", ".join(parameters),
+                "write both in the same order; parameters of other names are not compared",
+            )
+        plain = not code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
+        if plain and code.co_argcount == count and not code.co_kwonlyargcount:
+            return compute
+    if not callable(compute):
+        raise NotCallableError(
+            f"entry {name!r}: its compute function cannot be called",
+            "a function of the prerequisites",
+            brief(compute),
+            "pass a name and a function; or, as a decorator, neither of the two",
+        )
+    if iscoroutinefunction(compute) or isgeneratorfunction(compute) or isasyncgenfunction(compute):
+        raise NotCallableError(
+            f"entry {name!r}: its compute function returns no value when it is called",
+            "a plain function",
+            "a coroutine or generator function",
+            "compute the value with def and return; for a sequence, return a tuple of it",
+        )
+    try:
+        signature(compute).bind(*range(count))
+    except ValueError:
+        return compute  # some builtins do not tell
+    except TypeError as error:
+        raise ComputeSignatureError(
+            f"entry {name!r}: its compute function does not fit its prerequisites",
+            f"a function that takes the handle of each prerequisite, {count} in all",
+            f"{getattr(compute, '__name__', brief(compute))}{signature(compute)}: {error}",
+            "let it take one argument for each prerequisite, in the same order",
+        ) from None
+    return compute
