@@ -23,7 +23,7 @@ from typing import Any, Final, NoReturn
 
 from stagecache.errors import CycleError
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import COMPUTING, INVALID, VOID, Store
+from stagecache.graph.store import COMPUTING, VOID, Store
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
 ENTRY: Final = NodeKind.CACHE_ENTRY
@@ -132,7 +132,7 @@ class Evaluator:
                 return self._evaluate_deep(node, me)
         store = self._store
         marks = store.marks
-        if marks[node] < INVALID:
+        if marks[node] <= COMPUTING:
             return self._evaluate_contended(node, me)
         try:
             # Only this thread enters its own number, and the mark told that it has not: if it is
@@ -151,14 +151,14 @@ class Evaluator:
                     value = self.functions[node](*(self.arguments[node] or self._bind(node)))
                     store.values[node] = value
                     store.versions[node] += 1
-                    marks[node] = start if marks[node] == COMPUTING else INVALID
+                    marks[node] = start if marks[node] == COMPUTING else ~store.clock
                 del running[node]
                 if self._waiting:
                     self._wake_others()
                 return value
         except BaseException:
             if node in running and running[node] == me:
-                marks[node] = INVALID
+                marks[node] = ~store.clock
                 del running[node]
             if self._waiting:
                 self._wake_others()
@@ -281,7 +281,7 @@ class Evaluator:
         for below, above in pairwise(path):
             # What was prepared is not read from where it was prepared, but somewhere between.
             whole += structure.path_up(below, above)[1:] or [above]
-        names = tuple(structure.names[n] for n in whole)
+        names = tuple(structure.name_of(n) for n in whole)
         return CycleError(
             f"cache entry {names[0]!r}: its computation reads its own result",
             "a computation that reads only what is upstream of it",

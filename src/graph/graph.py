@@ -165,7 +165,7 @@ class Graph:
         dependents = {n: self._handles.store.structure.dependents[n] for n in going}
         for n, node in going.items():
             staying = [
-                self._handles.store.structure.names[d] for d in dependents[n] if d not in going
+                self._handles.store.structure.name_of(d) for d in dependents[n] if d not in going
             ]
             if staying or n in computing:
                 raise NodeInUseError(

@@ -6,7 +6,7 @@ from typing import Final, Generic, NoReturn, TypeVar, final
 from stagecache.errors import DerivedNodeError, HandleTruthError, RemovedNodeError, brief
 from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import INVALID, Store
+from stagecache.graph.store import Store
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class Handles:
         """Return those of a graph in the same state. Cost O(nodes), as copies of flat lists."""
         store = self.store.copy()
         for node in self.evaluator.computing():  # here, but not in the copy
-            store.marks[node] = INVALID
+            store.marks[node] = ~store.clock
         twin = Handles(store, self.evaluator.functions.copy(), owner)
         twin.evaluator.deepest = self.evaluator.deepest
         return twin
@@ -69,7 +69,7 @@ class Handles:
                 if handle is None:
                     structure = self.store.structure
                     is_entry = structure.kinds[node] is NodeKind.CACHE_ENTRY
-                    handle = (Entry if is_entry else Variable)(self, node, structure.names[node])
+                    handle = (Entry if is_entry else Variable)(self, node, structure.name_of(node))
                     self._handles[node] = handle
         return handle
 

@@ -5,7 +5,8 @@ of nodes has a *gate*, the clock at which something upstream of it last changed,
 
     valid(node)  <=>  marks[node] >= gates[group_of[node]]
 
-So a read costs one comparison. A write moves the clock on and raises the gates downstream,
+So a read costs one comparison. The mark of an entry that is invalid of itself, for it was never
+computed or explicitly invalidated at some clock, is ``~clock``, which is below 0. A write moves the clock on and raises the gates downstream,
 however many entries share them::
 
     clock 7          {angle} gate 4        tip, mark 5: valid
@@ -28,22 +29,28 @@ downstream, for as long as it is. The gate of a closed group has `CLOSED` added 
 closed group directly upstream and for its own source being closed: it is above every mark, and
 what it will be when the group opens is still there below.
 
+**Presumed entries.** Once a stage is reached, an entry may be presumed computed: by whoever
+realized the stage, without having marked it. The gate of its group is then ``-clock``, with the
+clock when the stage was opened, which lets in every mark but those of entries that were
+invalidated later. A write upstream ends it, as it raises the gate; closing the stage brings back
+the gate of before.
+
 **Interrupts.** Control-C may strike between any two steps of a walk. A walk over gates that is cut
 short is made good before the exception goes on: too much is taken for live, or the closed groups
 are counted again.
 """
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from typing import Any, Final
 
 from stagecache.errors import NodeKindError
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.structure import Structure
+from stagecache.graph.structure import NEVER, Structure
 
-CLOSED: Final = 1 << 60  # above every clock
-INVALID: Final = -1  # the mark of an entry that was never computed, or was invalidated
-COMPUTING: Final = -2  # the mark of an entry while it is being computed
-VOID: Final = -3  # the same, when it was invalidated meanwhile
+CLOSED: Final = 1 << 60  # added to a gate; above every clock
+SHUT: Final = CLOSED >> 1  # between the gates of open groups and those of closed ones
+COMPUTING: Final = -CLOSED  # the mark of an entry while it is being computed
+VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 WIDE: Final = 8  # a group with more groups directly below lists the live ones
 
 
@@ -59,7 +66,8 @@ class Store:
     structure : Structure
         To be changed only through the store.
     clock : int
-        The number of writes and explicit invalidations so far, never set back.
+        The number of changes so far, never set back: of writes, explicit invalidations, and
+        stages reached at which something is presumed computed.
     values, versions : list
         By node. The version of a variable is 1 or more and rises with each write, that of an
         entry with each computation. No number is given twice, not even to a later node.
@@ -75,6 +83,7 @@ class Store:
         "_floor",
         "_live_below",
         "_shared",
+        "_unpresumed",
         "clock",
         "closed",
         "gates",
@@ -95,6 +104,7 @@ class Store:
         self.live: list[bool] = []
         self.closed: set[int] = set()
         self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
+        self._unpresumed: dict[int, int] = {}  # the gates of groups presumed computed, before
         self._floor = 0  # the highest version of any node that was removed
         self._shared = False
 
@@ -117,6 +127,7 @@ class Store:
         twin.live = self.live.copy()
         twin.closed = self.closed.copy()
         twin._live_below = {g: below.copy() for g, below in self._live_below.items()}
+        twin._unpresumed = self._unpresumed.copy()
         twin._floor = self._floor
         return twin
 
@@ -124,32 +135,33 @@ class Store:
 
     def add(
         self,
-        name: str,
+        key: object,
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
-        label: Hashable = None,
+        latest: int = NEVER,
         value: object = None,
     ) -> int:
         """Add a node, as `Structure.add` does, with a first value if it is a variable.
 
-        A stage starts closed, an entry not valid.
+        A stage starts closed. An entry starts invalid, even if it joins those presumed computed.
         """
         self._own_structure()
         structure = self.structure
-        node = structure.add(name, kind, prerequisites, label)
+        node = structure.add(key, kind, prerequisites, latest)
         if node == len(self.values):
             self.values.append(None)
             self.versions.append(0)
-            self.marks.append(INVALID)
+            self.marks.append(0)
             self.gates.append(0)
             self.live.append(False)
         self.values[node] = value
         self.versions[node] = self._floor
+        self.marks[node] = ~self.clock
         if structure.group_of[node] == node:
             self.gates[node] = 0
             self.live[node] = False
             for g in structure.upstream[node]:
-                if self.gates[g] >= CLOSED:
+                if self.gates[g] > SHUT:
                     self.gates[node] += CLOSED
         if kind != NodeKind.CACHE_ENTRY:
             self.versions[node] += 1
@@ -166,19 +178,19 @@ class Store:
         structure.remove(node)
         if not structure.members[group]:
             self._live_below.pop(group, None)
+            self._unpresumed.pop(group, None)
             for g in upstream:
                 if g in self._live_below:
                     self._live_below[g].pop(group, None)
         self.closed.discard(node)
         self._floor = max(self._floor, self.versions[node])
         self.values[node] = None
-        self.marks[node] = INVALID
 
     def connect(self, node: int, prerequisite: int) -> None:
         """Connect two sources, as `Structure.connect` does; a change of `node`."""
         self._own_structure()
         self.structure.connect(node, prerequisite)
-        if self.gates[prerequisite] >= CLOSED:
+        if self.gates[prerequisite] > SHUT:
             self._shut(node)
         self.write(node)
 
@@ -187,7 +199,7 @@ class Store:
         self._own_structure()
         self.structure.disconnect(node, prerequisite)
         self._live_below.pop(prerequisite, None)
-        if self.gates[prerequisite] >= CLOSED:
+        if self.gates[prerequisite] > SHUT:
             self._unshut(node)
         self.write(node)
 
@@ -205,7 +217,7 @@ class Store:
         """
         if self.structure.kinds[node] is NodeKind.CACHE_ENTRY:
             return self.marks[node] >= self.gates[self.structure.group_of[node]]
-        return self.gates[node] < CLOSED
+        return self.gates[node] < SHUT
 
     def write(self, node: int) -> None:
         """Count a change of a source: everything downstream becomes invalid.
@@ -216,7 +228,24 @@ class Store:
         self.versions[node] += 1
         self.clock += 1
         if self.live[node]:
-            self._raise_gates(node)
+            self._raise_gates([node])
+
+    def write_all(self, nodes: Sequence[int]) -> None:
+        """Count a change of each of these sources at once, as `write` does."""
+        versions = self.versions
+        for node in nodes:
+            versions[node] += 1
+        self.touch_all(nodes)
+
+    def touch_all(self, nodes: Sequence[int]) -> None:
+        """Make everything downstream of these sources invalid; their versions do not rise.
+
+        For what brings a source to no new value, but may let one be read again.
+        """
+        self.clock += 1
+        live = [node for node in nodes if self.live[node]]
+        if live:
+            self._raise_gates(live)
 
     def mark_valid(self, node: int) -> None:
         """Count an entry as computed now. Cost O(groups that it makes live and their edges up)."""
@@ -240,7 +269,7 @@ class Store:
                     queue.append(d)
         self.clock += 1
         for n in reversed(queue):  # if this is cut short, the entry itself was not invalidated
-            marks[n] = INVALID if marks[n] >= INVALID else VOID
+            marks[n] = ~self.clock if marks[n] > COMPUTING else VOID
 
     def make_live(self, group: int) -> None:
         """Let the next write upstream of this group raise its gate."""
@@ -261,18 +290,17 @@ class Store:
             self._take_all_for_live()
             raise
 
-    def _raise_gates(self, group: int) -> None:
+    def _raise_gates(self, queue: list[int]) -> None:
         clock = self.clock
         live = self.live
         gates = self.gates
         live_below = self._live_below
         downstream = self.structure.downstream
-        queue = [group]
         try:
             for g in queue:
                 if live[g]:
                     live[g] = False
-                    gates[g] = clock if gates[g] < CLOSED else gates[g] // CLOSED * CLOSED + clock
+                    gates[g] = clock if gates[g] < SHUT else _closing(gates[g]) + clock
                     if len(downstream[g]) <= WIDE:
                         queue.extend(downstream[g])
                     else:
@@ -298,23 +326,28 @@ class Store:
         if node not in self.closed:
             self.closed.add(node)
             self._shut(node)
+            if node in self.structure.presumable:
+                self._withdraw(node)
 
     def open(self, node: int) -> None:
         """Open a stage: what did not change since it was marked is valid again.
 
-        No effect where it is open already. Cost O(edges of the groups that open).
+        Entries of which it is the latest stage are presumed computed. No effect where it is open
+        already. Cost O(edges of the groups that open, and of those presumed computed).
         """
         self._require_stage(node)
         if node in self.closed:
             self.closed.remove(node)
             self._unshut(node)
+            if node in self.structure.presumable:
+                self._presume(node)
 
     def _require_stage(self, node: int) -> None:
         self.structure.require(node)
         if self.structure.kinds[node] != NodeKind.STAGE:
             kind = self.structure.kinds[node]
             raise NodeKindError(
-                f"{kind} {self.structure.names[node]!r}: cannot be closed or opened",
+                f"{kind} {self.structure.name_of(node)!r}: cannot be closed or opened",
                 "a stage",
                 f"a {kind}",
                 "close a stage on which it depends",
@@ -326,7 +359,7 @@ class Store:
         queue = [group]
         try:
             for g in queue:
-                was_open = gates[g] < CLOSED
+                was_open = gates[g] < SHUT
                 gates[g] += CLOSED
                 if was_open:
                     queue.extend(downstream[g])
@@ -341,13 +374,37 @@ class Store:
         try:
             for g in queue:
                 gates[g] -= CLOSED
-                if gates[g] < CLOSED:
+                if gates[g] < SHUT:
                     queue.extend(downstream[g])
         except BaseException:
             self._count_closed_again()
             raise
 
     def _count_closed_again(self) -> None:
-        self.gates[:] = [gate % CLOSED for gate in self.gates]
+        self.gates[:] = [gate - _closing(gate) for gate in self.gates]
         for stage in self.closed:
             self._shut(stage)
+
+    # ------------------------------------------------------------------ presuming
+
+    def _presume(self, stage: int) -> None:
+        gates = self.gates
+        self.clock += 1
+        for g in self.structure.presumable[stage]:
+            self.make_live(g)
+            closing = _closing(gates[g])
+            if gates[g] >= closing:
+                self._unpresumed[g] = gates[g] - closing
+            gates[g] = closing - self.clock
+
+    def _withdraw(self, stage: int) -> None:
+        gates = self.gates
+        for g in self.structure.presumable[stage]:
+            closing = _closing(gates[g])
+            if gates[g] < closing:
+                gates[g] = closing + self._unpresumed[g]
+
+
+def _closing(gate: int) -> int:
+    """The part of a gate that counts what closes it."""
+    return (gate + SHUT) // CLOSED * CLOSED

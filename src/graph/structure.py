@@ -22,7 +22,7 @@ The graph is acyclic by construction: what an entry depends on exists before it.
 and stages gain edges later (`Structure.connect`), and there a cycle is looked for.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from stagecache.errors import (
@@ -40,6 +40,8 @@ from stagecache.graph.kind import NodeKind
 # adding a node costs what its own prerequisites cost, and such an edge is but a step in a walk.
 LONGEST_REDUCED: Final = 8
 
+NEVER: Final = -1  # in place of the stage from which on an entry is presumed computed
+
 
 class Structure:
     """Nodes, prerequisites, dependents and groups, without any value.
@@ -49,8 +51,9 @@ class Structure:
 
     Attributes
     ----------
-    names : list of str
-        By node; empty where the number is free.
+    keys : list of object
+        By node: its name, or what else stands for it and whose `str` is shown; None where the
+        number is free.
     kinds : list of NodeKind
         By node.
     prerequisites : list of sequence of int
@@ -65,24 +68,27 @@ class Structure:
         By group: the groups that it reaches by one edge.
     members : list of int
         By group: how many nodes belong to it.
+    presumable : dict of int to list of int
+        By stage: the groups of the entries that are presumed computed when it is reached.
     """
 
     __slots__ = (
         "_founded",
         "_free",
-        "_labels",
+        "_latest",
         "dependents",
         "downstream",
         "group_of",
+        "keys",
         "kinds",
         "members",
-        "names",
         "prerequisites",
+        "presumable",
         "upstream",
     )
 
     def __init__(self) -> None:
-        self.names: list[str] = []
+        self.keys: list[object] = []
         self.kinds: list[NodeKind] = []
         self.prerequisites: Edges = []
         self.dependents: Edges = []
@@ -90,15 +96,16 @@ class Structure:
         self.upstream: Edges = []
         self.downstream: Edges = []
         self.members: list[int] = []
-        self._labels: dict[int, Hashable] = {}
-        self._founded: dict[Hashable, dict[tuple[int, ...], int]] = {}
+        self.presumable: dict[int, list[int]] = {}
+        self._latest: dict[int, int] = {}
+        self._founded: dict[int, dict[tuple[int, ...], int]] = {}
         self._free: list[int] = []
 
     def __len__(self) -> int:
-        return sum(1 for name in self.names if name)
+        return sum(1 for key in self.keys if key is not None)
 
     def __iter__(self) -> Iterator[int]:
-        return (node for node, name in enumerate(self.names) if name)
+        return (node for node, key in enumerate(self.keys) if key is not None)
 
     def __repr__(self) -> str:
         return f"Structure({len(self)} nodes in {self.num_groups} groups)"
@@ -111,7 +118,7 @@ class Structure:
     def copy(self) -> "Structure":
         """Return the same nodes, sharing nothing that can change. Cost O(nodes + edges)."""
         twin = Structure()
-        twin.names = self.names.copy()
+        twin.keys = self.keys.copy()
         twin.kinds = self.kinds.copy()
         twin.prerequisites = self.prerequisites.copy()
         twin.dependents = copy_edges(self.dependents)
@@ -122,14 +129,15 @@ class Structure:
                 twin.upstream[node] = twin.prerequisites[node] = edges.copy()
         twin.downstream = copy_edges(self.downstream)
         twin.members = self.members.copy()
-        twin._labels = self._labels.copy()
-        twin._founded = {label: groups.copy() for label, groups in self._founded.items()}
+        twin.presumable = {stage: groups.copy() for stage, groups in self.presumable.items()}
+        twin._latest = self._latest.copy()
+        twin._founded = {latest: groups.copy() for latest, groups in self._founded.items()}
         twin._free = self._free.copy()
         return twin
 
     def require(self, node: int) -> None:
         """Raise `UnknownNodeError` unless there is a node of that number."""
-        if not 0 <= node < len(self.names) or not self.names[node]:
+        if not 0 <= node < len(self.keys) or self.keys[node] is None:
             raise UnknownNodeError(
                 f"node {node}: does not exist",
                 f"the number of one of {len(self)} nodes",
@@ -137,27 +145,32 @@ class Structure:
                 "use numbers that add() returned and remove() was not given since",
             )
 
+    def name_of(self, node: int) -> str:
+        """What people call a node."""
+        return str(self.keys[node])
+
     # ------------------------------------------------------------------ nodes
 
     def add(
         self,
-        name: str,
+        key: object,
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
-        label: Hashable = None,
+        latest: int = NEVER,
     ) -> int:
         """Add a node and return its number. Cost O(prerequisites), amortised.
 
         Parameters
         ----------
-        name : str
-            What people call it; not empty. It need not be unique.
+        key : object
+            Its name, or what else stands for it; not None and no empty string. It need not be
+            unique.
         kind : NodeKind
         prerequisites : tuple of int
             Of a cache entry: nodes that exist. Variables and stages start without any.
-        label : hashable
-            Entries share a group only where their labels are equal: for a caller to whom more
-            than the prerequisites decides on validity.
+        latest : int
+            Of a cache entry: the stage from which on it is presumed computed, or `NEVER`. Entries
+            share a group only where it is the same.
 
         Raises
         ------
@@ -165,14 +178,13 @@ class Structure:
             And the structure is as before.
         """
         prerequisites = tuple(prerequisites)
-        hash(label)
-        if not name:
+        if key is None or key == "":
             raise InvalidNameError(
-                f"{kind}: its name is missing", "a string that is not empty", repr(name), "name it"
+                f"{kind}: its name is missing", "a string that is not empty", repr(key), "name it"
             )
         if not isinstance(kind, NodeKind):
             raise NodeKindError(
-                f"node {name!r}: is of no kind",
+                f"node {str(key)!r}: is of no kind",
                 "a NodeKind",
                 repr(kind),
                 "use NodeKind.VARIABLE, ...",
@@ -180,29 +192,31 @@ class Structure:
         for p in prerequisites:
             self.require(p)
         if len(set(prerequisites)) < len(prerequisites):
-            twice = sorted({self.names[p] for p in prerequisites if prerequisites.count(p) > 1})
+            twice = sorted({self.name_of(p) for p in prerequisites if prerequisites.count(p) > 1})
             raise DuplicatePrerequisiteError(
-                f"{kind} {name!r}: a prerequisite is listed more than once",
+                f"{kind} {str(key)!r}: a prerequisite is listed more than once",
                 "each prerequisite once",
                 ", ".join(map(repr, twice)) + " repeatedly",
                 "name each prerequisite once",
             )
         if prerequisites and kind != NodeKind.CACHE_ENTRY:
             raise NodeKindError(
-                f"{kind} {name!r}: is a source and starts without prerequisites",
+                f"{kind} {str(key)!r}: is a source and starts without prerequisites",
                 "none",
-                ", ".join(repr(self.names[p]) for p in prerequisites),
+                ", ".join(repr(self.name_of(p)) for p in prerequisites),
                 "connect() it to other variables and stages once it exists",
             )
+        if latest != NEVER:
+            self._require_stage(latest)
         node = self._free.pop() if self._free else self._extend()
-        self.names[node] = name
+        self.keys[node] = key
         self.kinds[node] = kind
         self.prerequisites[node] = prerequisites
         for p in prerequisites:
             attach(self.dependents, p, node)
         group = node
         if kind == NodeKind.CACHE_ENTRY:
-            group = self._join_or_found(node, prerequisites, label)
+            group = self._join_or_found(node, prerequisites, latest)
         self.group_of[node] = group
         self.members[group] += 1
         return node
@@ -219,17 +233,17 @@ class Structure:
             And the structure is as before.
         """
         self.require(node)
-        below = self.dependents[node]
+        below = [*self.dependents[node], *self.presumable.get(node, ())]
         if below:
             raise NodeInUseError(
-                f"{self.kinds[node]} {self.names[node]!r}: other nodes depend on it",
+                f"{self.kinds[node]} {self.name_of(node)!r}: other nodes depend on it",
                 "a node without dependents",
-                "dependents " + ", ".join(repr(self.names[d]) for d in below),
+                "dependents " + ", ".join(repr(self.name_of(d)) for d in below),
                 "remove these first, or together with it",
             )
         for p in self.prerequisites[node]:
             detach(self.dependents, p, node)
-        self.names[node] = ""
+        self.keys[node] = None
         self.prerequisites[node] = ()
         group = self.group_of[node]
         self.members[group] -= 1
@@ -240,9 +254,19 @@ class Structure:
         if group != node:
             self._free.append(node)
 
+    def _require_stage(self, node: int) -> None:
+        self.require(node)
+        if self.kinds[node] != NodeKind.STAGE:
+            raise NodeKindError(
+                f"{self.kinds[node]} {self.name_of(node)!r}: cannot be reached",
+                "a stage, from which on an entry is presumed computed",
+                f"a {self.kinds[node]}",
+                "give the node of a stage, or NEVER",
+            )
+
     def _extend(self) -> int:
-        node = len(self.names)
-        self.names.append("")
+        node = len(self.keys)
+        self.keys.append(None)
         self.kinds.append(NodeKind.VARIABLE)
         self.prerequisites.append(())
         self.dependents.append(())
@@ -269,14 +293,14 @@ class Structure:
         for end in (node, prerequisite):
             if self.kinds[end] == NodeKind.CACHE_ENTRY:
                 raise NodeKindError(
-                    f"cache entry {self.names[end]!r}: cannot be connected",
+                    f"cache entry {self.name_of(end)!r}: cannot be connected",
                     "variables and stages at both ends",
-                    f"{self.names[node]!r} to depend on {self.names[prerequisite]!r}",
+                    f"{self.name_of(node)!r} to depend on {self.name_of(prerequisite)!r}",
                     "give an entry its prerequisites when it is added",
                 )
         path = self.path_up(prerequisite, node)
         if path:
-            names = tuple(self.names[n] for n in [node, *path])
+            names = tuple(self.name_of(n) for n in [node, *path])
             raise CycleError(
                 f"{self.kinds[node]} {names[0]!r}: would depend on itself",
                 "prerequisites without a cycle",
@@ -288,9 +312,9 @@ class Structure:
         below = self.dependents[prerequisite]
         if prerequisite in edges if len(edges) < len(below) else node in below:
             raise DuplicatePrerequisiteError(
-                f"{self.kinds[node]} {self.names[node]!r}: is connected to it already",
+                f"{self.kinds[node]} {self.name_of(node)!r}: is connected to it already",
                 "each prerequisite once",
-                f"{self.names[prerequisite]!r} again",
+                f"{self.name_of(prerequisite)!r} again",
                 "connect() each prerequisite once",
             )
         # Both found groups of their own, so that the same list serves nodes and groups.
@@ -341,7 +365,7 @@ class Structure:
 
     # ------------------------------------------------------------------ groups
 
-    def _join_or_found(self, node: int, prerequisites: tuple[int, ...], label: Hashable) -> int:
+    def _join_or_found(self, node: int, prerequisites: tuple[int, ...], latest: int) -> int:
         """The group of a new entry."""
         groups = dict.fromkeys([self.group_of[p] for p in prerequisites])
         if len(groups) > 1:
@@ -356,18 +380,19 @@ class Structure:
                         groups.pop(above, None)
         if len(groups) == 1:
             (only,) = groups
-            if self._labels.get(only) == label:
+            if self._latest.get(only, NEVER) == latest:
                 return only
         upstream = tuple(sorted(groups))
-        founded = self._founded.setdefault(label, {})
+        founded = self._founded.setdefault(latest, {})
         group = founded.get(upstream)
         if group is not None:
             return group
         if upstream == prerequisites:
             upstream = prerequisites  # share one tuple, for memory
         founded[upstream] = node
-        if label is not None:
-            self._labels[node] = label
+        if latest != NEVER:
+            self._latest[node] = latest
+            self.presumable.setdefault(latest, []).append(node)
         self.upstream[node] = upstream
         for g in upstream:
             attach(self.downstream, g, node)
@@ -379,8 +404,12 @@ class Structure:
             detach(self.downstream, g, group)
         self.upstream[group] = ()
         if self.kinds[group] == NodeKind.CACHE_ENTRY:
-            label = self._labels.pop(group, None)
-            founded = self._founded[label]
+            latest = self._latest.pop(group, NEVER)
+            founded = self._founded[latest]
             del founded[tuple(upstream)]
             if not founded:
-                del self._founded[label]
+                del self._founded[latest]
+            if latest != NEVER:
+                self.presumable[latest].remove(group)
+                if not self.presumable[latest]:
+                    del self.presumable[latest]

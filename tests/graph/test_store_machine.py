@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from stagecache import NodeKind, Store
 from stagecache.graph.store import WIDE
+from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 
 ENTRY = NodeKind.CACHE_ENTRY
@@ -22,6 +23,8 @@ class Node:
     changed: int
     marked: int = -1
     closed: bool = False
+    opened: int = -1  # tick at which a stage was last opened
+    latest: int = NEVER
 
 
 @dataclass
@@ -40,15 +43,23 @@ class BruteStore:
         return found
 
     def dependents(self, number: int) -> list[int]:
-        return [n for n, node in self.nodes.items() if number in node.prerequisites]
+        return [
+            n
+            for n, node in self.nodes.items()
+            if number in node.prerequisites or number == node.latest
+        ]
 
     def is_valid(self, number: int) -> bool:
         above = [self.nodes[n] for n in self.upstream(number)]
         if any(n.closed for n in above):
             return False
-        if self.nodes[number].kind != ENTRY:
+        node = self.nodes[number]
+        if node.kind != ENTRY:
             return True
-        return self.nodes[number].marked > max(n.changed for n in above)
+        since = node.marked
+        if node.latest != NEVER and not self.nodes[node.latest].closed:
+            since = max(since, self.nodes[node.latest].opened)
+        return since > max(n.changed for n in above)
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -69,12 +80,13 @@ class StoreMachine(RuleBasedStateMachine):
         number = store.add(f"{kind} {len(brute.nodes)}", kind)
         brute.nodes[number] = Node(kind, [], brute.now(), closed=kind == NodeKind.STAGE)
 
-    @rule(data=st.data(), label=st.sampled_from([None, None, "late"]))
-    def add_entry(self, data: st.DataObject, label: str | None) -> None:
-        store, brute, _ = self.pick(data)
+    @rule(data=st.data(), is_presumed=st.booleans())
+    def add_entry(self, data: st.DataObject, is_presumed: bool) -> None:
+        store, brute, stage = self.pick(data, NodeKind.STAGE)
+        latest = NEVER if stage is None or not is_presumed else stage
         chosen = data.draw(st.permutations(list(brute.nodes)))[: data.draw(st.integers(0, 4))]
-        number = store.add(f"entry {len(brute.nodes)}", ENTRY, tuple(chosen), label)
-        brute.nodes[number] = Node(ENTRY, chosen, brute.now())
+        number = store.add(f"entry {len(brute.nodes)}", ENTRY, tuple(chosen), latest)
+        brute.nodes[number] = Node(ENTRY, chosen, brute.now(), latest=latest)
 
     @rule(data=st.data())
     def write(self, data: st.DataObject) -> None:
@@ -82,6 +94,17 @@ class StoreMachine(RuleBasedStateMachine):
         if number is not None:
             store.write(number)
             brute.nodes[number].changed = brute.now()
+
+    @rule(data=st.data(), bump=st.booleans())
+    def write_several(self, data: st.DataObject, bump: bool) -> None:
+        store, brute, _ = self.pick(data)
+        sources = [n for n, node in brute.nodes.items() if node.kind != ENTRY]
+        chosen = data.draw(st.lists(st.sampled_from(sources), unique=True)) if sources else []
+        before = [store.versions[n] for n in chosen]
+        (store.write_all if bump else store.touch_all)(chosen)
+        assert [store.versions[n] for n in chosen] == [v + bump for v in before]
+        for n in chosen:
+            brute.nodes[n].changed = brute.now()
 
     @rule(data=st.data())
     def mark(self, data: st.DataObject) -> None:
@@ -102,7 +125,10 @@ class StoreMachine(RuleBasedStateMachine):
         store, brute, number = self.pick(data, NodeKind.STAGE)
         if number is not None:
             (store.close if closed else store.open)(number)
-            brute.nodes[number].closed = closed
+            node = brute.nodes[number]
+            if node.closed and not closed:
+                node.opened = brute.now()
+            node.closed = closed
 
     @rule(data=st.data())
     def connect_or_disconnect(self, data: st.DataObject) -> None:

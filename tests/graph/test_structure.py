@@ -28,7 +28,7 @@ def test_a_node_keeps_what_it_was_added_with() -> None:
     structure = Structure()
     q = structure.add("q", VARIABLE)
     tip = structure.add("tip", ENTRY, (q,))
-    assert (structure.names[tip], structure.kinds[tip]) == ("tip", ENTRY)
+    assert (structure.keys[tip], structure.kinds[tip]) == ("tip", ENTRY)
     assert list(structure.prerequisites[tip]) == [q]
     assert list(structure.dependents[q]) == [tip]
     assert len(structure) == 2
@@ -49,11 +49,21 @@ def test_entries_of_the_same_sources_share_a_group_in_any_order() -> None:
     assert structure.group_of[ab] == structure.group_of[ba] == structure.group_of[below]
 
 
-def test_entries_of_different_labels_share_no_group() -> None:
+def test_entries_presumed_computed_at_different_stages_share_no_group() -> None:
     structure = Structure()
     a = structure.add("a", VARIABLE)
-    groups = {structure.group_of[structure.add(s, ENTRY, (a,), label=s)] for s in ("x", "y", "z")}
-    assert len(groups | {structure.group_of[a]}) == 4
+    stages = [structure.add(name, STAGE) for name in ("x", "y", "z")]
+    entries = [structure.add("e", ENTRY, (a,), latest=stage) for stage in stages * 2]
+    groups = [structure.group_of[e] for e in entries]
+    assert len({*groups, structure.group_of[a]}) == 4
+    assert groups[:3] == groups[3:]
+    assert structure.presumable == {s: [g] for s, g in zip(stages, groups[:3], strict=True)}
+    with pytest.raises(NodeInUseError):
+        structure.remove(stages[0])
+    for entry in reversed(entries):
+        structure.remove(entry)
+    assert structure.presumable == {}
+    structure.remove(stages[0])
 
 
 def test_a_ladder_takes_memory_linear_in_its_rungs() -> None:
@@ -177,8 +187,8 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
         structure.add("", VARIABLE)
     with pytest.raises(NodeKindError, match="NodeKind"):
         structure.add("x", 7)  # type: ignore[arg-type]  # is refused
-    with pytest.raises(TypeError, match="unhashable"):
-        structure.add("x", ENTRY, (v,), label=[])  # type: ignore[arg-type]  # is refused
+    with pytest.raises(NodeKindError, match="stage"):
+        structure.add("x", ENTRY, (v,), latest=v)
     assert before == (list(structure), list(structure.prerequisites), structure.num_groups)
     check_structure(structure)
 
@@ -194,5 +204,5 @@ def test_a_copy_shares_nothing_that_changes() -> None:
     twin.add("other", ENTRY, (q, nodes[1]))
     check_structure(structure)
     check_structure(twin)
-    assert [structure.names[n] for n in structure] == ["v", "e0", "e1", "e2", "q"]
-    assert sorted(twin.names[n] for n in twin) == ["e0", "e1", "other", "q", "v"]
+    assert [structure.name_of(n) for n in structure] == ["v", "e0", "e1", "e2", "q"]
+    assert sorted(twin.name_of(n) for n in twin) == ["e0", "e1", "other", "q", "v"]
