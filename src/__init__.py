@@ -10,14 +10,32 @@ from stagecache.graph import (
     Structure,
     Variable,
 )
+from stagecache.state import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+    Stage,
+    State,
+    SubsystemState,
+    TimeVariable,
+)
 
 __all__ = [
+    "AbstractHandle",
     "AbstractNode",
+    "CacheEntry",
+    "ContinuousVariable",
+    "DiscreteVariable",
     "Entry",
     "Graph",
     "GraphStatistics",
     "NodeKind",
+    "Stage",
+    "State",
     "Store",
     "Structure",
+    "SubsystemState",
+    "TimeVariable",
     "Variable",
 ]

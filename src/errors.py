@@ -61,7 +61,7 @@ class UnknownNodeError(StagecacheError, KeyError):
 
 
 class ForeignNodeError(StagecacheError, ValueError):
-    """A node of one graph was used with another."""
+    """A node of one graph, or a handle of one State, was used with another."""
 
 
 class RemovedNodeError(StagecacheError, LookupError):
@@ -98,6 +98,58 @@ class NotCallableError(StagecacheError, TypeError):
 
 class ComputeSignatureError(StagecacheError, TypeError):
     """A compute function does not take one argument for each prerequisite."""
+
+
+class StageTooLowError(StagecacheError, RuntimeError):
+    """Something was asked for that is there, or allowed, only from a later stage on."""
+
+
+class StageTooHighError(StagecacheError, RuntimeError):
+    """Something was asked for that is allowed only before a stage is realized."""
+
+
+class StageOutOfRangeError(StagecacheError, ValueError):
+    """A stage was given that is none, or none of those that make sense there."""
+
+
+class StageOrderError(StagecacheError, ValueError):
+    """A stage was to be reached before the one that comes before it."""
+
+
+class CacheEntryOutOfDateError(StagecacheError, RuntimeError):
+    """A cache entry was read that is not realized, and that has no compute function."""
+
+
+class NoUpdateEntryError(StagecacheError, LookupError):
+    """The update value was asked for of a discrete variable that has none."""
+
+
+class PrerequisiteStageError(StagecacheError, ValueError):
+    """A prerequisite comes at a later stage than what would depend on it."""
+
+
+class UnknownSubsystemError(StagecacheError, IndexError):
+    """The State has no subsystem of that index."""
+
+
+class UnknownItemError(StagecacheError, IndexError):
+    """A subsystem has no discrete variable, or no cache entry, of that index."""
+
+
+class InvalidCountError(StagecacheError, ValueError):
+    """A number of things was given that is no such number."""
+
+
+class ShapeError(StagecacheError, ValueError):
+    """An array does not have the shape of what it was assigned to."""
+
+
+class NotANumberError(StagecacheError, TypeError):
+    """Something was assigned that cannot be read as real numbers."""
+
+
+class NotAStateError(StagecacheError, TypeError):
+    """Something that is not a State was given in place of one."""
 
 
 class HandleTruthError(StagecacheError, TypeError):

@@ -5,9 +5,9 @@ of nodes has a *gate*, the clock at which something upstream of it last changed,
 
     valid(node)  <=>  marks[node] >= gates[group_of[node]]
 
-So a read costs one comparison. The mark of an entry that is invalid of itself, for it was never
-computed or explicitly invalidated at some clock, is ``~clock``, which is below 0. A write moves the clock on and raises the gates downstream,
-however many entries share them::
+So a read costs one comparison. An entry that was never computed, or was explicitly invalidated,
+has the mark ``~clock``, with the clock when that was: below 0, and so below its gate. A write moves
+the clock on and raises the gates downstream, however many entries share them::
 
     clock 7          {angle} gate 4        tip, mark 5: valid
                         |
@@ -65,6 +65,8 @@ class Store:
     ----------
     structure : Structure
         To be changed only through the store.
+    keys : list of object
+        Those of the structure, one step nearer.
     clock : int
         The number of changes so far, never set back: of writes, explicit invalidations, and
         stages reached at which something is presumed computed.
@@ -87,6 +89,7 @@ class Store:
         "clock",
         "closed",
         "gates",
+        "keys",
         "live",
         "marks",
         "structure",
@@ -96,6 +99,7 @@ class Store:
 
     def __init__(self) -> None:
         self.structure = Structure()
+        self.keys = self.structure.keys
         self.clock = 0
         self.values: list[Any] = []  # of every type; the handles know which
         self.versions: list[int] = []
@@ -118,6 +122,7 @@ class Store:
         """
         twin = Store()
         twin.structure = self.structure
+        twin.keys = self.keys
         twin._shared = self._shared = True
         twin.clock = self.clock
         twin.values = self.values.copy()
@@ -130,6 +135,13 @@ class Store:
         twin._unpresumed = self._unpresumed.copy()
         twin._floor = self._floor
         return twin
+
+    def exceed(self, other: "Store") -> None:
+        """Let the clock and every version number exceed those of another store. Cost O(nodes)."""
+        self.clock = max(self.clock, other.clock) + 1
+        above = max(max(other.versions, default=0), other._floor)
+        self.versions = [max(version, above) + 1 for version in self.versions]
+        self._floor = max(self._floor, above)
 
     # ------------------------------------------------------------------ structure
 
@@ -206,6 +218,7 @@ class Store:
     def _own_structure(self) -> None:
         if self._shared:
             self.structure = self.structure.copy()
+            self.keys = self.structure.keys
             self._shared = False
 
     # ------------------------------------------------------------------ validity
@@ -322,7 +335,8 @@ class Store:
         What is marked valid in the meantime becomes valid then, unless something upstream of it
         changes. No effect where it is closed already. Cost O(edges of the groups that close).
         """
-        self._require_stage(node)
+        if self.structure.kinds[node] is not NodeKind.STAGE:
+            raise self._no_stage(node)
         if node not in self.closed:
             self.closed.add(node)
             self._shut(node)
@@ -335,23 +349,22 @@ class Store:
         Entries of which it is the latest stage are presumed computed. No effect where it is open
         already. Cost O(edges of the groups that open, and of those presumed computed).
         """
-        self._require_stage(node)
+        if self.structure.kinds[node] is not NodeKind.STAGE:
+            raise self._no_stage(node)
         if node in self.closed:
             self.closed.remove(node)
             self._unshut(node)
             if node in self.structure.presumable:
                 self._presume(node)
 
-    def _require_stage(self, node: int) -> None:
-        self.structure.require(node)
-        if self.structure.kinds[node] != NodeKind.STAGE:
-            kind = self.structure.kinds[node]
-            raise NodeKindError(
-                f"{kind} {self.structure.name_of(node)!r}: cannot be closed or opened",
-                "a stage",
-                f"a {kind}",
-                "close a stage on which it depends",
-            )
+    def _no_stage(self, node: int) -> NodeKindError:
+        kind = self.structure.kinds[node]
+        return NodeKindError(
+            f"{kind} {self.structure.name_of(node)!r}: cannot be closed or opened",
+            "a stage",
+            f"a {kind}",
+            "close a stage on which it depends",
+        )
 
     def _shut(self, group: int) -> None:
         gates = self.gates

@@ -40,6 +40,7 @@ from stagecache.graph.kind import NodeKind
 # adding a node costs what its own prerequisites cost, and such an edge is but a step in a walk.
 LONGEST_REDUCED: Final = 8
 
+NO_GROUP: Final = -1
 NEVER: Final = -1  # in place of the stage from which on an entry is presumed computed
 
 
@@ -182,15 +183,17 @@ class Structure:
             raise InvalidNameError(
                 f"{kind}: its name is missing", "a string that is not empty", repr(key), "name it"
             )
-        if not isinstance(kind, NodeKind):
+        if type(kind) is not NodeKind:
             raise NodeKindError(
                 f"node {str(key)!r}: is of no kind",
                 "a NodeKind",
                 repr(kind),
                 "use NodeKind.VARIABLE, ...",
             )
+        keys = self.keys
         for p in prerequisites:
-            self.require(p)
+            if not 0 <= p < len(keys) or keys[p] is None:
+                self.require(p)
         if len(set(prerequisites)) < len(prerequisites):
             twice = sorted({self.name_of(p) for p in prerequisites if prerequisites.count(p) > 1})
             raise DuplicatePrerequisiteError(
@@ -209,13 +212,13 @@ class Structure:
         if latest != NEVER:
             self._require_stage(latest)
         node = self._free.pop() if self._free else self._extend()
-        self.keys[node] = key
+        keys[node] = key
         self.kinds[node] = kind
         self.prerequisites[node] = prerequisites
         for p in prerequisites:
             attach(self.dependents, p, node)
         group = node
-        if kind == NodeKind.CACHE_ENTRY:
+        if kind is NodeKind.CACHE_ENTRY:
             group = self._join_or_found(node, prerequisites, latest)
         self.group_of[node] = group
         self.members[group] += 1
@@ -367,13 +370,19 @@ class Structure:
 
     def _join_or_found(self, node: int, prerequisites: tuple[int, ...], latest: int) -> int:
         """The group of a new entry."""
+        founded = self._founded.get(latest)
+        if founded is None:
+            founded = self._founded[latest] = {}
+        group = founded.get(prerequisites, NO_GROUP)
+        if group != NO_GROUP:  # they are its upstream groups: what is most often the case, first
+            return group
         groups = dict.fromkeys([self.group_of[p] for p in prerequisites])
         if len(groups) > 1:
             # What is upstream of another upstream group need not be named. Only entries' groups
             # are asked: their edges never change, and those made by connect() may be undone.
             for g in list(groups):
                 if (
-                    self.kinds[g] == NodeKind.CACHE_ENTRY
+                    self.kinds[g] is NodeKind.CACHE_ENTRY
                     and len(self.upstream[g]) <= LONGEST_REDUCED
                 ):
                     for above in self.upstream[g]:
@@ -383,9 +392,8 @@ class Structure:
             if self._latest.get(only, NEVER) == latest:
                 return only
         upstream = tuple(sorted(groups))
-        founded = self._founded.setdefault(latest, {})
-        group = founded.get(upstream)
-        if group is not None:
+        group = founded.get(upstream, NO_GROUP)
+        if group != NO_GROUP:
             return group
         if upstream == prerequisites:
             upstream = prerequisites  # share one tuple, for memory
@@ -407,8 +415,6 @@ class Structure:
             latest = self._latest.pop(group, NEVER)
             founded = self._founded[latest]
             del founded[tuple(upstream)]
-            if not founded:
-                del self._founded[latest]
             if latest != NEVER:
                 self.presumable[latest].remove(group)
                 if not self.presumable[latest]:

@@ -1,0 +1,118 @@
+"""A State as people see it: in a line, in lines of text, and as HTML in a notebook."""
+
+from collections.abc import Iterable
+from html import escape
+
+import numpy as np
+
+from stagecache.errors import brief
+from stagecache.state.contents import Contents
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+from stagecache.state.vectors import CONTINUOUS, VECTORS, VectorKind
+
+MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
+
+
+def summary(contents: Contents) -> str:
+    """What stage it is at, how large it is, and how much of its cache is realized."""
+    realization = contents.realization
+    entries = [e for s in realization.layout.subsystems for e in s.entries]
+    parts = [f"{len(realization.stages)} subsystems"]
+    if realization.stage >= Stage.TOPOLOGY:
+        parts.append(f"t={contents.time:g}")
+    if realization.stage >= MODEL:
+        parts += [f"n{kind}={contents.pools.size(kind, None)}" for kind in CONTINUOUS]
+    realized = sum(realization.store.is_valid(e._node) for e in entries)
+    parts.append(f"{realized} of {len(entries)} cache entries realized")
+    return f"State(at {Stage(realization.stage)}: {', '.join(parts)})"
+
+
+def text(contents: Contents) -> str:
+    """Stages and variables, a line for each."""
+    realization = contents.realization
+    lines = [summary(contents)]
+    lines += _vectors(
+        contents, None, [kind for kind in VECTORS if kind.is_variable and kind.name != "y"]
+    )
+    for x, subsystem in enumerate(realization.layout.subsystems):
+        version = f", version {subsystem.version}" if subsystem.version else ""
+        lines.append(f"{contents.who(x)}{version}, at {Stage(realization.stages[x])}")
+        for blocks in subsystem.blocks.values():
+            for block in blocks:
+                values = ""
+                if realization.stage >= MODEL:
+                    values = f" = {_numbers(contents.get_block(block))}"
+                lines.append(f"  {block.name}{values}")
+        for variable in subsystem.discrete:
+            value = brief(contents.get_discrete(variable))
+            number = realization.store.versions[variable._node]
+            update = ", auto-update" if variable.update is not None else ""
+            lines.append(
+                f"  {variable.name} = {value} "
+                f"(version {number}, invalidates {variable.invalidates}{update})"
+            )
+    return "\n".join(lines)
+
+
+def cache_text(contents: Contents) -> str:
+    """What is computed, a line for each."""
+    realization = contents.realization
+    lines = [summary(contents)]
+    lines += _vectors(contents, None, [kind for kind in VECTORS if not kind.is_variable])
+    for x, subsystem in enumerate(realization.layout.subsystems):
+        lines.append(f"{contents.who(x)}, at {Stage(realization.stages[x])}")
+        for entry in subsystem.entries:
+            above = contents.prerequisites(entry)
+            until = "" if entry.computed_by == Stage.INFINITY else f" to {entry.computed_by}"
+            on = ", ".join([f"{entry.depends_on}{until}", *map(str, above)])
+            value = "not realized"
+            if contents.is_realized(entry):
+                value = brief(realization.store.values[entry._node])
+            lines.append(f"  {entry.name} = {value} (depends on {on})")
+    return "\n".join(lines)
+
+
+def html(contents: Contents) -> str:
+    """The subsystems as rows of a table: how far each is, and what it has."""
+    realization = contents.realization
+    rows = []
+    for x, subsystem in enumerate(realization.layout.subsystems):
+        sizes = [str(subsystem.size(part)) for part in ("q", "u", "z", "qerr", "uerr", "udoterr")]
+        realized = sum(realization.store.is_valid(e._node) for e in subsystem.entries)
+        cells = [
+            str(x),
+            escape(subsystem.name),
+            _bar(realization.stages[x]),
+            *sizes,
+            str(len(subsystem.discrete)),
+            f"{realized} of {len(subsystem.entries)}",
+        ]
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    heads = ["", "subsystem", "stage", "q", "u", "z", "qerr", "uerr", "udoterr", "discrete"]
+    head = "".join(f"<th>{h}</th>" for h in [*heads, "realized"])
+    return (
+        f"<p><b>State</b> {escape(summary(contents)[6:-1])}</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _bar(stage: int) -> str:
+    name = str(Stage(stage))
+    return f'<meter max="{Stage.REPORT:d}" value="{stage:d}" title="{name}"></meter> {name}'
+
+
+def _vectors(contents: Contents, subsystem: int | None, kinds: Iterable[VectorKind]) -> list[str]:
+    """A line for each vector that can be read and is not empty."""
+    lines = []
+    at = contents.stage_of(subsystem)
+    for kind in kinds:
+        if at >= kind.read and kind.name not in ("ydot", "yerr"):
+            values = contents.view(kind, subsystem)
+            if values.size:
+                lines.append(f"{kind.name} = {_numbers(values)}")
+    return lines
+
+
+def _numbers(values: Vector) -> str:
+    return np.array2string(values, precision=6, threshold=12, max_line_width=10_000)

@@ -1,0 +1,233 @@
+r"""What is allocated in a State: subsystems, their items, and the nodes that stand for these.
+
+The nodes of a State, and their edges, for one subsystem s with an entry `tip` that depends on
+stage Position and on one discrete variable::
+
+    Topology --> Model --> Instance --> Time --> Position --> Velocity --> ...  system: changed?
+                                                     |
+      length    q   q of s   block of q       Position of s                     subsystem: reached?
+          \__________________________________ /
+                             tip
+
+- A **stage of the system** changes when something that it is computed from is written, and with it
+  all stages after it.
+- A **stage of a subsystem** is closed while the subsystem has not reached it. It is there only
+  where an entry depends on it.
+- **Blocks**, a subsystem's q and the whole q are nodes side by side. A write of one is a write of
+  all that overlap it, in one step; edges between them would have every computation from the
+  whole q walk over all blocks.
+
+Copies of a State share one layout until one of them allocates, or backs up below what it allocated.
+"""
+
+from typing import Any
+
+from stagecache.graph.evaluation import Function
+from stagecache.state.handles import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+    TimeVariable,
+)
+from stagecache.state.stage import Stage
+from stagecache.state.vectors import CONTINUOUS
+
+NO_NODE = -1
+PARTS = ("qerr", "uerr", "udoterr")
+
+
+class Rows:
+    """Some items of an error vector, or event triggers, of one subsystem: without a node.
+
+    Attributes
+    ----------
+    allocated_at : Stage
+    count : int
+    """
+
+    __slots__ = ("allocated_at", "count")
+
+    def __init__(self, allocated_at: Stage, count: int) -> None:
+        self.allocated_at = allocated_at
+        self.count = count
+
+
+class SubsystemLayout:
+    """What one subsystem has allocated, each kind of item in the order of its allocation.
+
+    Attributes
+    ----------
+    name, version : str
+    whole : dict of str to ContinuousVariable
+        Its q, u and z.
+    blocks : dict of str to list of ContinuousVariable
+        The blocks of these.
+    errors : dict of str to list of Rows
+        Of qerr, uerr and udoterr.
+    triggers : list of list of Rows
+        By stage.
+    discrete, entries : list of handles
+    stages : list of int
+        By stage: its node, or `NO_NODE`.
+    """
+
+    __slots__ = (
+        "blocks",
+        "discrete",
+        "entries",
+        "errors",
+        "name",
+        "stages",
+        "triggers",
+        "version",
+        "whole",
+    )
+
+    def __init__(self, index: int, name: str, version: str) -> None:
+        self.name = name
+        self.version = version
+        self.whole = {kind: ContinuousVariable(kind, index) for kind in CONTINUOUS}
+        self.blocks: dict[str, list[ContinuousVariable]] = {kind: [] for kind in CONTINUOUS}
+        self.errors: dict[str, list[Rows]] = {part: [] for part in PARTS}
+        self.triggers: list[list[Rows]] = [[] for _ in range(Stage.INFINITY + 1)]
+        self.discrete: list[DiscreteVariable[Any]] = []
+        self.entries: list[CacheEntry[Any]] = []
+        self.stages = [NO_NODE] * (Stage.INFINITY + 1)
+
+    def copy(self) -> "SubsystemLayout":
+        """Return the same items, in lists of its own."""
+        twin = SubsystemLayout(0, self.name, self.version)
+        twin.whole = self.whole
+        twin.blocks = {kind: blocks.copy() for kind, blocks in self.blocks.items()}
+        twin.errors = {part: rows.copy() for part, rows in self.errors.items()}
+        twin.triggers = [rows.copy() for rows in self.triggers]
+        twin.discrete = self.discrete.copy()
+        twin.entries = self.entries.copy()
+        twin.stages = self.stages.copy()
+        return twin
+
+    def items(self) -> list[AbstractHandle]:
+        """All that has a node and can be forgotten."""
+        blocks = [block for blocks in self.blocks.values() for block in blocks]
+        return [*blocks, *self.discrete, *self.entries]
+
+    def has_from(self, stage: int) -> bool:
+        """Whether anything was allocated at this stage or a later one."""
+        return any(stack and stack[-1].allocated_at >= stage for stack in self._stacks())
+
+    def forget_from(self, stage: int) -> None:
+        """Drop what was allocated at this stage or a later one."""
+        for stack in self._stacks():
+            while stack and stack[-1].allocated_at >= stage:
+                stack.pop()
+
+    def _stacks(self) -> list[list[Any]]:
+        stacks: list[list[Any]] = [*self.blocks.values(), *self.errors.values(), *self.triggers]
+        return [*stacks, self.discrete, self.entries]
+
+    def size(self, part: str) -> int:
+        """How many items of q, u, z, qerr, uerr or udoterr there are."""
+        if part in self.blocks:
+            return sum(
+                len(block.initial) for block in self.blocks[part] if block.initial is not None
+            )
+        return sum(rows.count for rows in self.errors[part])
+
+
+class Layout:
+    """What is allocated in a State, and the nodes of what every State has.
+
+    Attributes
+    ----------
+    subsystems : list of SubsystemLayout
+    variables : dict of str to handle
+        The time, and the whole q, u and z.
+    weights : dict of str to int
+        The nodes of the weights.
+    stages : list of int
+        By stage: the node of the system's stage, or `NO_NODE`.
+    gates : list of list of int
+        By stage: the nodes of the subsystems' stages.
+    functions : list of callable
+        By node: what computes it.
+    """
+
+    __slots__ = (
+        "_write_sets",
+        "functions",
+        "gates",
+        "serial",
+        "stages",
+        "subsystems",
+        "variables",
+        "weights",
+    )
+
+    def __init__(self) -> None:
+        self.subsystems: list[SubsystemLayout] = []
+        self.variables: dict[str, AbstractHandle] = {
+            "time": TimeVariable(None, 0, Stage.EMPTY, ""),
+            **{kind: ContinuousVariable(kind) for kind in CONTINUOUS},
+        }
+        self.weights: dict[str, int] = {}
+        self.stages = [NO_NODE] * (Stage.INFINITY + 1)
+        self.gates: list[list[int]] = [[] for _ in self.stages]
+        self.functions: list[Function] = []
+        self.serial = 0
+        self._write_sets: dict[tuple[str, int | None], tuple[int, ...]] = {}
+
+    def copy(self) -> "Layout":
+        """Return the same items, in lists of its own. Cost O(items)."""
+        twin = Layout()
+        twin.subsystems = [subsystem.copy() for subsystem in self.subsystems]
+        twin.variables = self.variables
+        twin.weights = self.weights
+        twin.stages = self.stages
+        twin.gates = [nodes.copy() for nodes in self.gates]
+        twin.functions = self.functions.copy()
+        twin.serial = self.serial
+        return twin
+
+    def changed(self) -> None:
+        """Forget what follows from the items: one was added or removed."""
+        self._write_sets.clear()
+
+    def label(self, index: int | None) -> str:
+        """What messages call a subsystem."""
+        if index is None:
+            return "the system"
+        name = self.subsystems[index].name
+        return f"subsystem {index} {name!r}" if name else f"subsystem {index}"
+
+    def path(self, handle: AbstractHandle) -> str:
+        """What messages call an item."""
+        kind = handle._kind()
+        name = f"{kind} {handle._name!r}" if handle._name else handle.name
+        if handle.subsystem is None:
+            return str(handle)
+        return f"{name} of {self.label(handle.subsystem)}"
+
+    def write_set(self, kind: str, subsystem: int | None) -> tuple[int, ...]:
+        """The nodes that change when a variable vector of a subsystem, or of all, is written."""
+        nodes = self._write_sets.get((kind, subsystem))
+        if nodes is None:
+            nodes = self._write_sets[kind, subsystem] = tuple(self._find_written(kind, subsystem))
+        return nodes
+
+    def _find_written(self, kind: str, subsystem: int | None) -> list[int]:
+        if kind == "y":
+            return [node for part in CONTINUOUS for node in self._find_written(part, None)]
+        if kind in self.weights:
+            return [self.weights[kind]]
+        found = [self.variables[kind]._node]
+        for x in range(len(self.subsystems)) if subsystem is None else [subsystem]:
+            found.append(self.subsystems[x].whole[kind]._node)
+            found += [block._node for block in self.subsystems[x].blocks[kind]]
+        return found
+
+    def write_set_of_block(self, block: ContinuousVariable) -> tuple[int, int, int]:
+        """The nodes that change when a block is written."""
+        assert block.subsystem is not None
+        whole = self.subsystems[block.subsystem].whole[block.kind]
+        return block._node, whole._node, self.variables[block.kind]._node

@@ -1,0 +1,300 @@
+"""The vectors that a State and each of its partitions have in common."""
+
+from numpy.typing import ArrayLike
+
+from stagecache.state.contents import Contents
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+from stagecache.state.vectors import (
+    MULTIPLIERS,
+    QDOT,
+    QDOTDOT,
+    QERR,
+    QERR_WEIGHTS,
+    U_WEIGHTS,
+    UDOT,
+    UDOTERR,
+    UERR,
+    UERR_WEIGHTS,
+    Z_WEIGHTS,
+    ZDOT,
+    Q,
+    U,
+    Z,
+)
+
+
+class AbstractPartition:
+    """A State, or what a subsystem has of it: numbers of items, and vectors of them.
+
+    Properties are read-only views. Assigning to one of a variable writes all its values, and
+    ``upd_...()`` gives a writable view; both count as writes when they are called. Such a view is
+    sealed, that is made read-only, as soon as anything is realized, marked or computed: call
+    ``upd_...()`` again for the next write. ``state.q[0] = 1`` and ``state.q += 1`` are refused by
+    NumPy, for the views are read-only.
+
+    For the system's vectors the stage of the system counts, for those of a partition that of
+    its subsystem.
+    """
+
+    __slots__ = ("_contents", "_index")
+
+    _contents: Contents
+    _index: int | None  # of the subsystem; None for the whole State
+
+    # ------------------------------------------------------------------ numbers of items
+
+    @property
+    def nq(self) -> int:
+        """Number of q's. Needs the system at Model."""
+        return self._contents.size("q", self._index)
+
+    @property
+    def nu(self) -> int:
+        """Number of u's. Needs the system at Model."""
+        return self._contents.size("u", self._index)
+
+    @property
+    def nz(self) -> int:
+        """Number of z's. Needs the system at Model."""
+        return self._contents.size("z", self._index)
+
+    @property
+    def nqerr(self) -> int:
+        """Number of position errors. Needs the system at Instance."""
+        return self._contents.size("qerr", self._index)
+
+    @property
+    def nuerr(self) -> int:
+        """Number of velocity errors. Needs the system at Instance."""
+        return self._contents.size("uerr", self._index)
+
+    @property
+    def nudoterr(self) -> int:
+        """Number of acceleration errors. Needs the system at Instance."""
+        return self._contents.size("udoterr", self._index)
+
+    @property
+    def num_multipliers(self) -> int:
+        """Number of Lagrange multipliers: one for each acceleration error."""
+        return self._contents.size("udoterr", self._index)
+
+    @property
+    def q_start(self) -> int:
+        """Where q starts in y; a subsystem's, in the system's q."""
+        return self._contents.start("q", self._index)
+
+    @property
+    def u_start(self) -> int:
+        """Where u starts in y; a subsystem's, in the system's u."""
+        return self._contents.start("u", self._index)
+
+    @property
+    def z_start(self) -> int:
+        """Where z starts in y; a subsystem's, in the system's z."""
+        return self._contents.start("z", self._index)
+
+    @property
+    def qerr_start(self) -> int:
+        """Where qerr starts in yerr; a subsystem's, in the system's qerr."""
+        return self._contents.start("qerr", self._index)
+
+    @property
+    def uerr_start(self) -> int:
+        """Where uerr starts in yerr; a subsystem's, in the system's uerr."""
+        return self._contents.start("uerr", self._index)
+
+    @property
+    def udoterr_start(self) -> int:
+        """Where udoterr starts in the system's."""
+        return self._contents.start("udoterr", self._index)
+
+    @property
+    def multipliers_start(self) -> int:
+        """Where the multipliers start in the system's."""
+        return self._contents.start("udoterr", self._index)
+
+    # ------------------------------------------------------------------ variables
+
+    @property
+    def q(self) -> Vector:
+        """Generalized coordinates. Shape (nq,). A write invalidates Position."""
+        return self._contents.view(Q, self._index)
+
+    @q.setter
+    def q(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(Q, self._index, values)
+
+    def upd_q(self) -> Vector:
+        """Write access to `q`."""
+        return self._contents.upd(Q, self._index)
+
+    @property
+    def u(self) -> Vector:
+        """Generalized speeds. Shape (nu,). A write invalidates Velocity."""
+        return self._contents.view(U, self._index)
+
+    @u.setter
+    def u(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(U, self._index, values)
+
+    def upd_u(self) -> Vector:
+        """Write access to `u`."""
+        return self._contents.upd(U, self._index)
+
+    @property
+    def z(self) -> Vector:
+        """Auxiliary variables. Shape (nz,). A write invalidates Dynamics."""
+        return self._contents.view(Z, self._index)
+
+    @z.setter
+    def z(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(Z, self._index, values)
+
+    def upd_z(self) -> Vector:
+        """Write access to `z`."""
+        return self._contents.upd(Z, self._index)
+
+    @property
+    def u_weights(self) -> Vector:
+        """Weights of u, 1 at first. Shape (nu,). A write invalidates Report."""
+        return self._contents.view(U_WEIGHTS, self._index)
+
+    @u_weights.setter
+    def u_weights(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(U_WEIGHTS, self._index, values)
+
+    def upd_u_weights(self) -> Vector:
+        """Write access to `u_weights`."""
+        return self._contents.upd(U_WEIGHTS, self._index)
+
+    @property
+    def z_weights(self) -> Vector:
+        """Weights of z, 1 at first. Shape (nz,). A write invalidates Report."""
+        return self._contents.view(Z_WEIGHTS, self._index)
+
+    @z_weights.setter
+    def z_weights(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(Z_WEIGHTS, self._index, values)
+
+    def upd_z_weights(self) -> Vector:
+        """Write access to `z_weights`."""
+        return self._contents.upd(Z_WEIGHTS, self._index)
+
+    @property
+    def qerr_weights(self) -> Vector:
+        """Weights of qerr, 1 at first. Shape (nqerr,). A write invalidates Position."""
+        return self._contents.view(QERR_WEIGHTS, self._index)
+
+    @qerr_weights.setter
+    def qerr_weights(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(QERR_WEIGHTS, self._index, values)
+
+    def upd_qerr_weights(self) -> Vector:
+        """Write access to `qerr_weights`."""
+        return self._contents.upd(QERR_WEIGHTS, self._index)
+
+    @property
+    def uerr_weights(self) -> Vector:
+        """Weights of uerr, 1 at first. Shape (nuerr,). A write invalidates Velocity."""
+        return self._contents.view(UERR_WEIGHTS, self._index)
+
+    @uerr_weights.setter
+    def uerr_weights(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(UERR_WEIGHTS, self._index, values)
+
+    def upd_uerr_weights(self) -> Vector:
+        """Write access to `uerr_weights`."""
+        return self._contents.upd(UERR_WEIGHTS, self._index)
+
+    # ------------------------------------------------------------------ what is computed
+
+    @property
+    def qdot(self) -> Vector:
+        """Time derivatives of q. Shape (nq,). Read from Velocity on."""
+        return self._contents.view(QDOT, self._index)
+
+    def upd_qdot(self) -> Vector:
+        """Where `qdot` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(QDOT, self._index)
+
+    @property
+    def udot(self) -> Vector:
+        """Time derivatives of u. Shape (nu,). Read from Acceleration on."""
+        return self._contents.view(UDOT, self._index)
+
+    def upd_udot(self) -> Vector:
+        """Where `udot` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(UDOT, self._index)
+
+    @property
+    def zdot(self) -> Vector:
+        """Time derivatives of z. Shape (nz,). Read from Dynamics on."""
+        return self._contents.view(ZDOT, self._index)
+
+    def upd_zdot(self) -> Vector:
+        """Where `zdot` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(ZDOT, self._index)
+
+    @property
+    def qdotdot(self) -> Vector:
+        """Second time derivatives of q. Shape (nq,). Read from Acceleration on."""
+        return self._contents.view(QDOTDOT, self._index)
+
+    def upd_qdotdot(self) -> Vector:
+        """Where `qdotdot` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(QDOTDOT, self._index)
+
+    @property
+    def qerr(self) -> Vector:
+        """Position errors. Shape (nqerr,). Read from Position on."""
+        return self._contents.view(QERR, self._index)
+
+    def upd_qerr(self) -> Vector:
+        """Where `qerr` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(QERR, self._index)
+
+    @property
+    def uerr(self) -> Vector:
+        """Velocity errors. Shape (nuerr,). Read from Velocity on."""
+        return self._contents.view(UERR, self._index)
+
+    def upd_uerr(self) -> Vector:
+        """Where `uerr` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(UERR, self._index)
+
+    @property
+    def udoterr(self) -> Vector:
+        """Acceleration errors. Shape (nudoterr,). Read from Acceleration on."""
+        return self._contents.view(UDOTERR, self._index)
+
+    def upd_udoterr(self) -> Vector:
+        """Where `udoterr` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(UDOTERR, self._index)
+
+    @property
+    def multipliers(self) -> Vector:
+        """Lagrange multipliers. Shape (nudoterr,). Read from Acceleration on."""
+        return self._contents.view(MULTIPLIERS, self._index)
+
+    def upd_multipliers(self) -> Vector:
+        """Where `multipliers` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(MULTIPLIERS, self._index)
+
+    # ------------------------------------------------------------------ event triggers
+
+    def event_triggers_by_stage(self, stage: Stage) -> Vector:
+        """The event triggers computed at that stage, from which on they can be read."""
+        return self._contents.triggers(stage, self._index)
+
+    def upd_event_triggers_by_stage(self, stage: Stage) -> Vector:
+        """Where they are to be put; sealed when they can be read. Invalidates nothing."""
+        return self._contents.upd_triggers(stage, self._index)
+
+    def num_event_triggers_by_stage(self, stage: Stage) -> int:
+        """How many of them there are. Needs the system at Instance."""
+        return self._contents.num_triggers(stage, self._index)
+
+    def event_trigger_start_by_stage(self, stage: Stage) -> int:
+        """Where they start among all; those of a subsystem, among those of that stage."""
+        return self._contents.trigger_start(stage, self._index)

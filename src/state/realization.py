@@ -1,0 +1,309 @@
+"""How far a State is realized, what in it is valid, and what is allocated: all but its values.
+
+A write of a variable invalidates a stage: everything at and after it is stale, and the system and
+all subsystems back up to the stage before. The graph does the first by raising gates, and the
+second by closing the subsystems' stages::
+
+              realize -->                     <-- write
+    Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
+
+The version of a stage is one more than the number of times it was left; so it is the number of
+times it was reached, and one more while it is not.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.store import Store
+from stagecache.graph.structure import NEVER
+from stagecache.state.handles import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+)
+from stagecache.state.layout import NO_NODE, Layout, SubsystemLayout
+from stagecache.state.stage import Stage
+from stagecache.state.vectors import WEIGHTS
+
+STAGES = tuple(Stage)
+EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = STAGES[:5]
+INFINITY = Stage.INFINITY
+
+
+class Realization:
+    """Stages, validity and structure of one State.
+
+    Attributes
+    ----------
+    store : Store
+    layout : Layout
+        To be changed only by the methods here.
+    evaluator : Evaluator
+    stage : int
+        Of the system.
+    stages : list of int
+        By subsystem.
+    reached : list of int
+        By stage: how often the system reached it.
+    reached_by : list of list of int
+        The same, by subsystem.
+    causes : list of (int, object)
+        By stage: when something last invalidated it, by the clock, and what: a handle, or text.
+    """
+
+    __slots__ = (
+        "_shared",
+        "causes",
+        "evaluator",
+        "layout",
+        "reached",
+        "reached_by",
+        "stage",
+        "stages",
+        "store",
+    )
+
+    def __init__(self, store: Store, layout: Layout, bind: Callable[[int], Arguments]) -> None:
+        self.store = store
+        self.layout = layout
+        self.evaluator = Evaluator(store, layout.functions, [None] * len(layout.functions), bind)
+        self.stage: int = EMPTY
+        self.stages: list[int] = []
+        self.reached = [0] * len(STAGES)
+        self.reached_by: list[list[int]] = []
+        self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
+        self._shared = False
+
+    @classmethod
+    def empty(cls, bind: Callable[[int], Arguments]) -> "Realization":
+        """Return that of a State without subsystems."""
+        new = cls(Store(), Layout(), bind)
+        layout = new.layout
+        for stage in STAGES[TOPOLOGY:INFINITY]:
+            layout.stages[stage] = node = new._add(f"stage {stage}", NodeKind.STAGE)
+            new.store.open(node)
+            if stage > TOPOLOGY:
+                new.store.connect(node, layout.stages[stage - 1])
+        for handle in layout.variables.values():
+            new._add(handle, NodeKind.VARIABLE)
+        for kind in WEIGHTS:
+            layout.weights[kind.name] = new._add(kind.name, NodeKind.VARIABLE)
+        return new
+
+    def copy(self, bind: Callable[[int], Arguments]) -> "Realization":
+        """Return that of a copy of the State: at Instance, if that is reached here.
+
+        What was allocated but not advanced over is left out. Cost O(nodes), as copies of flat
+        lists, and O(groups that go out of date).
+        """
+        twin = Realization(self.store.copy(), self.layout, bind)
+        twin._shared = self._shared = True
+        for node in self.evaluator.computing():  # here, but not in the copy
+            twin.store.marks[node] = ~twin.store.clock
+        twin.causes = self.causes.copy()
+        twin.stage = min(self.stage, INSTANCE)
+        twin.stages = [min(stage, INSTANCE) for stage in self.stages]
+        twin.reached = _left(self.reached, self.stage)
+        twin.reached_by = list(map(_left, self.reached_by, self.stages))
+        twin.touch(TIME, "the copy of the State")
+        twin._close_from(TIME)
+        twin._forget(self.left_out())
+        return twin
+
+    def exceed(self, other: "Realization") -> None:
+        """Let every version number exceed those of both."""
+        self.store.exceed(other.store)
+        topology = self.reached[TOPOLOGY]
+        pairs = [
+            (self.reached, other.reached),
+            *zip(self.reached_by, other.reached_by, strict=False),
+        ]
+        for mine, others in pairs:
+            mine[:] = [max(m, o) + 2 for m, o in zip(mine, others, strict=True)]
+        self.reached[TOPOLOGY] = topology  # which goes with the System, not with the State
+
+    def left_out(self) -> list[int]:
+        """By subsystem: what was allocated at this stage or later is not advanced over."""
+        return [stage if stage < INSTANCE else INFINITY for stage in self.stages]
+
+    # ------------------------------------------------------------------ allocating
+
+    def add_subsystem(self, name: str, version: str) -> int:
+        """Add one that is empty."""
+        layout = self._own_layout()
+        index = len(layout.subsystems)
+        subsystem = SubsystemLayout(index, name, version)
+        layout.subsystems.append(subsystem)
+        for whole in subsystem.whole.values():
+            self._add(whole, NodeKind.VARIABLE)
+        layout.changed()
+        self.stages.append(EMPTY)
+        self.reached_by.append([0] * len(STAGES))
+        return index
+
+    def rename_subsystem(self, index: int, name: str, version: str) -> None:
+        """Give it another name and version."""
+        subsystem = self._own_layout().subsystems[index]
+        subsystem.name = name
+        subsystem.version = version
+
+    def add_block(self, block: ContinuousVariable) -> None:
+        """Add some q, u or z."""
+        assert block.subsystem is not None
+        subsystem = self.own_subsystem(block.subsystem)
+        self._add(block, NodeKind.VARIABLE)
+        subsystem.blocks[block.kind].append(block)
+        self.layout.changed()
+
+    def add_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
+        """Add a discrete variable."""
+        assert variable.subsystem is not None
+        subsystem = self.own_subsystem(variable.subsystem)
+        self._add(variable, NodeKind.VARIABLE, value=value)
+        subsystem.discrete.append(variable)
+
+    def add_entry(
+        self,
+        entry: CacheEntry[Any],
+        prerequisites: tuple[AbstractHandle, ...],
+        value: object,
+        function: Function = no_function,
+    ) -> None:
+        """Add a cache entry; cost O(its prerequisites), amortised.
+
+        One with a function is never presumed computed: it is computed when it is read.
+        """
+        self._own_layout()
+        assert entry.subsystem is not None
+        above = [p._node for p in prerequisites]
+        above.append(self._stage_node(entry.subsystem, entry.depends_on))
+        latest = NEVER
+        if entry.computed_by < INFINITY and function is no_function:
+            latest = self._stage_node(entry.subsystem, entry.computed_by)
+        self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function)
+        entry._group = self.store.structure.group_of[entry._node]
+        self.layout.subsystems[entry.subsystem].entries.append(entry)
+
+    def own_subsystem(self, index: int) -> SubsystemLayout:
+        """The layout of a subsystem, to be changed."""
+        return self._own_layout().subsystems[index]
+
+    def _stage_node(self, index: int, stage: Stage) -> int:
+        """The node of a subsystem's stage, which is made when it is first needed."""
+        subsystem = self.layout.subsystems[index]
+        node = subsystem.stages[stage]
+        if node == NO_NODE:
+            key = f"stage {stage} of {self.layout.label(index)}"
+            node = subsystem.stages[stage] = self._add(key, NodeKind.STAGE)
+            self.store.connect(node, self.layout.stages[stage])
+            self.layout.gates[stage].append(node)
+            if self.stages[index] >= stage:
+                self.store.open(node)
+        return node
+
+    def _add(
+        self,
+        key: str | AbstractHandle,
+        kind: NodeKind,
+        prerequisites: tuple[int, ...] = (),
+        latest: int = NEVER,
+        value: object = None,
+        function: Function = no_function,
+    ) -> int:
+        node = self.store.add(key, kind, prerequisites, latest, value)
+        layout = self.layout
+        if node == len(layout.functions):
+            layout.functions.append(function)
+            self.evaluator.arguments.append(None)
+        else:
+            layout.functions[node] = function
+        if isinstance(key, AbstractHandle):
+            key._node = node
+            key._serial = layout.serial = layout.serial + 1
+        return node
+
+    def _own_layout(self) -> Layout:
+        if self._shared:
+            self.layout = self.layout.copy()
+            self.evaluator.functions = self.layout.functions
+            self._shared = False
+        return self.layout
+
+    def _forget(self, stages: list[int]) -> None:
+        """Forget what each subsystem allocated at its stage of these, or at a later one."""
+        layout = self.layout
+        going = [x for x, stage in enumerate(stages) if layout.subsystems[x].has_from(stage)]
+        if not going:
+            return
+        layout = self._own_layout()
+        handles: list[AbstractHandle] = []
+        for x in going:
+            items = layout.subsystems[x].items()
+            handles += [item for item in items if item.allocated_at >= stages[x]]
+            layout.subsystems[x].forget_from(stages[x])
+        handles.sort(key=_serial, reverse=True)
+        for handle in handles:
+            self.store.remove(handle._node)
+            layout.functions[handle._node] = no_function
+        layout.changed()
+
+    # ------------------------------------------------------------------ stages
+
+    def version(self, stage: int) -> int:
+        """How many times the system left that stage, and one."""
+        return self.reached[stage] + (self.stage < stage) if stage else 1
+
+    def version_in(self, subsystem: int, stage: int) -> int:
+        """How many times a subsystem left that stage, and one."""
+        return self.reached_by[subsystem][stage] + (self.stages[subsystem] < stage) if stage else 1
+
+    def advance_subsystem(self, subsystem: int, stage: int) -> None:
+        """Let a subsystem reach the stage after its present one."""
+        self.stages[subsystem] = stage
+        self.reached_by[subsystem][stage] += 1
+        node = self.layout.subsystems[subsystem].stages[stage]
+        if node != NO_NODE:
+            self.store.open(node)
+
+    def advance_system(self, stage: int) -> None:
+        """Let the system reach the stage after its present one."""
+        self.stage = stage
+        self.reached[stage] += 1
+
+    def touch(self, stage: int, cause: object, written: Sequence[int] = ()) -> None:
+        """Count a change of a stage, and so of all after it, and of sources that were written.
+
+        The stage changes whether it is realized or not.
+        """
+        self.store.write_all((self.layout.stages[stage], *written))
+        self.causes[stage] = (self.store.clock, cause)
+
+    def back_up(self, stage: int) -> None:
+        """Let the system and all subsystems that are beyond a stage go back to it."""
+        self.stage = min(self.stage, stage)
+        self.stages = [s if s < stage else stage for s in self.stages]
+        self._close_from(stage + 1)
+        if stage < INSTANCE:
+            self._forget([stage] * len(self.stages))
+
+    def is_beyond(self, stage: int) -> bool:
+        """Whether the system, or a subsystem, is at a later stage."""
+        return self.stage > stage or (bool(self.stages) and max(self.stages) > stage)
+
+    def _close_from(self, stage: int) -> None:
+        store = self.store
+        for nodes in self.layout.gates[stage:]:
+            for node in nodes:
+                store.close(node)
+
+
+def _left(reached: list[int], stage: int) -> list[int]:
+    """How often each stage was reached, for a State in which all above `stage` were left anew."""
+    return [count + (g > stage) for g, count in enumerate(reached)]
+
+
+def _serial(handle: AbstractHandle) -> int:
+    return handle._serial

@@ -1,0 +1,84 @@
+"""Errors that several calls raise in the same words."""
+
+from collections.abc import Callable
+from typing import Final
+
+from stagecache.errors import (
+    InvalidCountError,
+    StageTooHighError,
+    StageTooLowError,
+    UnknownItemError,
+    UnknownSubsystemError,
+    brief,
+)
+from stagecache.state.stage import Stage
+
+MOST_LISTED: Final = 12  # subsystems that an error message lists
+
+
+def too_low(what: str, needed: int, who: str, at: int) -> StageTooLowError:
+    """`what` needs `who` (the system, a subsystem) at a later stage."""
+    return StageTooLowError(
+        f"{what}: needs a later stage",
+        f"{who} at {Stage(needed)} or later",
+        f"{who} at {Stage(at)}",
+        f"realize it to {Stage(needed)} first",
+    )
+
+
+def too_high(what: str, highest: int, who: str, at: int) -> StageTooHighError:
+    """`what` needs `who` at an earlier stage."""
+    return StageTooHighError(
+        f"{what}: comes too late",
+        f"{who} at {Stage(highest)}" + (" or earlier" if highest > Stage.EMPTY else ""),
+        f"{who} at {Stage(at)}",
+        f"do it earlier, or call invalidate_all({Stage(highest + 1)!r}) first",
+    )
+
+
+def check_subsystem(index: object, count: int, label: Callable[[int], str]) -> int:
+    """Return the index of a subsystem as an int, if there is one."""
+    number = _whole_number(index)
+    if number is not None and 0 <= number < count:
+        return number
+    cure = "call add_subsystem() first"
+    if count:
+        cure = "use one of " + ", ".join([label(x) for x in range(count)][:MOST_LISTED])
+    raise UnknownSubsystemError(
+        f"subsystem {brief(index)}: does not exist",
+        f"an index from 0 to {count - 1}" if count else "a State with subsystems",
+        brief(index),
+        cure,
+    )
+
+
+def check_index(index: object, count: int, kind: str, whose: str) -> int:
+    """Return the index of an item as an int, if there is one; an index is not negative."""
+    number = _whole_number(index)
+    if number is not None and 0 <= number < count:
+        return number
+    raise UnknownItemError(
+        f"{kind} {brief(index)} of {whose}: does not exist",
+        f"an index from 0 to {count - 1}, or a handle" if count else f"a subsystem with a {kind}",
+        brief(index),
+        "use what the allocating call returned",
+    )
+
+
+def check_count(count: object, lowest: int, what: str) -> int:
+    """Return a number of things as an int, if it is one and not too low."""
+    number = _whole_number(count)
+    if number is not None and number >= lowest:
+        return number
+    raise InvalidCountError(
+        f"{what}: is no possible number", f"an integer from {lowest} on", brief(count), "correct it"
+    )
+
+
+def _whole_number(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return value.__index__()  # type: ignore[attr-defined, no-any-return]  # if it has one
+    except AttributeError:
+        return None

@@ -1,0 +1,435 @@
+"""The State of a system: its variables, and what was computed from them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from threading import RLock
+from typing import Any, final
+from weakref import ref
+
+from numpy.typing import ArrayLike
+
+from stagecache.errors import NotAStateError, brief
+from stagecache.graph.evaluation import Arguments
+from stagecache.state.contents import INSTANCE, TOPOLOGY, Contents
+from stagecache.state.display import cache_text, html, summary, text
+from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
+from stagecache.state.partition import AbstractPartition
+from stagecache.state.realization import Realization
+from stagecache.state.refusals import check_count, check_subsystem, too_high, too_low
+from stagecache.state.stage import Stage, check_stage
+from stagecache.state.subsystem_state import SubsystemState
+from stagecache.state.vectors import (
+    YDOT,
+    YERR,
+    Y,
+)
+
+
+@final
+class State(AbstractPartition):
+    """Everything variable about a system: stages, variables, and cached computations.
+
+    A State is allocated subsystem by subsystem, and realized stage by stage. A write of a variable
+    takes it back to the stage before the one that the variable invalidates, and makes stale
+    exactly what depends on it. ``state[index]`` is a subsystem's partition.
+
+    Any number of threads may read one State; a write needs it to itself, for which there is
+    `lock`.
+
+    Examples
+    --------
+    >>> state = State()
+    >>> pendulum = state[state.add_subsystem("pendulum")]
+    >>> angle = pendulum.allocate_q([0.5])
+    >>> height = pendulum.allocate_cache_entry_with_prerequisites(
+    ...     Stage.TOPOLOGY, Stage.INFINITY, (angle,), compute=lambda state: 1 - angle(state)[0]
+    ... )
+    >>> for stage in (Stage.TOPOLOGY, Stage.MODEL, Stage.INSTANCE):
+    ...     pendulum.advance_to_stage(stage)
+    ...     state.advance_to_stage(stage)
+    >>> float(height(state)), height.is_realized(state)
+    (0.5, True)
+    >>> state.q = [0.25]
+    >>> height.is_realized(state), float(height(state))
+    (False, 0.75)
+    """
+
+    __slots__ = ("__weakref__", "_lock", "_store")
+
+    def __init__(self) -> None:
+        self._become(Contents(Realization.empty(_binder(self))))
+        self._lock = RLock()
+
+    def _become(self, contents: Contents) -> None:
+        self._contents = contents
+        self._index = None
+        self._store = contents.realization.store
+
+    # ------------------------------------------------------------------ life
+
+    def copy(self) -> "State":
+        """Return an independent State with the same variables, at Instance or before.
+
+        Variables come along with their versions and update times, and so do weights and numbers of
+        items. Cache entries that depend on Instance or an earlier stage stay realized if they
+        are; all others are unrealized. What was allocated, but not advanced over, is left
+        out. Read-only arrays and immutable values are shared, other values
+        are deep-copied, the structure is shared until one of the two changes it.
+
+        Cost O(items), as copies of flat lists.
+
+        Raises
+        ------
+        PrerequisiteStageError
+            What is copied would depend on something that is left out.
+        """
+        twin = State.__new__(State)
+        twin._become(self._contents.copy(_binder(twin)))
+        twin._lock = RLock()
+        return twin
+
+    __copy__ = copy
+
+    def assign(self, other: "State") -> None:
+        """Become a copy of another State.
+
+        Vectors are written in place where their sizes are equal. Every version number is higher
+        afterwards than it was in either; only `topology_version` is that of the other one.
+
+        Raises
+        ------
+        NotAStateError
+        """
+        _check_state(other)
+        if other is not self:
+            self._contents.assign(other._contents.copy(_binder(self)))
+            self._store = self._contents.realization.store
+
+    def clear(self) -> None:
+        """Forget everything: the State is Empty and has no subsystems. Versions go on rising."""
+        topology_version = self.topology_version
+        self.assign(State())
+        self.topology_version = topology_version + 1
+
+    def is_consistent(self, other: "State") -> bool:
+        """Whether the other State has the same numbers of items, in all and in each subsystem.
+
+        Raises
+        ------
+        StageTooLowError
+            The numbers that are needed to tell are not known yet in one of them.
+        """
+        _check_state(other)
+        if self.num_subsystems != other.num_subsystems:
+            return False
+        whose = [None, *range(self.num_subsystems)]
+        for part in ("q", "u", "z", "qerr", "uerr", "udoterr"):
+            for x in whose:
+                if self._contents.size(part, x) != other._contents.size(part, x):
+                    return False
+        return self._contents.pools.trigger_starts == other._contents.pools.trigger_starts
+
+    @property
+    def lock(self) -> RLock:
+        """A re-entrant lock, not that of any copy: ``with state.lock: ...``."""
+        return self._lock
+
+    # ------------------------------------------------------------------ subsystems
+
+    @property
+    def num_subsystems(self) -> int:
+        """The number of subsystems."""
+        return len(self._contents.realization.stages)
+
+    def add_subsystem(self, name: str = "", version: str = "") -> int:
+        """Add a subsystem that is Empty, and return its index. Needs the system at Empty.
+
+        Raises
+        ------
+        StageTooHighError
+        """
+        realization = self._contents.realization
+        if realization.stage > Stage.EMPTY:
+            raise too_high("adding a subsystem", Stage.EMPTY, "the system", realization.stage)
+        return realization.add_subsystem(str(name), str(version))
+
+    def set_num_subsystems(self, count: int) -> None:
+        """Forget everything, and add that many subsystems without names.
+
+        Raises
+        ------
+        InvalidCountError
+        """
+        count = check_count(count, 0, "the number of subsystems")
+        self.clear()
+        for _ in range(count):
+            self.add_subsystem()
+
+    def initialize_subsystem(self, index: int, name: str, version: str) -> None:
+        """Give a subsystem a name and a version.
+
+        Raises
+        ------
+        UnknownSubsystemError
+        """
+        x = self._check_index(index)
+        self._contents.realization.rename_subsystem(x, str(name), str(version))
+
+    def __getitem__(self, subsystem: Any) -> SubsystemState:
+        """Return the partition of a subsystem, given by its index, or by itself.
+
+        Raises
+        ------
+        UnknownSubsystemError
+        """
+        return SubsystemState(self._contents, self._check_index(subsystem))
+
+    def __len__(self) -> int:
+        return self.num_subsystems
+
+    def __iter__(self) -> Iterator[SubsystemState]:
+        return (SubsystemState(self._contents, x) for x in range(self.num_subsystems))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _check_index(self, index: object) -> int:
+        contents = self._contents
+        return check_subsystem(index, self.num_subsystems, contents.who)
+
+    # ------------------------------------------------------------------ stages
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the system has reached."""
+        return Stage(self._contents.realization.stage)
+
+    def advance_to_stage(self, stage: Stage) -> None:
+        """Let the system reach the next stage, at which all subsystems are.
+
+        Raises
+        ------
+        StageOrderError
+            It is not the stage after the present one, or a subsystem is not there yet.
+        """
+        stage = check_stage(stage, TOPOLOGY, Stage.REPORT, "advance_to_stage()")
+        self._contents.advance(stage, None)
+
+    def invalidate_all(self, stage: Stage) -> None:
+        """Take the system and all subsystems that are at a stage back to the one before.
+
+        What depends on the stage is stale. Nothing happens if nobody is there.
+
+        Raises
+        ------
+        StageOutOfRangeError
+            Empty cannot be invalidated.
+        """
+        stage = check_stage(stage, TOPOLOGY, Stage.INFINITY, "invalidate_all()")
+        self._contents.invalidate_explicitly(stage)
+
+    def invalidate_all_cache_at_or_above(self, stage: Stage) -> None:
+        """Do the same for Instance or a later stage, at which no variable is lost.
+
+        Raises
+        ------
+        StageTooLowError
+            At a stage before Instance.
+        """
+        what = "invalidate_all_cache_at_or_above()"
+        stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, what)
+        if stage < INSTANCE:
+            raise too_low(what, INSTANCE, "the stage to be invalidated", stage)
+        self._contents.invalidate_explicitly(stage)
+
+    @property
+    def stage_versions(self) -> tuple[int, ...]:
+        """For each stage from Empty to the present one, one more than the times it was left."""
+        realization = self._contents.realization
+        return tuple([realization.version(stage) for stage in range(realization.stage + 1)])
+
+    def lowest_stage_difference(self, versions: Sequence[int]) -> Stage:
+        """The first stage that was left since `stage_versions` had been `versions`.
+
+        Infinity, if all stages realized then still are, and were not left in the meantime.
+        """
+        now = self.stage_versions
+        for stage, (before, after) in enumerate(zip(versions, now, strict=False)):
+            if before != after:
+                return Stage(stage)
+        return Stage(len(now)) if len(now) < len(versions) else Stage.INFINITY
+
+    @property
+    def topology_version(self) -> int:
+        """The version of Topology, which is to equal that of the System.
+
+        Setting it changes no stage.
+
+        Raises
+        ------
+        InvalidCountError
+            It is no positive integer.
+        """
+        return self._contents.realization.version(TOPOLOGY)
+
+    @topology_version.setter
+    def topology_version(self, version: int) -> None:
+        realization = self._contents.realization
+        version = check_count(version, 1, "the topology version")
+        realization.reached[TOPOLOGY] = version - (realization.stage < TOPOLOGY)
+
+    # ------------------------------------------------------------------ variables
+
+    @property
+    def time(self) -> float:
+        """The time. Needs the system at Topology; 0 at first. A write invalidates Time."""
+        self._contents.require_stage(TOPOLOGY, None, "time")
+        return self._contents.time
+
+    @time.setter
+    def time(self, time: float) -> None:
+        self._contents.set_time(time)
+
+    @property
+    def y(self) -> Vector:
+        """The continuous variables q, u and z. Shape (ny,). A write invalidates Position."""
+        return self._contents.view(Y, None)
+
+    @y.setter
+    def y(self, values: ArrayLike) -> None:
+        self._contents.assign_vector(Y, None, values)
+
+    def upd_y(self) -> Vector:
+        """Write access to `y`."""
+        return self._contents.upd(Y, None)
+
+    @property
+    def ny(self) -> int:
+        """Number of y's. Needs the system at Model."""
+        return self.nq + self.nu + self.nz
+
+    def variable(self, name: str) -> AbstractHandle:
+        """The handle of "time", or of the whole "q", "u" or "z", to be a prerequisite.
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        return self._contents.variable(name, None)
+
+    @property
+    def q_value_version(self) -> int:
+        """The number of the present q; it rises with each write and is never given twice."""
+        return self._value_version("q")
+
+    @property
+    def u_value_version(self) -> int:
+        """The number of the present u; it rises with each write and is never given twice."""
+        return self._value_version("u")
+
+    @property
+    def z_value_version(self) -> int:
+        """The number of the present z; it rises with each write and is never given twice."""
+        return self._value_version("z")
+
+    @property
+    def q_dependents(self) -> tuple[CacheEntry[Any], ...]:
+        """The entries that name the whole q, in order of subsystem and index."""
+        return self._contents.dependents(self.variable("q"))
+
+    @property
+    def u_dependents(self) -> tuple[CacheEntry[Any], ...]:
+        """The entries that name the whole u, in order of subsystem and index."""
+        return self._contents.dependents(self.variable("u"))
+
+    @property
+    def z_dependents(self) -> tuple[CacheEntry[Any], ...]:
+        """The entries that name the whole z, in order of subsystem and index."""
+        return self._contents.dependents(self.variable("z"))
+
+    def auto_update_discrete_variables(self) -> None:
+        """Exchange each auto-update variable with its update value, if that is realized.
+
+        First it is decided which; then each of them has a new version, its dependents and its
+        update entry are unrealized, and no stage is invalidated.
+        """
+        self._contents.auto_update()
+
+    def _value_version(self, name: str) -> int:
+        return self._store.versions[self.variable(name)._node]
+
+    # ------------------------------------------------------------------ what is computed
+
+    @property
+    def ydot(self) -> Vector:
+        """Time derivatives of y. Shape (ny,). Read from Acceleration on."""
+        return self._contents.view(YDOT, None)
+
+    def upd_ydot(self) -> Vector:
+        """Where `ydot` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(YDOT, None)
+
+    @property
+    def nyerr(self) -> int:
+        """Number of position and velocity errors. Needs the system at Instance."""
+        return self.nqerr + self.nuerr
+
+    @property
+    def yerr(self) -> Vector:
+        """Position and velocity errors. Shape (nyerr,). Read from Velocity on."""
+        return self._contents.view(YERR, None)
+
+    def upd_yerr(self) -> Vector:
+        """Where `yerr` is to be put; sealed when it can be read. Invalidates nothing."""
+        return self._contents.upd(YERR, None)
+
+    @property
+    def event_triggers(self) -> Vector:
+        """All event triggers, by stage and then by subsystem. Read from Acceleration on."""
+        self._contents.require_stage(Stage.ACCELERATION, None, "event triggers of all stages")
+        return self._contents.pools.whole["event_triggers"]
+
+    def upd_event_triggers(self) -> Vector:
+        """Where they are to be put; sealed when they can be read. Invalidates nothing."""
+        self._contents.require_stage(INSTANCE, None, "event triggers")
+        return self._contents.pools.writable_triggers(None, None)
+
+    @property
+    def num_event_triggers(self) -> int:
+        """Number of event triggers of all stages. Needs the system at Instance."""
+        self._contents.require_stage(INSTANCE, None, "the number of event triggers")
+        return len(self._contents.pools.whole["event_triggers"])
+
+    # ------------------------------------------------------------------ showing
+
+    def to_string(self) -> str:
+        """The variables, subsystem by subsystem, in lines of text."""
+        return text(self._contents)
+
+    def cache_to_string(self) -> str:
+        """What is computed from them, and which of it is realized, in lines of text."""
+        return cache_text(self._contents)
+
+    def __str__(self) -> str:
+        return self.to_string()
+
+    def __repr__(self) -> str:
+        return summary(self._contents)
+
+    def _repr_html_(self) -> str:
+        return html(self._contents)
+
+
+def _binder(state: State) -> Callable[[int], Arguments]:
+    """What compute functions are called with: the State, which would be in a cycle otherwise."""
+    weak = ref(state)
+    return lambda _: (weak(),)
+
+
+def _check_state(other: object) -> None:
+    if not isinstance(other, State):
+        raise NotAStateError(
+            f"{brief(other)}: is not a State",
+            "a State",
+            f"an object of type {type(other).__name__}",
+            "pass a State",
+        )

@@ -1,0 +1,468 @@
+"""What a subsystem has of a State."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, final, overload
+
+from numpy.typing import ArrayLike
+
+from stagecache.errors import NoUpdateEntryError
+from stagecache.state.allocation import (
+    allocate_block,
+    allocate_discrete,
+    allocate_entry,
+    allocate_errors,
+    allocate_triggers,
+)
+from stagecache.state.contents import Contents
+from stagecache.state.handles import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+)
+from stagecache.state.partition import AbstractPartition
+from stagecache.state.refusals import check_index
+from stagecache.state.stage import Stage, check_stage
+
+T = TypeVar("T")
+Index = int | AbstractHandle
+
+
+@final
+class SubsystemState(AbstractPartition):
+    """A subsystem's partition of a State: its stage, its part of the vectors, and its items.
+
+    ``state[index]`` makes it. Items are given by their handle, or by their index in the
+    subsystem; these are consecutive, in the order of allocation.
+
+    Parameters
+    ----------
+    contents : Contents
+        Of the State.
+    index : int
+        Of the subsystem.
+    """
+
+    __slots__ = ()
+
+    _index: int
+
+    def __init__(self, contents: Contents, index: int) -> None:
+        self._contents = contents
+        self._index = index
+
+    def __repr__(self) -> str:
+        layout = self._contents.realization.layout.subsystems[self._index]
+        return (
+            f"SubsystemState({self._contents.who(self._index)} at {self.stage}: "
+            f"{len(layout.discrete)} discrete variables, {len(layout.entries)} cache entries)"
+        )
+
+    @property
+    def index(self) -> int:
+        """The index of the subsystem."""
+        return self._index
+
+    @property
+    def name(self) -> str:
+        """The name of the subsystem."""
+        return self._contents.realization.layout.subsystems[self._index].name
+
+    @property
+    def version(self) -> str:
+        """The version of the subsystem: a text of its own choice."""
+        return self._contents.realization.layout.subsystems[self._index].version
+
+    # ------------------------------------------------------------------ stages
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the subsystem has reached."""
+        return Stage(self._contents.realization.stages[self._index])
+
+    @property
+    def stage_versions(self) -> tuple[int, ...]:
+        """For each stage from Empty to Infinity, one more than the times it was left."""
+        realization = self._contents.realization
+        return tuple([realization.version_in(self._index, stage) for stage in Stage])
+
+    def advance_to_stage(self, stage: Stage) -> None:
+        """Let the subsystem reach the next stage: all that it has to compute there is computed.
+
+        Raises
+        ------
+        StageOrderError
+            It is not the stage after the present one.
+        """
+        stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, "advance_to_stage()")
+        self._contents.advance(stage, self._index)
+
+    def variable(self, name: str) -> AbstractHandle:
+        """The handle of the subsystem's "q", "u" or "z", to be a prerequisite."""
+        return self._contents.variable(name, self._index)
+
+    # ------------------------------------------------------------------ allocation of vectors
+
+    def allocate_q(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
+        """Allocate generalized coordinates, with their first values. Needs Empty or Topology.
+
+        Returns
+        -------
+        ContinuousVariable
+            The handle of the block. Its index is where it starts in the subsystem's q.
+
+        Raises
+        ------
+        StageTooHighError, ShapeError, NotANumberError
+        """
+        return allocate_block(self._contents, self._index, "q", values, name)
+
+    def allocate_u(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
+        """Allocate generalized speeds, as `allocate_q` does."""
+        return allocate_block(self._contents, self._index, "u", values, name)
+
+    def allocate_z(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
+        """Allocate auxiliary variables, as `allocate_q` does."""
+        return allocate_block(self._contents, self._index, "z", values, name)
+
+    def allocate_qerr(self, count: int) -> int:
+        """Allocate position errors before Instance; return where they start in the partition.
+
+        Raises
+        ------
+        StageTooHighError, InvalidCountError
+        """
+        return allocate_errors(self._contents, self._index, "qerr", count)
+
+    def allocate_uerr(self, count: int) -> int:
+        """Allocate velocity errors, as `allocate_qerr` does."""
+        return allocate_errors(self._contents, self._index, "uerr", count)
+
+    def allocate_udoterr(self, count: int) -> int:
+        """Allocate acceleration errors and as many multipliers, as `allocate_qerr` does."""
+        return allocate_errors(self._contents, self._index, "udoterr", count)
+
+    def allocate_event_trigger(self, stage: Stage, count: int) -> int:
+        """Allocate event triggers computed at a stage; return where they start among these.
+
+        Raises
+        ------
+        StageTooHighError, StageOutOfRangeError, InvalidCountError
+        """
+        return allocate_triggers(self._contents, self._index, stage, count)
+
+    # ------------------------------------------------------------------ discrete variables
+
+    def allocate_discrete_variable(
+        self, invalidates: Stage, value: T, *, name: str = ""
+    ) -> DiscreteVariable[T]:
+        """Allocate a variable of any type. Needs Empty or Topology; Empty if it invalidates Model.
+
+        Parameters
+        ----------
+        invalidates : Stage
+            Model to Report: a write makes this stage stale, and those after it.
+        value : object
+            Its first value. Of an array a private read-only copy is kept.
+
+        Raises
+        ------
+        StageOutOfRangeError, StageTooHighError
+        """
+        return allocate_discrete(self._contents, self._index, invalidates, value, name)
+
+    def allocate_auto_update_discrete_variable(
+        self, invalidates: Stage, value: T, update_depends_on: Stage, *, name: str = ""
+    ) -> DiscreteVariable[T]:
+        """Allocate a variable together with a cache entry that holds its next value.
+
+        `State.auto_update_discrete_variables` exchanges the two, if the entry is realized.
+
+        Parameters
+        ----------
+        invalidates : Stage
+            Position to Report: what a write (not an exchange) makes stale.
+        value : object
+            The first value of both.
+        update_depends_on : Stage
+            The earliest stage at which the entry can be realized.
+
+        Raises
+        ------
+        StageOutOfRangeError, StageTooHighError
+            And neither is allocated.
+        """
+        return allocate_discrete(
+            self._contents, self._index, invalidates, value, name, update_depends_on
+        )
+
+    def has_discrete_variable(self, index: Index) -> bool:
+        """Whether there is a discrete variable of that index, or with that handle."""
+        return self._has(index, self._contents.realization.layout.subsystems[self._index].discrete)
+
+    def discrete_variable_info(self, index: Index) -> DiscreteVariable[Any]:
+        """The handle, which knows all that is constant about it.
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        if isinstance(index, DiscreteVariable):
+            self._contents.require_of(index, self._index)
+            return index
+        variables = self._contents.realization.layout.subsystems[self._index].discrete
+        whose = self._contents.who(self._index)
+        return variables[check_index(index, len(variables), "discrete variable", whose)]
+
+    def discrete_variable_allocation_stage(self, index: Index) -> Stage:
+        """The stage that the subsystem had when it was allocated: Empty or Topology."""
+        return self.discrete_variable_info(index).allocated_at
+
+    def discrete_variable_invalidates_stage(self, index: Index) -> Stage:
+        """The stage that a write makes stale."""
+        return self.discrete_variable_info(index).invalidates
+
+    def discrete_variable_last_update_time(self, index: Index) -> float:
+        """The time when it was last written or exchanged; NaN if it never was."""
+        return self._contents.update_time(self.discrete_variable_info(index))
+
+    def get_discrete_variable(self, index: Index) -> Any:
+        """The value, at any stage."""
+        return self._contents.get_discrete(self.discrete_variable_info(index))
+
+    def set_discrete_variable(self, index: Index, value: object) -> None:
+        """Replace the value: invalidates its stage, its dependents and its update entry."""
+        self._contents.set_discrete(self.discrete_variable_info(index), value)
+
+    def upd_discrete_variable(self, index: Index) -> Any:
+        """The value, to be changed in place; counts as a write now.
+
+        An array is sealed when anything is next realized or marked. A value of an immutable
+        type, such as a float, is merely returned: replace it by `set_discrete_variable`.
+        """
+        return self._contents.upd_discrete(self.discrete_variable_info(index))
+
+    def discrete_variable_update_index(self, index: Index) -> int | None:
+        """The index of its update entry; None if it has none."""
+        update = self.discrete_variable_info(index).update
+        return None if update is None else update.index
+
+    def get_discrete_variable_update_value(self, index: Index) -> Any:
+        """The value of its update entry, which must be realized.
+
+        Raises
+        ------
+        NoUpdateEntryError, CacheEntryOutOfDateError, StageTooLowError
+        """
+        return self._contents.get_entry(self._update_entry(index))
+
+    def set_discrete_variable_update_value(self, index: Index, value: object) -> None:
+        """Store a value in its update entry; `mark_discrete_variable_update_value_realized` it."""
+        self._contents.set_entry(self._update_entry(index), value)
+
+    def upd_discrete_variable_update_value(self, index: Index) -> Any:
+        """The value of its update entry, to be changed in place."""
+        return self._contents.upd_entry(self._update_entry(index))
+
+    def is_discrete_variable_update_value_realized(self, index: Index) -> bool:
+        """Whether its update entry is realized, so that an automatic update would take place."""
+        return self._contents.is_realized(self._update_entry(index))
+
+    def mark_discrete_variable_update_value_realized(self, index: Index) -> None:
+        """Count the value of its update entry as computed now."""
+        self._contents.mark(self._update_entry(index))
+
+    def _update_entry(self, index: Index) -> CacheEntry[Any]:
+        variable = self.discrete_variable_info(index)
+        if variable.update is None:
+            raise NoUpdateEntryError(
+                f"{self._contents.realization.layout.path(variable)}: has no update value",
+                "an auto-update discrete variable",
+                "a plain one",
+                "allocate it by allocate_auto_update_discrete_variable()",
+            )
+        return variable.update
+
+    # ------------------------------------------------------------------ cache entries
+
+    def allocate_cache_entry(
+        self,
+        earliest: Stage,
+        latest: Stage = Stage.INFINITY,
+        value: object = None,
+        *,
+        name: str = "",
+    ) -> CacheEntry[Any]:
+        """Allocate a cache entry that depends on a stage. Needs Empty, Topology or Model.
+
+        Parameters
+        ----------
+        earliest : Stage
+            Topology to Report: it can be realized from this stage on, and is stale when the
+            stage changes.
+        latest : Stage
+            Not before `earliest`: once the subsystem has reached it, the entry is presumed
+            computed. At Infinity, it is computed when someone needs it.
+        value : object
+            What is there before it is computed: an array to be filled, say.
+
+        Raises
+        ------
+        StageOutOfRangeError, StageTooHighError
+        """
+        return allocate_entry(self._contents, self._index, earliest, latest, (), value, None, name)
+
+    @overload
+    def allocate_lazy_cache_entry(
+        self, earliest: Stage, value: object = None, *, compute: Callable[[Any], T], name: str = ""
+    ) -> CacheEntry[T]: ...
+
+    @overload
+    def allocate_lazy_cache_entry(
+        self, earliest: Stage, value: object = None, *, name: str = ""
+    ) -> CacheEntry[Any]: ...
+
+    def allocate_lazy_cache_entry(
+        self,
+        earliest: Stage,
+        value: object = None,
+        *,
+        compute: Callable[[Any], T] | None = None,
+        name: str = "",
+    ) -> CacheEntry[Any]:
+        """Allocate a cache entry that is computed when someone needs it.
+
+        Parameters
+        ----------
+        compute : callable
+            Called with a State, it returns the value; the handle calls it when it is read and not
+            realized. It must read nothing but what `earliest` stands for.
+        """
+        return allocate_entry(
+            self._contents, self._index, earliest, Stage.INFINITY, (), value, compute, name
+        )
+
+    @overload
+    def allocate_cache_entry_with_prerequisites(
+        self,
+        earliest: Stage,
+        latest: Stage,
+        prerequisites: Iterable[AbstractHandle],
+        value: object = None,
+        *,
+        compute: Callable[[Any], T],
+        name: str = "",
+    ) -> CacheEntry[T]: ...
+
+    @overload
+    def allocate_cache_entry_with_prerequisites(
+        self,
+        earliest: Stage,
+        latest: Stage,
+        prerequisites: Iterable[AbstractHandle],
+        value: object = None,
+        *,
+        name: str = "",
+    ) -> CacheEntry[Any]: ...
+
+    def allocate_cache_entry_with_prerequisites(
+        self,
+        earliest: Stage,
+        latest: Stage,
+        prerequisites: Iterable[AbstractHandle],
+        value: object = None,
+        *,
+        compute: Callable[[Any], T] | None = None,
+        name: str = "",
+    ) -> CacheEntry[Any]:
+        """Allocate a cache entry that depends on variables and on other entries as well.
+
+        A change of one of them makes it stale, at any stage. With `earliest` at Topology it
+        depends on them alone. Cost O(prerequisites), amortised.
+
+        Parameters
+        ----------
+        prerequisites : iterable of handles
+            ``state.variable("q")``, ``state[1].variable("u")``, blocks of q, u or z, discrete
+            variables, and entries of any subsystem. Each must have been allocated at the same
+            stage as this one or before.
+        compute : callable
+            As of a lazy entry. One with a compute function is never presumed computed, whatever
+            `latest` is, since it can be.
+
+        Raises
+        ------
+        PrerequisiteStageError
+            A prerequisite can be realized only later than `earliest`, or would be forgotten first.
+        DuplicatePrerequisiteError, NotANodeError, ForeignNodeError, StageOutOfRangeError,
+        StageTooHighError
+            And nothing has changed.
+        """
+        return allocate_entry(
+            self._contents, self._index, earliest, latest, prerequisites, value, compute, name
+        )
+
+    def has_cache_entry(self, index: Index) -> bool:
+        """Whether there is a cache entry of that index, or with that handle."""
+        return self._has(index, self._contents.realization.layout.subsystems[self._index].entries)
+
+    def cache_entry_info(self, index: Index) -> CacheEntry[Any]:
+        """The handle, which knows all that is constant about it.
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        if isinstance(index, CacheEntry):
+            self._contents.require_of(index, self._index)
+            return index
+        entries = self._contents.realization.layout.subsystems[self._index].entries
+        whose = self._contents.who(self._index)
+        return entries[check_index(index, len(entries), "cache entry", whose)]
+
+    def cache_entry_allocation_stage(self, index: Index) -> Stage:
+        """The stage that the subsystem had when it was allocated: Empty, Topology or Model."""
+        return self.cache_entry_info(index).allocated_at
+
+    def get_cache_entry(self, index: Index) -> Any:
+        """The value, which must be realized; never computes it.
+
+        Raises
+        ------
+        CacheEntryOutOfDateError
+            Naming what made it stale.
+        StageTooLowError
+        """
+        return self._contents.get_entry(self.cache_entry_info(index))
+
+    def set_cache_entry(self, index: Index, value: object) -> None:
+        """Store a value; neither marks it as realized nor the reverse."""
+        self._contents.set_entry(self.cache_entry_info(index), value)
+
+    def upd_cache_entry(self, index: Index) -> Any:
+        """The value, to be changed in place, realized or not; changes neither.
+
+        An array is sealed when anything is next realized or marked.
+        """
+        return self._contents.upd_entry(self.cache_entry_info(index))
+
+    def is_cache_value_realized(self, index: Index) -> bool:
+        """Whether the value is up to date. Cost O(1)."""
+        return self._contents.is_realized(self.cache_entry_info(index))
+
+    def mark_cache_value_realized(self, index: Index) -> None:
+        """Count the value as computed now. Needs the stage before its earliest one.
+
+        Marked there, it is realized as soon as its earliest stage is reached, unless something that
+        it depends on changes in between.
+        """
+        self._contents.mark(self.cache_entry_info(index))
+
+    def mark_cache_value_not_realized(self, index: Index) -> None:
+        """Make it unrealized, and all that depends on it. Cost O(transitive dependents)."""
+        self._contents.unmark(self.cache_entry_info(index))
+
+    def _has(self, index: Index, items: "list[Any]") -> bool:
+        if isinstance(index, AbstractHandle):
+            return any(item is index for item in items)
+        return 0 <= index < len(items)

@@ -1,0 +1,87 @@
+"""The vectors of a State: where each is stored, when it can be read, what a write invalidates.
+
+::
+
+    y        [ q            | u            | z            ]    each part: [ subsystem 0 | 1 | ... ]
+    ydot     [ qdot         | udot         | zdot         ]
+    yerr     [ qerr         | uerr         ]
+    u_weights, z_weights, qerr_weights, uerr_weights, qdotdot, udoterr, multipliers: alone
+"""
+
+import attrs
+
+from stagecache.state.stage import Stage
+
+
+@attrs.frozen
+class VectorKind:
+    """One of the vectors of a State.
+
+    Attributes
+    ----------
+    name : str
+        That of the property.
+    pool : str
+        The array in which it lies.
+    part : str
+        Whose sizes it has, in each subsystem: "q", "u", "z", "qerr", "uerr", "udoterr"; or
+        "" for a vector that only the whole State has.
+    before : tuple of str
+        The parts that come before it in its pool.
+    exists : Stage
+        The system must have reached this stage for the vector to be there.
+    read : Stage
+        The system, or for a partition the subsystem, must have reached it for it to be read.
+    invalidates : Stage or None
+        A write makes this stage stale, and those after it; None: it is a cache.
+    """
+
+    name: str
+    pool: str
+    part: str
+    before: tuple[str, ...]
+    exists: Stage
+    read: Stage
+    invalidates: Stage | None
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is written from outside, and a write invalidates what depends on it."""
+        return self.invalidates is not None
+
+
+_M, _I = Stage.MODEL, Stage.INSTANCE
+_P, _V, _D, _A, _R = (
+    Stage.POSITION,
+    Stage.VELOCITY,
+    Stage.DYNAMICS,
+    Stage.ACCELERATION,
+    Stage.REPORT,
+)
+
+Y = VectorKind("y", "y", "", (), _M, _M, _P)
+Q = VectorKind("q", "y", "q", (), _M, _M, _P)
+U = VectorKind("u", "y", "u", ("q",), _M, _M, _V)
+Z = VectorKind("z", "y", "z", ("q", "u"), _M, _M, _D)
+U_WEIGHTS = VectorKind("u_weights", "u_weights", "u", (), _M, _M, _R)
+Z_WEIGHTS = VectorKind("z_weights", "z_weights", "z", (), _M, _M, _R)
+QERR_WEIGHTS = VectorKind("qerr_weights", "qerr_weights", "qerr", (), _I, _I, _P)
+UERR_WEIGHTS = VectorKind("uerr_weights", "uerr_weights", "uerr", (), _I, _I, _V)
+
+YDOT = VectorKind("ydot", "ydot", "", (), _M, _A, None)
+QDOT = VectorKind("qdot", "ydot", "q", (), _M, _V, None)
+UDOT = VectorKind("udot", "ydot", "u", ("q",), _M, _A, None)
+ZDOT = VectorKind("zdot", "ydot", "z", ("q", "u"), _M, _D, None)
+QDOTDOT = VectorKind("qdotdot", "qdotdot", "q", (), _M, _A, None)
+YERR = VectorKind("yerr", "yerr", "", (), _I, _V, None)
+QERR = VectorKind("qerr", "yerr", "qerr", (), _I, _P, None)
+UERR = VectorKind("uerr", "yerr", "uerr", ("qerr",), _I, _V, None)
+UDOTERR = VectorKind("udoterr", "udoterr", "udoterr", (), _I, _A, None)
+MULTIPLIERS = VectorKind("multipliers", "multipliers", "udoterr", (), _I, _A, None)
+
+VECTORS = (
+    *(Y, Q, U, Z, U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS),
+    *(YDOT, QDOT, UDOT, ZDOT, QDOTDOT, YERR, QERR, UERR, UDOTERR, MULTIPLIERS),
+)
+CONTINUOUS = {"q": Q, "u": U, "z": Z}
+WEIGHTS = (U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS)
