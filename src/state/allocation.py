@@ -21,7 +21,7 @@ from stagecache.errors import (
     brief,
 )
 from stagecache.graph.evaluation import no_function
-from stagecache.state.contents import Contents, numbers
+from stagecache.state.contents import Contents
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
@@ -33,6 +33,7 @@ from stagecache.state.realization import STAGES
 from stagecache.state.refusals import check_count, too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values import freezing, kept
+from stagecache.state.vector_access import numbers
 
 Compute = Callable[[Any], Any]
 

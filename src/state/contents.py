@@ -1,67 +1,25 @@
-"""All that is in a State: `State` is a view of the whole of it, `SubsystemState` of a part.
+"""All that is in a State: `State` is a view of the whole of it, `SubsystemState` of a part."""
 
-A write of a variable goes in this order: what is refused is refused; then all that depends on the
-variable is made stale; then the value changes. So nothing stale passes for valid, even if
-Control-C strikes in between.
-"""
-
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from stagecache.errors import (
-    ForeignNodeError,
-    NotANumberError,
-    PrerequisiteStageError,
-    ShapeError,
-    StagecacheError,
-    StageOrderError,
-    UnknownItemError,
-    brief,
-)
+from stagecache.errors import PrerequisiteStageError, UnknownItemError, brief
 from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.graph.store import SHUT
 from stagecache.state.explanation import why_unrealized
-from stagecache.state.handles import (
-    AbstractHandle,
-    CacheEntry,
-    ContinuousVariable,
-    DiscreteVariable,
-    Vector,
-)
-from stagecache.state.pools import Pools
-from stagecache.state.realization import Realization
-from stagecache.state.refusals import too_low
-from stagecache.state.stage import Stage, check_stage
+from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
+from stagecache.state.staged import INSTANCE, NAN
 from stagecache.state.values import duplicates, kept, seal
-from stagecache.state.vectors import CONTINUOUS, VectorKind
-
-EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = list(Stage)[:5]
-NAN = float("nan")
+from stagecache.state.vector_access import AbstractVectorAccess
 
 
-class Contents:
-    """Realization, vectors and values of one State.
+@final
+class Contents(AbstractVectorAccess):
+    """Stages, vectors, discrete variables and cache entries of one State."""
 
-    Attributes
-    ----------
-    realization : Realization
-    pools : Pools
-    time : float
-        NaN before Topology is realized.
-    update_times : dict of int to float
-        By node of a discrete variable: when it was last written; not there if it never was.
-    """
-
-    __slots__ = ("pools", "realization", "time", "update_times")
-
-    def __init__(self, realization: Realization) -> None:
-        self.realization = realization
-        self.pools = Pools()
-        self.time = NAN
-        self.update_times: dict[int, float] = {}
+    __slots__ = ()
 
     # ------------------------------------------------------------------ copies
 
@@ -105,248 +63,6 @@ class Contents:
                             f"at {handle.allocated_at}, where its subsystem still is",
                             "advance that subsystem one stage, then copy",
                         )
-
-    # ------------------------------------------------------------------ stages
-
-    def stage_of(self, subsystem: int | None) -> int:
-        """The stage of a subsystem, or of the system."""
-        realization = self.realization
-        return realization.stage if subsystem is None else realization.stages[subsystem]
-
-    def who(self, subsystem: int | None) -> str:
-        """What messages call it."""
-        return self.realization.layout.label(subsystem)
-
-    def require_stage(self, needed: int, subsystem: int | None, what: str) -> None:
-        """Raise `StageTooLowError` unless the system, or a subsystem, has reached that stage."""
-        if self.stage_of(subsystem) < needed:
-            raise too_low(what, needed, self.who(subsystem), self.stage_of(subsystem))
-
-    def advance(self, stage: Stage, subsystem: int | None) -> None:
-        """Let a subsystem, or the system, reach the stage after its present one."""
-        realization = self.realization
-        at = self.stage_of(subsystem)
-        if stage != at + 1:
-            raise StageOrderError(
-                f"{self.who(subsystem)}: cannot advance to {stage}",
-                f"one stage at a time: {Stage(min(at + 1, Stage.INFINITY))}",
-                f"{stage}, at {Stage(at)}",
-                "realize the stages in between first"
-                if stage > at
-                else "call invalidate_all() to go back",
-            )
-        if subsystem is None:
-            for x, reached in enumerate(realization.stages):
-                if reached < stage:
-                    raise StageOrderError(
-                        f"the system: cannot advance to {stage}",
-                        "all subsystems there",
-                        f"{self.who(x)} at {Stage(reached)}",
-                        "advance the subsystems first",
-                    )
-        if subsystem is not None:
-            self.pools.seal_reached(stage, subsystem)
-            realization.advance_subsystem(subsystem, stage)
-            return
-        if stage == TOPOLOGY:
-            realization.store.write(realization.layout.variables["time"]._node)
-            self.time = 0.0
-        if stage in (MODEL, INSTANCE):
-            self.pools.allocate(stage, realization.layout)
-        self.pools.seal_reached(stage, None)
-        if stage == MODEL:
-            realization.store.touch_all(realization.layout.write_set("y", None))
-        realization.advance_system(stage)
-
-    def invalidate(self, stage: Stage, cause: object, written: Sequence[int] = ()) -> None:
-        """Count a change of a stage, and of the sources written; back up before the stage.
-
-        Parameters
-        ----------
-        cause : object
-            The handle of what was written, or text that says what happened.
-        written : sequence of int
-            Nodes; each has a new version.
-        """
-        realization = self.realization
-        realization.touch(stage, cause, written)
-        if realization.is_beyond(stage - 1):
-            if stage <= INSTANCE:
-                self._drop(stage)
-            realization.back_up(stage - 1)
-
-    def invalidate_explicitly(self, stage: Stage) -> None:
-        """The same without a write; does nothing if nobody is at that stage."""
-        if self.realization.is_beyond(stage - 1):
-            self.invalidate(stage, f"invalidate_all({stage})")
-
-    def _drop(self, stage: Stage) -> None:
-        """Drop the values that are there only once `stage`, Instance or before, is realized."""
-        realization = self.realization
-        if realization.stage < stage:
-            return
-        if stage <= MODEL <= realization.stage:
-            realization.store.write_all(realization.layout.write_set("y", None))
-        self.pools.drop(stage)
-        if stage <= TOPOLOGY:
-            realization.store.write(realization.layout.variables["time"]._node)
-            self.time = NAN
-
-    # ------------------------------------------------------------------ vectors
-
-    def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """A read-only view of a vector."""
-        realization = self.realization
-        at = realization.stage
-        if subsystem is not None:
-            if at < kind.exists:
-                raise self._not_there(kind, subsystem)
-            at = realization.stages[subsystem]
-        if at < kind.read:
-            raise too_low(self._title(kind, subsystem), kind.read, self.who(subsystem), at)
-        return self.pools.view(kind, subsystem)
-
-    def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """Write access to a vector."""
-        if self.realization.stage < kind.exists:
-            raise self._not_there(kind, subsystem)
-        if kind.invalidates is not None:
-            self._count_write(kind, subsystem)
-        return self.pools.writable_view(kind, subsystem)
-
-    def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
-        """Write all values of a variable."""
-        if self.realization.stage < kind.exists:
-            raise self._not_there(kind, subsystem)
-        title = self._title(kind, subsystem)
-        array = numbers(values, self.pools.view(kind, subsystem).shape, title)
-        self._count_write(kind, subsystem)
-        self.pools.write(kind, subsystem, array)
-
-    def _not_there(self, kind: VectorKind, subsystem: int | None) -> StagecacheError:
-        at = self.realization.stage
-        return too_low(self._title(kind, subsystem), kind.exists, "the system", at)
-
-    def _count_write(self, kind: VectorKind, subsystem: int | None) -> None:
-        layout = self.realization.layout
-        assert kind.invalidates is not None
-        written = layout.write_set(kind.name, subsystem)
-        if subsystem is None:
-            cause = layout.variables.get(kind.name, kind.name)
-        else:
-            cause = layout.subsystems[subsystem].whole.get(kind.name, self._title(kind, subsystem))
-        self.invalidate(kind.invalidates, cause, written)
-
-    def _title(self, kind: VectorKind, subsystem: int | None) -> str:
-        return kind.name if subsystem is None else f"{kind.name} of {self.who(subsystem)}"
-
-    def size(self, part: str, subsystem: int | None) -> int:
-        """The number of items of a part of the vectors: "q", "qerr", ..."""
-        self._require_part(part, f"the number of {part}", subsystem)
-        return self.pools.size(part, subsystem)
-
-    def start(self, part: str, subsystem: int | None) -> int:
-        """Where it starts."""
-        self._require_part(part, f"the start of {part}", subsystem)
-        return self.pools.start(part, subsystem)
-
-    def _require_part(self, part: str, what: str, subsystem: int | None) -> None:
-        exists = MODEL if part in CONTINUOUS else INSTANCE
-        if self.realization.stage < exists:
-            if subsystem is not None:
-                what = f"{what} of {self.who(subsystem)}"
-            raise too_low(what, exists, "the system", self.realization.stage)
-
-    # ------------------------------------------------------------------ event triggers
-
-    def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
-        """A read-only view of the event triggers of a stage."""
-        what = f"event triggers of stage {stage}"
-        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
-        self.require_stage(INSTANCE, None, what)
-        self.require_stage(stage, subsystem, what)
-        return self.pools.whole["event_triggers"][self.pools.trigger_slice(stage, subsystem)]
-
-    def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
-        """A writable view of them."""
-        what = f"event triggers of stage {stage}"
-        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
-        self.require_stage(INSTANCE, None, what)
-        return self.pools.writable_triggers(stage, subsystem)
-
-    def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
-        """How many there are."""
-        part = self._trigger_slice(stage, subsystem)
-        return part.stop - part.start  # type: ignore[no-any-return]  # two integers
-
-    def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
-        """Where they start: the system's among all, a subsystem's among those of that stage."""
-        part = self._trigger_slice(stage, subsystem)
-        if subsystem is None:
-            return part.start  # type: ignore[no-any-return]  # an integer
-        return self.pools.trigger_starts[stage][subsystem]
-
-    def _trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
-        what = f"the number of event triggers of stage {stage}"
-        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
-        self.require_stage(INSTANCE, None, what)
-        return self.pools.trigger_slice(stage, subsystem)
-
-    # ------------------------------------------------------------------ blocks of q, u and z
-
-    def get_block(self, variable: ContinuousVariable) -> Vector:
-        """A read-only view of a block, or of a whole q, u or z."""
-        self.require(variable)
-        view = self.view(CONTINUOUS[variable.kind], variable.subsystem)
-        if variable.size is None:
-            return view
-        return view[variable.index : variable.index + variable.size]
-
-    def upd_block(self, variable: ContinuousVariable) -> Vector:
-        """Write access to it."""
-        self.require(variable)
-        kind = CONTINUOUS[variable.kind]
-        if variable.size is None or variable.subsystem is None:
-            return self.upd(kind, variable.subsystem)
-        if self.realization.stage < kind.exists:
-            raise self._not_there(kind, variable.subsystem)
-        self._count_write_of_block(kind, variable)
-        start = variable.index
-        return self.pools.writable_block(kind, variable.subsystem, start, start + variable.size)
-
-    def set_block(self, variable: ContinuousVariable, values: ArrayLike) -> None:
-        """Write all its values."""
-        self.require(variable)
-        kind = CONTINUOUS[variable.kind]
-        if variable.size is None or variable.subsystem is None:
-            self.assign_vector(kind, variable.subsystem, values)
-            return
-        if self.realization.stage < kind.exists:
-            raise self._not_there(kind, variable.subsystem)
-        array = numbers(values, (variable.size,), self.realization.layout.path(variable))
-        self._count_write_of_block(kind, variable)
-        self.pools.write(kind, variable.subsystem, array, variable.index)
-
-    def _count_write_of_block(self, kind: VectorKind, block: ContinuousVariable) -> None:
-        assert kind.invalidates is not None
-        written = self.realization.layout.write_set_of_block(block)
-        self.invalidate(kind.invalidates, block, written)
-
-    # ------------------------------------------------------------------ time
-
-    def set_time(self, time: object) -> None:
-        """Write the time."""
-        realization = self.realization
-        self.require_stage(TOPOLOGY, None, "time")
-        value = float(numbers(time, (), "time"))  # type: ignore[arg-type]  # is refused
-        variable = realization.layout.variables["time"]
-        self.invalidate(TIME, variable, (variable._node,))
-        self.time = value
-
-    def get_time(self, variable: AbstractHandle) -> float:
-        """The time, at any stage."""
-        self.require(variable)
-        return self.time
 
     # ------------------------------------------------------------------ discrete variables
 
@@ -486,19 +202,6 @@ class Contents:
                 f"use state[{handle.subsystem}]",
             )
 
-    def require(self, handle: AbstractHandle) -> None:
-        """Raise `ForeignNodeError` unless it is a handle of this State."""
-        keys = self.realization.store.keys
-        if handle._node < len(keys) and keys[handle._node] is handle:
-            return
-        raise ForeignNodeError(
-            f"{handle!r}: is not in this State",
-            "the handle of an item that was allocated in it, or in the State of which it is a copy",
-            "one of another State, or of an item that was forgotten when the State backed up to "
-            f"{handle.allocated_at} or below",
-            "use the State in which it was allocated, or allocate the item here and use its handle",
-        )
-
     def version(self, handle: AbstractHandle) -> int:
         """The number of the present value."""
         self.require(handle)
@@ -518,31 +221,3 @@ class Contents:
         structure = self.realization.store.structure
         found = [structure.keys[node] for node in structure.prerequisites[entry._node]]
         return tuple([handle for handle in found if isinstance(handle, AbstractHandle)])
-
-
-def numbers(values: ArrayLike, shape: tuple[int, ...], what: str) -> Vector:
-    """Return real numbers of that shape as an array of floats.
-
-    Raises
-    ------
-    NotANumberError, ShapeError
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # of lists of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "fiu" and array.size:
-        raise NotANumberError(
-            f"{what}: cannot be assigned",
-            "real numbers",
-            f"{brief(values)}, of type {type(values).__name__}",
-            "convert it to an array of floats",
-        )
-    if array.shape != shape:
-        raise ShapeError(
-            f"{what}: cannot be assigned",
-            f"an array of shape {shape}" if shape else "one number",
-            f"one of shape {array.shape}",
-            "assign all values at once; to write some of them, change what upd_...() returns",
-        )
-    return array.astype(np.float64)

@@ -8,6 +8,7 @@ from stagecache.graph.store import SHUT
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.realization import Realization
 from stagecache.state.refusals import too_low
+from stagecache.state.stage import Stage
 
 
 def why_unrealized(realization: Realization, entry: CacheEntry[Any]) -> StagecacheError:
@@ -69,5 +70,5 @@ def _what_happened(realization: Realization, entry: CacheEntry[Any]) -> str:
         clock, cause = realization.causes[stage]
         if clock > mark:
             what = layout.path(cause) if isinstance(cause, AbstractHandle) else cause
-            changed.append(f"stage {stage}, invalidated by {what}")
+            changed.append(f"stage {Stage(stage)}, invalidated by {what}")
     return "stale since a change of " + ", and of ".join(dict.fromkeys(changed))

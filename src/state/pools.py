@@ -79,11 +79,12 @@ class Pools:
 
     def drop(self, stage: Stage) -> None:
         """Drop the vectors that exist from `stage` on; views of them are sealed and detached."""
-        gone = {kind.name for kind in VECTORS if kind.exists >= stage}
+        gone = {"event_triggers", *(kind.name for kind in VECTORS if kind.exists >= stage)}
         if gone.isdisjoint(self.whole):
             return
-        self.seal()
-        self._seal_caches(list(self._writable_caches))
+        for key in [key for key in self.writable if key[0] in gone]:
+            self.writable.pop(key).flags.writeable = False
+        self._seal_caches([key for key in self._writable_caches if key[0] in gone])
         pools = {kind.pool for kind in VECTORS if kind.exists >= stage} | {"event_triggers"}
         for pool in pools:
             self._arrays.pop(pool, None)

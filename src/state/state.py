@@ -2,20 +2,27 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
-from typing import Any, final
+from typing import Any, Literal, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
 
 from stagecache.errors import NotAStateError, brief
 from stagecache.graph.evaluation import Arguments
-from stagecache.state.contents import INSTANCE, TOPOLOGY, Contents
+from stagecache.state.contents import Contents
 from stagecache.state.display import cache_text, html, summary, text
-from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
+from stagecache.state.handles import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    TimeVariable,
+    Vector,
+)
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.realization import Realization
 from stagecache.state.refusals import check_count, check_subsystem, too_high, too_low
 from stagecache.state.stage import Stage, check_stage
+from stagecache.state.staged import INSTANCE, TOPOLOGY
 from stagecache.state.subsystem_state import SubsystemState
 from stagecache.state.vectors import (
     YDOT,
@@ -307,6 +314,15 @@ class State(AbstractPartition):
         """Number of y's. Needs the system at Model."""
         return self.nq + self.nu + self.nz
 
+    @overload
+    def variable(self, name: Literal["time"]) -> TimeVariable: ...
+
+    @overload
+    def variable(self, name: Literal["q", "u", "z"]) -> ContinuousVariable: ...
+
+    @overload
+    def variable(self, name: str) -> AbstractHandle: ...
+
     def variable(self, name: str) -> AbstractHandle:
         """The handle of "time", or of the whole "q", "u" or "z", to be a prerequisite.
 
@@ -354,7 +370,7 @@ class State(AbstractPartition):
         """
         self._contents.auto_update()
 
-    def _value_version(self, name: str) -> int:
+    def _value_version(self, name: Literal["q", "u", "z"]) -> int:
         return self._store.versions[self.variable(name)._node]
 
     # ------------------------------------------------------------------ what is computed

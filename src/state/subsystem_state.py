@@ -1,7 +1,7 @@
 """What a subsystem has of a State."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, final, overload
+from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 
 from numpy.typing import ArrayLike
 
@@ -25,7 +25,7 @@ from stagecache.state.refusals import check_index
 from stagecache.state.stage import Stage, check_stage
 
 T = TypeVar("T")
-Index = int | AbstractHandle
+Index = SupportsIndex  # an integer or a handle
 
 
 @final
@@ -97,9 +97,16 @@ class SubsystemState(AbstractPartition):
         stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, "advance_to_stage()")
         self._contents.advance(stage, self._index)
 
-    def variable(self, name: str) -> AbstractHandle:
-        """The handle of the subsystem's "q", "u" or "z", to be a prerequisite."""
-        return self._contents.variable(name, self._index)
+    def variable(self, name: Literal["q", "u", "z"]) -> ContinuousVariable:
+        """The handle of the subsystem's "q", "u" or "z", to be a prerequisite.
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        whole = self._contents.variable(name, self._index)
+        assert isinstance(whole, ContinuousVariable)
+        return whole
 
     # ------------------------------------------------------------------ allocation of vectors
 
@@ -465,4 +472,4 @@ class SubsystemState(AbstractPartition):
     def _has(self, index: Index, items: "list[Any]") -> bool:
         if isinstance(index, AbstractHandle):
             return any(item is index for item in items)
-        return 0 <= index < len(items)
+        return 0 <= index.__index__() < len(items)

@@ -1,0 +1,132 @@
+"""How a State moves from stage to stage: forwards by realizing, backwards by writing."""
+
+from collections.abc import Sequence
+
+from stagecache.errors import ForeignNodeError, StageOrderError
+from stagecache.state.handles import AbstractHandle
+from stagecache.state.pools import Pools
+from stagecache.state.realization import Realization
+from stagecache.state.refusals import too_low
+from stagecache.state.stage import Stage
+
+EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = list(Stage)[:5]
+NAN = float("nan")
+
+
+class AbstractStaged:
+    """What is in a State, as far as stages go.
+
+    Attributes
+    ----------
+    realization : Realization
+    pools : Pools
+    time : float
+        NaN before Topology is realized.
+    update_times : dict of int to float
+        By node of a discrete variable: when it was last written; not there if it never was.
+    """
+
+    __slots__ = ("pools", "realization", "time", "update_times")
+
+    def __init__(self, realization: Realization) -> None:
+        self.realization = realization
+        self.pools = Pools()
+        self.time = NAN
+        self.update_times: dict[int, float] = {}
+
+    def stage_of(self, subsystem: int | None) -> int:
+        """The stage of a subsystem, or of the system."""
+        realization = self.realization
+        return realization.stage if subsystem is None else realization.stages[subsystem]
+
+    def who(self, subsystem: int | None) -> str:
+        """What messages call it."""
+        return self.realization.layout.label(subsystem)
+
+    def require_stage(self, needed: int, subsystem: int | None, what: str) -> None:
+        """Raise `StageTooLowError` unless the system, or a subsystem, has reached that stage."""
+        if self.stage_of(subsystem) < needed:
+            raise too_low(what, needed, self.who(subsystem), self.stage_of(subsystem))
+
+    def advance(self, stage: Stage, subsystem: int | None) -> None:
+        """Let a subsystem, or the system, reach the stage after its present one."""
+        realization = self.realization
+        at = self.stage_of(subsystem)
+        if stage != at + 1:
+            raise StageOrderError(
+                f"{self.who(subsystem)}: cannot advance to {stage}",
+                f"one stage at a time: {Stage(min(at + 1, Stage.INFINITY))}",
+                f"{stage}, at {Stage(at)}",
+                "realize the stages in between first"
+                if stage > at
+                else "call invalidate_all() to go back",
+            )
+        if subsystem is None:
+            for x, reached in enumerate(realization.stages):
+                if reached < stage:
+                    raise StageOrderError(
+                        f"the system: cannot advance to {stage}",
+                        "all subsystems there",
+                        f"{self.who(x)} at {Stage(reached)}",
+                        "advance the subsystems first",
+                    )
+        if subsystem is not None:
+            self.pools.seal_reached(stage, subsystem)
+            realization.advance_subsystem(subsystem, stage)
+            return
+        if stage == TOPOLOGY:
+            realization.store.write(realization.layout.variables["time"]._node)
+            self.time = 0.0
+        if stage in (MODEL, INSTANCE):
+            self.pools.allocate(stage, realization.layout)
+        self.pools.seal_reached(stage, None)
+        if stage == MODEL:
+            realization.store.touch_all(realization.layout.write_set("y", None))
+        realization.advance_system(stage)
+
+    def invalidate(self, stage: Stage, cause: object, written: Sequence[int] = ()) -> None:
+        """Count a change of a stage, and of the sources written; back up before the stage.
+
+        Parameters
+        ----------
+        cause : object
+            The handle of what was written, or text that says what happened.
+        written : sequence of int
+            Nodes; each has a new version.
+        """
+        realization = self.realization
+        realization.touch(stage, cause, written)
+        if realization.is_beyond(stage - 1):
+            if stage <= INSTANCE:
+                self._drop(stage)
+            realization.back_up(stage - 1)
+
+    def invalidate_explicitly(self, stage: Stage) -> None:
+        """The same without a write; does nothing if nobody is at that stage."""
+        if self.realization.is_beyond(stage - 1):
+            self.invalidate(stage, f"invalidate_all({stage})")
+
+    def _drop(self, stage: Stage) -> None:
+        """Drop the values that are there only once `stage`, Instance or before, is realized."""
+        realization = self.realization
+        if realization.stage < stage:
+            return
+        if stage <= MODEL <= realization.stage:
+            realization.store.write_all(realization.layout.write_set("y", None))
+        self.pools.drop(stage)
+        if stage <= TOPOLOGY:
+            realization.store.write(realization.layout.variables["time"]._node)
+            self.time = NAN
+
+    def require(self, handle: AbstractHandle) -> None:
+        """Raise `ForeignNodeError` unless it is a handle of this State."""
+        keys = self.realization.store.keys
+        if handle._node < len(keys) and keys[handle._node] is handle:
+            return
+        raise ForeignNodeError(
+            f"{handle!r}: is not in this State",
+            "the handle of an item that was allocated in it, or in the State of which it is a copy",
+            "one of another State, or of an item that was forgotten when the State backed up to "
+            f"{handle.allocated_at} or below",
+            "use the State in which it was allocated, or allocate the item here and use its handle",
+        )

@@ -1,0 +1,91 @@
+"""Why an entry is not realized: the error names what made it stale."""
+
+import pytest
+
+from stagecache import Stage, State
+from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
+from tests.state.realizing import realize, state_of
+
+TOPOLOGY, INSTANCE, TIME, POSITION = Stage.TOPOLOGY, Stage.INSTANCE, Stage.TIME, Stage.POSITION
+INFINITY = Stage.INFINITY
+
+
+def build() -> State:
+    state = state_of("arm")
+    angle = state[0].allocate_q([1.0], name="angle")
+    mass = state[0].allocate_discrete_variable(INSTANCE, 1.0, name="mass")
+    tip = state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, (angle, mass), name="tip"
+    )
+    state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (tip,), name="pull")
+    realize(state, POSITION)
+    for entry in (0, 1):
+        state[0].mark_cache_value_realized(entry)
+    return state
+
+
+def reason(state: State, entry: int = 1) -> str:
+    with pytest.raises(CacheEntryOutOfDateError) as refused:
+        state[0].get_cache_entry(entry)
+    assert str(refused.value).startswith("cache entry 'pull' of subsystem 0 'arm': is not realized")
+    return refused.value.got
+
+
+def test_a_variable_that_was_written() -> None:
+    state = build()
+    state[0].upd_q()
+    assert reason(state) == (
+        "stale since a change of q block 'angle' of subsystem 0 'arm' (now version 2)"
+    )
+    state.copy()
+
+
+def test_the_variable_written_first_and_the_one_written_later() -> None:
+    state = build()
+    state[0].set_discrete_variable(0, 2.0)
+    state.upd_q()
+    realize(state, TIME)
+    got = reason(state)
+    assert "discrete variable 'mass' of subsystem 0 'arm' (now version 2)" in got
+    assert "q block 'angle'" in got
+    assert "stage Instance, invalidated by discrete variable 'mass'" in got
+
+
+def test_a_stage_that_was_invalidated() -> None:
+    state = build()
+    state.time = 1.0
+    realize(state, TIME)
+    assert reason(state) == "stale since a change of stage Time, invalidated by time"
+    state = build()
+    state.invalidate_all(TIME)
+    realize(state, TIME)
+    assert reason(state) == (
+        "stale since a change of stage Time, invalidated by invalidate_all(Time)"
+    )
+
+
+def test_an_explicit_invalidation_upstream() -> None:
+    state = build()
+    state[0].mark_cache_value_not_realized(0)
+    assert reason(state) == (
+        "it was not marked since it was allocated or invalidated, nor was cache entry 'tip' of "
+        "subsystem 0 'arm'"
+    )
+
+
+def test_a_copy() -> None:
+    twin = realize(build().copy(), TIME)
+    assert "invalidated by the copy of the State" in reason(twin)
+
+
+def test_a_stage_that_it_waits_for() -> None:
+    state = build()
+    state.invalidate_all(TIME)
+    with pytest.raises(StageTooLowError) as refused:
+        state[0].get_cache_entry(1)
+    assert str(refused.value) == (
+        "cache entry 'pull' of subsystem 0 'arm': needs a later stage\n"
+        "  expected: subsystem 0 'arm' at Time or later\n"
+        "  got:      subsystem 0 'arm' at Instance\n"
+        "  cure:     realize it to Time first"
+    )

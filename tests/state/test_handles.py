@@ -1,0 +1,150 @@
+import copy
+from typing import Any
+
+import pytest
+
+from stagecache import AbstractHandle, CacheEntry, Stage, State
+from stagecache.errors import (
+    ForeignNodeError,
+    HandleTruthError,
+    NotAStateError,
+    StageTooLowError,
+    UnknownItemError,
+)
+from tests.state.realizing import realize, state_of
+
+TOPOLOGY, MODEL, INSTANCE, INFINITY = Stage.TOPOLOGY, Stage.MODEL, Stage.INSTANCE, Stage.INFINITY
+
+
+def build() -> tuple[State, list[AbstractHandle], CacheEntry[float]]:
+    state = state_of("a")
+    q = state[0].allocate_q([2.0], name="angle")
+    mass = state[0].allocate_discrete_variable(INSTANCE, 3.0)
+    above: list[AbstractHandle] = [q, mass, state.variable("time")]
+    entry = state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, above, compute=lambda state: float(q(state)[0] * mass(state))
+    )
+    return realize(state, INSTANCE), [*above, state.variable("u"), entry], entry
+
+
+def test_a_handle_reads_in_every_copy_what_is_there() -> None:
+    state, _, entry = build()
+    twin = state.copy()
+    twin.q = [5.0]
+    assert (entry(state), entry(twin)) == (6.0, 15.0)
+
+
+def test_an_entry_is_computed_once_and_again_after_a_change_of_what_it_depends_on() -> None:
+    state = state_of("a")
+    calls: list[float] = []
+
+    def compute(state: State) -> float:
+        calls.append(state.time)
+        return state.time
+
+    entry = state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, (state.variable("time"),), compute=compute
+    )
+    realize(state, INSTANCE)
+    assert [entry(state), entry(state)] == [0.0, 0.0]
+    state.time = 1.0
+    assert [entry(state), entry(state), calls] == [1.0, 1.0, [0.0, 1.0]]
+
+
+def test_a_computed_array_is_read_only() -> None:
+    state = state_of("a")
+    block = state[0].allocate_q([1.0, 2.0])
+    entry = state[0].allocate_lazy_cache_entry(MODEL, compute=block)
+    doubled = state[0].allocate_lazy_cache_entry(MODEL, compute=lambda state: 2 * block(state))
+    realize(state, MODEL)
+    kept = entry(state)
+    assert not kept.flags.writeable
+    assert not doubled(state).flags.writeable
+    state.upd_q()[:] = 9
+    assert list(kept) == [1, 2]
+
+
+def test_an_entry_is_not_computed_below_its_stage() -> None:
+    state = state_of("a")
+    calls: list[int] = []
+    entry = state[0].allocate_lazy_cache_entry(Stage.POSITION, compute=calls.append)
+    realize(state, Stage.TIME)
+    with pytest.raises(StageTooLowError, match="Position or later"):
+        entry(state)
+    assert calls == []
+
+
+def test_a_handle_of_another_state_is_refused_everywhere() -> None:
+    state, _, _ = build()
+    _, others, entry = build()
+    for handle in others:
+        calls: list[Any] = [handle, handle.dependents]
+        for call in calls:
+            with pytest.raises(ForeignNodeError, match="is not in this State"):
+                call(state)
+    for method in (
+        state[0].cache_entry_info,
+        state[0].get_cache_entry,
+        state[0].mark_cache_value_realized,
+    ):
+        with pytest.raises(ForeignNodeError):
+            method(entry)
+    assert not state[0].has_cache_entry(entry)
+
+
+def test_a_handle_of_another_subsystem_is_refused() -> None:
+    state = state_of("a", "b")
+    entry = state[0].allocate_lazy_cache_entry(MODEL)
+    with pytest.raises(UnknownItemError, match="belongs to another subsystem"):
+        state[1].get_cache_entry(entry)
+
+
+def test_a_handle_of_a_forgotten_item_is_refused_even_if_its_node_is_used_again() -> None:
+    state = state_of("a")
+    realize(state, TOPOLOGY)
+    old = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=lambda _: "old")
+    twin = realize(state, MODEL).copy()
+    state.invalidate_all(MODEL)
+    new = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=lambda _: "new")
+    assert (old._node, old.index) == (new._node, new.index)
+    assert (new(state), old(twin)) == ("new", "old")
+    with pytest.raises(ForeignNodeError):
+        old(state)
+    with pytest.raises(ForeignNodeError):
+        new(twin)
+
+
+@pytest.mark.parametrize("bad", [None, 3, "state"])
+def test_what_is_no_state_is_refused(bad: Any) -> None:
+    _, handles, _ = build()
+    for handle in handles:
+        with pytest.raises(NotAStateError, match="a State"):
+            handle(bad)  # type: ignore[operator]  # every kind can be called
+
+
+def test_handles_are_const_hashable_and_no_conditions() -> None:
+    _, handles, entry = build()
+    assert len(set(handles)) == len(handles)
+    assert copy.copy(entry) is copy.deepcopy(entry) is entry
+    with pytest.raises(HandleTruthError):
+        bool(entry)
+
+
+def test_handles_say_what_they_are() -> None:
+    state, (q, mass, time, u, entry), _ = build()
+    assert [str(h) for h in (q, mass, time, u, entry)] == [
+        "angle of subsystem 0",
+        "discrete variable 0 of subsystem 0",
+        "time",
+        "u",
+        "cache entry 0 of subsystem 0",
+    ]
+    assert repr(entry) == "CacheEntry('cache entry 0 of subsystem 0')"
+    assert str(state[0].variable("u")) == "u of subsystem 0"
+
+
+def test_an_entry_knows_its_prerequisites_and_they_their_dependents() -> None:
+    state, (q, mass, time, u, _), entry = build()
+    assert entry.prerequisites(state) == (q, mass, time)
+    assert q.dependents(state) == mass.dependents(state) == time.dependents(state) == (entry,)
+    assert u.dependents(state) == ()

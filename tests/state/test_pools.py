@@ -1,0 +1,129 @@
+"""Views that were handed out for writing are sealed as soon as something is computed from them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from stagecache import Stage, State
+from tests.state.realizing import realize, state_of
+
+
+def build() -> State:
+    state = state_of("a", "b")
+    state[0].allocate_q([1.0, 2.0], name="angles")
+    state[1].allocate_q([3.0])
+    state[1].allocate_qerr(1)
+    state[0].allocate_discrete_variable(Stage.INSTANCE, np.zeros(2), name="masses")
+    state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY, np.zeros(2))
+    return realize(state, Stage.TIME)
+
+
+def sealed(view: np.ndarray) -> bool:
+    try:
+        view[...] = 7.0
+    except ValueError:
+        return True
+    return False
+
+
+COMPUTATIONS: dict[str, Callable[[State], object]] = {
+    "advancing a subsystem": lambda state: state[0].advance_to_stage(state.stage.next()),
+    "marking an entry": lambda state: state[0].mark_cache_value_realized(0),
+}
+WRITES: dict[str, Callable[[State], np.ndarray]] = {
+    "all": lambda state: state.upd_q(),
+    "a partition": lambda state: state[1].upd_q(),
+    "a block": lambda state: state[0].variable("q").upd(state),
+    "weights": lambda state: state.upd_qerr_weights(),
+    "a discrete variable": lambda state: state[0].upd_discrete_variable(0),
+}
+
+
+@pytest.mark.parametrize("computation", COMPUTATIONS.values(), ids=COMPUTATIONS)
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_variable_is_sealed_by(
+    write: Callable[[State], np.ndarray],
+    computation: Callable[[State], object],
+) -> None:
+    state = build()
+    view = write(state)
+    assert not sealed(view)
+    computation(state)
+    assert sealed(view)
+    assert not sealed(write(state))
+
+
+def test_a_computation_seals_what_it_may_have_read() -> None:
+    state = state_of("a")
+    block = state[0].allocate_q([1.0])
+    entry = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (block,), compute=lambda state: block(state).sum()
+    )
+    realize(state, Stage.TIME)
+    view = block.upd(state)
+    assert entry(state) == 1.0
+    assert sealed(view)
+
+
+def test_the_same_view_is_handed_out_until_it_is_sealed() -> None:
+    state = build()
+    first = state.upd_q()
+    assert state.upd_q() is first
+    realize(state, Stage.POSITION)
+    assert state.upd_q() is not first
+
+
+def test_a_cache_is_sealed_when_the_stage_is_reached_at_which_it_is_read() -> None:
+    state = build()
+    whole, part = state.upd_qerr(), state[1].upd_qerr()
+    state[0].mark_cache_value_realized(0)
+    assert not sealed(part)
+    state[1].advance_to_stage(Stage.POSITION)
+    assert sealed(part)
+    assert not sealed(whole)
+    realize(state, Stage.POSITION)
+    assert sealed(whole)
+    assert not sealed(state.upd_qerr())
+
+
+def test_an_entrys_array_is_sealed_when_the_entry_is_marked() -> None:
+    state = build()
+    array = state[0].upd_cache_entry(0)
+    array[:] = 3
+    assert state[0].upd_cache_entry(0) is array
+    state[0].mark_cache_value_realized(0)
+    assert sealed(array)
+    assert list(state[0].get_cache_entry(0)) == [3, 3]
+    assert not sealed(state[0].upd_cache_entry(0))
+
+
+def test_views_of_vectors_that_are_dropped_are_sealed_and_detached() -> None:
+    state = build()
+    q, qerr, old = state.upd_q(), state.upd_qerr(), state.q
+    state.invalidate_all(Stage.MODEL)
+    assert sealed(q)
+    assert sealed(qerr)
+    realize(state, Stage.MODEL)
+    state.q = [9, 9, 9]
+    assert list(old) == [1, 2, 3]
+
+
+def test_the_variables_stay_where_instance_is_invalidated() -> None:
+    state = build()
+    q, qerr = state.upd_q(), state.upd_qerr()
+    state.invalidate_all(Stage.INSTANCE)
+    assert sealed(qerr)
+    q[:] = 5
+    assert list(state.q) == [5, 5, 5]
+
+
+def test_assign_writes_in_place_and_seals() -> None:
+    state, other = build(), build()
+    other.q = [7, 8, 9]
+    seen, written = state.q, state.upd_q()
+    state.assign(other)
+    assert list(seen) == [7, 8, 9]
+    assert sealed(written)
+    other.q = [0, 0, 0]
+    assert list(seen) == [7, 8, 9]

@@ -1,0 +1,299 @@
+"""The life of a State: copies, assignments, versions, subsystems."""
+
+import gc
+import threading
+from weakref import ref
+
+import numpy as np
+import pytest
+
+from stagecache import CacheEntry, Stage, State
+from stagecache.errors import (
+    InvalidCountError,
+    NotAStateError,
+    PrerequisiteStageError,
+    StageOutOfRangeError,
+    StageTooHighError,
+    StageTooLowError,
+)
+from tests.state.realizing import realize, state_of
+
+TOPOLOGY, MODEL, INSTANCE, TIME, POSITION = list(Stage)[1:6]
+VELOCITY, REPORT, INFINITY = Stage.VELOCITY, Stage.REPORT, Stage.INFINITY
+
+
+def build() -> State:
+    """Entries 0 to 2 depend on Topology and q, on Instance, on Position; all are marked."""
+    state = state_of("a")
+    state[0].allocate_q([1.0, 2.0])
+    state[0].allocate_discrete_variable(INSTANCE, [1])
+    state[0].allocate_discrete_variable(INSTANCE, np.zeros(2))
+    q = state.variable("q")
+    state[0].allocate_cache_entry_with_prerequisites(TOPOLOGY, INFINITY, (q,), 10)
+    state[0].allocate_lazy_cache_entry(INSTANCE, 11)
+    state[0].allocate_lazy_cache_entry(POSITION, 12)
+    realize(state, TOPOLOGY)
+    state.time = 2.0
+    realize(state, REPORT)
+    for i in range(3):
+        state[0].mark_cache_value_realized(i)
+    return state
+
+
+def realized(state: State) -> list[bool]:
+    return [state[0].is_cache_value_realized(i) for i in range(3)]
+
+
+def test_a_copy_has_the_variables_and_what_depends_on_instance_or_before() -> None:
+    state = build()
+    state.qerr_weights = []
+    state.q = [5, 6]
+    state[0].mark_cache_value_realized(0)
+    realize(state, REPORT)
+    twin = state.copy()
+    assert (twin.stage, twin[0].stage, twin.time) == (INSTANCE, INSTANCE, 2.0)
+    assert list(twin.q) == [5, 6]
+    assert twin.q_value_version == state.q_value_version
+    assert realized(twin) == [True, True, False]
+    realize(twin, REPORT)
+    assert realized(twin) == [True, True, False]
+    assert state[0].get_cache_entry(0) == twin[0].get_cache_entry(0) == 10
+
+
+def test_a_copy_shares_nothing_that_can_change() -> None:
+    state = build()
+    twin = state.copy()
+    assert twin[0].get_discrete_variable(0) is not state[0].get_discrete_variable(0)
+    assert twin[0].get_discrete_variable(1) is state[0].get_discrete_variable(1)
+    twin[0].upd_discrete_variable(0).append(2)
+    twin[0].upd_discrete_variable(1)[:] = 7
+    twin.upd_q()[:] = 7
+    assert state[0].get_discrete_variable(0) == [1]
+    assert list(state[0].get_discrete_variable(1)) == [0, 0]
+    assert list(state.q) == [1, 2]
+    assert realized(state) == [True, True, True]
+
+
+def test_an_array_that_is_handed_out_for_writing_is_copied() -> None:
+    state = build()
+    array = state[0].upd_discrete_variable(1)
+    twin = state.copy()
+    array[:] = 7
+    assert list(twin[0].get_discrete_variable(1)) == [0, 0]
+
+
+def test_a_copy_of_a_stale_entry_is_stale_whatever_is_realized() -> None:
+    state = build()
+    state.upd_q()
+    twin = state.copy()
+    realize(twin, POSITION)
+    assert realized(twin) == [False, True, False]
+
+
+@pytest.mark.parametrize("stage", list(Stage)[:10])
+def test_a_copy_is_at_instance_or_before(stage: Stage) -> None:
+    state = realize(state_of("a", "b"), stage)
+    twin = state.copy()
+    assert (twin.stage, twin[1].stage) == (min(stage, INSTANCE),) * 2
+    assert twin[0].name == "a"
+
+
+def test_what_is_allocated_but_not_advanced_over_is_not_copied() -> None:
+    state = state_of("a")
+    state[0].allocate_q([1.0])
+    realize(state, TOPOLOGY)
+    state[0].allocate_q([2.0])
+    state[0].allocate_qerr(1)
+    twin = realize(state.copy(), INSTANCE)
+    assert (twin.nq, twin.nqerr) == (1, 0)
+    assert (realize(state, INSTANCE).nq, state.nqerr) == (2, 1)
+
+
+def test_a_copy_without_what_others_depend_on_is_refused() -> None:
+    state = state_of("ahead", "behind")
+    mass = state[1].allocate_discrete_variable(INSTANCE, 1.0, name="mass")
+    state[0].allocate_cache_entry_with_prerequisites(TOPOLOGY, INFINITY, (mass,))
+    state[0].advance_to_stage(TOPOLOGY)
+    with pytest.raises(PrerequisiteStageError, match="'mass' of subsystem 1 'behind'"):
+        state.copy()
+    state[1].advance_to_stage(TOPOLOGY)
+    assert state.copy()[0].has_cache_entry(0)
+
+
+def test_after_an_assignment_all_versions_are_higher_than_in_both() -> None:
+    state, other = build(), build()
+    for _ in range(3):
+        state.upd_q()
+        state[0].upd_discrete_variable(0)
+        realize(state, REPORT)
+    other.q = [8, 9]
+    before = [versions(state), versions(other)]
+    state.assign(other)
+    assert list(state.q) == [8, 9]
+    assert state.stage == INSTANCE
+    for old in before:
+        assert all(new > v for new, v in zip(versions(state), old, strict=True))
+    assert realized(state) == realized(other.copy())
+    other.q = [0, 0]
+    assert list(state.q) == [8, 9]
+
+
+def versions(state: State) -> list[int]:
+    """The numbers that must never be given twice, at Report."""
+    twin = state
+    stages = [*twin[0].stage_versions[2:]]
+    variables = [twin[0].discrete_variable_info(i).version(twin) for i in (0, 1)]
+    return [twin.q_value_version, twin.u_value_version, twin.z_value_version, *variables, *stages]
+
+
+def test_a_state_can_be_assigned_one_with_other_subsystems() -> None:
+    state, other = build(), realize(state_of("x", "y"), TIME)
+    kept = state[0]
+    state.assign(other)
+    assert [s.name for s in state] == ["x", "y"]
+    assert state.nq == 0
+    assert kept.name == "x"
+    state.assign(state)
+    assert state.num_subsystems == 2
+    with pytest.raises(NotAStateError):
+        state.assign(3)  # type: ignore[arg-type]  # is refused
+
+
+def test_a_cleared_state_is_empty_and_its_versions_go_on() -> None:
+    state = build()
+    saved = state.stage_versions
+    before = (state.q_value_version, state.topology_version)
+    state.clear()
+    assert (state.stage, state.num_subsystems) == (Stage.EMPTY, 0)
+    assert (state.q_value_version, state.topology_version) > before
+    realize(state, REPORT)
+    assert state.lowest_stage_difference(saved) is TOPOLOGY
+    state.set_num_subsystems(3)
+    assert [s.stage for s in state] == [Stage.EMPTY] * 3
+    with pytest.raises(InvalidCountError):
+        state.set_num_subsystems(-1)
+
+
+def test_subsystems_are_added_while_the_system_is_empty() -> None:
+    state = state_of("a")
+    state[0].advance_to_stage(TOPOLOGY)
+    assert state.add_subsystem("b", "2") == 1
+    assert (state[1].name, state[1].version, state[1].index, len(state)) == ("b", "2", 1, 2)
+    realize(state, TOPOLOGY)
+    with pytest.raises(StageTooHighError, match="at Topology"):
+        state.add_subsystem("c")
+    state.initialize_subsystem(1, "d", "3")
+    assert (state[1].name, state[1].version) == ("d", "3")
+
+
+def test_renaming_a_subsystem_of_a_copy_leaves_the_original_alone() -> None:
+    state = state_of("a")
+    twin = state.copy()
+    twin.initialize_subsystem(0, "b", "")
+    assert (state[0].name, twin[0].name) == ("a", "b")
+
+
+def test_a_stage_version_rises_when_the_stage_is_left() -> None:
+    state = realize(state_of("a"), VELOCITY)
+    saved = state.stage_versions
+    assert list(saved) == [1] * 7
+    state.upd_u()
+    assert list(state.stage_versions) == [1] * 6
+    assert state.lowest_stage_difference(saved) is VELOCITY
+    realize(state, VELOCITY)
+    assert list(state.stage_versions) == [1, 1, 1, 1, 1, 1, 2]
+    assert state.lowest_stage_difference(saved) is VELOCITY
+    assert state.lowest_stage_difference(state.stage_versions) is INFINITY
+    assert state[0].stage_versions == (1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
+
+
+def test_the_topology_version_is_set_without_a_change_of_stage() -> None:
+    for stage in (Stage.EMPTY, REPORT):
+        state = realize(state_of("a"), stage)
+        state.topology_version = 7
+        assert (state.topology_version, state.stage) == (7, stage)
+        with pytest.raises(InvalidCountError, match="topology version"):
+            state.topology_version = 0
+
+
+def test_invalidating_a_stage_that_nobody_has_reached_changes_nothing() -> None:
+    state = build()
+    state.invalidate_all(POSITION)
+    state[0].mark_cache_value_realized(2)
+    state.invalidate_all(POSITION)
+    realize(state, POSITION)
+    assert realized(state) == [True, True, True]
+    with pytest.raises(StageOutOfRangeError):
+        state.invalidate_all(Stage.EMPTY)
+    with pytest.raises(StageTooLowError):
+        state.invalidate_all_cache_at_or_above(MODEL)
+    state.invalidate_all_cache_at_or_above(INSTANCE)
+    assert state.stage == MODEL
+
+
+def test_each_state_has_a_lock_of_its_own_that_can_be_taken_twice() -> None:
+    state = State()
+    with state.lock, state.lock:
+        assert state.copy().lock is not state.lock
+
+
+def test_a_state_is_freed_when_the_last_reference_goes() -> None:
+    gc.disable()
+    try:
+        state = build()
+        entry = state[0].cache_entry_info(0)
+        twin = state.copy()
+        alive = [ref(state), ref(twin)]
+        del state, twin
+        assert [r() for r in alive] == [None, None]
+        assert entry.name == "cache entry 0"
+    finally:
+        gc.enable()
+
+
+def test_threads_that_read_one_state_compute_an_entry_once() -> None:
+    state = state_of("a")
+    calls = []
+    started = threading.Barrier(4)
+
+    def compute(state: State) -> float:
+        calls.append(1)
+        return state.time
+
+    slow = state[0].allocate_lazy_cache_entry(TIME, compute=compute)
+    below = state[0].allocate_cache_entry_with_prerequisites(
+        TIME, INFINITY, (slow,), compute=lambda state: slow(state) + 1
+    )
+    realize(state, TIME)
+    results: list[float] = []
+
+    def read() -> None:
+        started.wait()
+        results.append(below(state))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (results, len(calls)) == ([1.0] * 4, 1)
+
+
+def one_more(state: State, above: CacheEntry[float]) -> CacheEntry[float]:
+    return state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, (above,), compute=lambda state: above(state) + 1
+    )
+
+
+def test_a_deep_chain_of_entries_is_computed_at_the_usual_recursion_limit() -> None:
+    state = state_of("a")
+    block = state[0].allocate_q([1.0])
+    above = state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, (block,), compute=lambda state: float(block(state)[0])
+    )
+    for _ in range(5_000):
+        above = one_more(state, above)
+    realize(state, MODEL)
+    assert above(state) == 5_001.0
+    block.set(state, [2.0])
+    assert above(state) == 5_002.0
