@@ -13,7 +13,10 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-HOT = ["edges", "structure", "store", "evaluation", "handles"]  # of stagecache.graph
+HOT = [
+    *("graph/edges", "graph/structure", "graph/store", "graph/evaluation", "graph/handles"),
+    *("state/handles", "state/layout", "state/realization"),
+]
 
 
 class AllOrNothing(build_ext):
@@ -38,7 +41,7 @@ def extensions() -> list[Extension]:
         from mypyc.build import mypycify  # noqa: PLC0415
     except ImportError:
         return []
-    paths = [str(sources_under_their_name() / "graph" / f"{name}.py") for name in HOT]
+    paths = [str(sources_under_their_name() / f"{name}.py") for name in HOT]
     options = ["--config-file=", "--follow-imports=silent"]
     try:
         return list(mypycify([*options, *paths], group_name="stagecache"))

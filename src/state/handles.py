@@ -77,6 +77,10 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         """What it was called when it was allocated; if nothing, its kind and index."""
         return self._name or f"{self._kind()} {self.index}"
 
+    def __call__(self, state: AnyState) -> Any:
+        """Return the value."""
+        raise NotImplementedError
+
     def dependents(self, state: AnyState) -> "tuple[CacheEntry[Any], ...]":
         """The entries that name it as a prerequisite, in order of subsystem and index."""
         return contents_of(state).dependents(self)

@@ -119,7 +119,7 @@ def test_what_is_no_state_is_refused(bad: Any) -> None:
     _, handles, _ = build()
     for handle in handles:
         with pytest.raises(NotAStateError, match="a State"):
-            handle(bad)  # type: ignore[operator]  # every kind can be called
+            handle(bad)
 
 
 def test_handles_are_const_hashable_and_no_conditions() -> None:
