@@ -1,4 +1,6 @@
-"""What a benchmark raises when a result is not what it must be: its figures would mean nothing."""
+"""What a benchmark raises: if a result is wrong, as its figures would mean nothing; or missing."""
+
+from collections.abc import Sequence
 
 
 class WrongValueError(AssertionError):
@@ -22,4 +24,32 @@ class WrongCountError(AssertionError):
             f"  expected: {expected}\n"
             f"  got:      {got}\n"
             f"  cure:     find the entry that is computed twice, or without being read"
+        )
+
+
+class WrongValidityError(AssertionError):
+    """Other entries are valid than a workload says."""
+
+    def __init__(self, where: str, expected: str, got: str) -> None:
+        super().__init__(
+            f"{where}: wrong entries are valid\n"
+            f"  expected: {expected}\n"
+            f"  got:      {got}\n"
+            f"  cure:     find what is invalidated that should not be, or the other way round"
+        )
+
+
+class NotInstalledError(Exception):
+    """What is to be measured is not installed; its text says what, and goes below the table."""
+
+
+class FailedProgramError(Exception):
+    """A program that is needed for a figure failed, or the compiler that was to make it."""
+
+    def __init__(self, command: Sequence[str], code: int, errors: str) -> None:
+        super().__init__(
+            f"{command[0]}: ended with exit code {code}\n"
+            f"  expected: 0 from {' '.join(command)}\n"
+            f"  got:      {errors.strip() or 'nothing on stderr'}\n"
+            f"  cure:     compile and run it by hand"
         )

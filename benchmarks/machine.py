@@ -14,8 +14,15 @@ from stagecache.graph import store
 CPUINFO: Final = Path("/proc/cpuinfo")
 
 
-def describe_run(peers: Sequence[Peer]) -> str:
-    """Return the processor, the Python, the versions of the libraries and the date, on one line."""
+def describe_run(peers: Sequence[Peer], others: Sequence[str] = ()) -> str:
+    """Return the processor, the Python, the versions of the libraries and the date, on one line.
+
+    Parameters
+    ----------
+    peers : sequence of Peer
+    others : sequence of str
+        What else was measured, with its version.
+    """
     libraries = [f"{name} {number}" for name, number in versions(peers).items()]
     return ", ".join(
         [
@@ -24,6 +31,7 @@ def describe_run(peers: Sequence[Peer]) -> str:
             f"{platform.python_implementation()} {platform.python_version()}",
             f"stagecache {'plain' if str(store.__file__).endswith('.py') else 'compiled'}",
             *libraries,
+            *others,
             date.today().isoformat(),
         ]
     )

@@ -93,13 +93,22 @@ class Prepared(AbstractProbe):
     ----------
     prepare, call : callable
         Called in turn with the same number, another one each time.
+    operations : int
+        How many operations the call is.
     """
 
-    def __init__(self, prepare: Callable[[int], object], call: Callable[[int], object]) -> None:
+    def __init__(
+        self,
+        prepare: Callable[[int], object],
+        call: Callable[[int], object],
+        *,
+        operations: int = 1,
+    ) -> None:
         self.note = ""
         self.enough = MANY
         self._prepare = prepare
         self._call = call
+        self._operations = operations
         self._calls = 1
         self._number = 0
 
@@ -110,7 +119,7 @@ class Prepared(AbstractProbe):
         self._calls = max(3, min(100, int(budget / seconds)))
 
     def sample(self) -> float:
-        return self._time(self._calls) * 1e-9
+        return self._time(self._calls) * 1e-9 / self._operations
 
     def _time(self, calls: int) -> float:
         call = self._call

@@ -1,4 +1,4 @@
-"""The table: one row for each thing measured, one column for each library."""
+"""A table: one row for each thing measured, one column for each library."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from rich.table import Table as RichTable
 
 from benchmarks.limits import Verdict
 from benchmarks.peers import OWN, Peer
-from benchmarks.rows import Group, Row
+from benchmarks.rows import Group, Row, Section
 from benchmarks.runner import Measured
 
 
@@ -17,18 +17,22 @@ class Table:
 
     Attributes
     ----------
+    heading : str
+        Of the section.
     head : list of str
+        Of the columns.
     lines : list of list of str
     notes : list of str
     """
 
+    heading: str
     head: list[str]
     lines: list[list[str]]
     notes: list[str]
 
     def as_rich(self) -> RichTable:
         """Return it for a terminal."""
-        table = RichTable(*self.head)
+        table = RichTable(*self.head, title=self.heading, title_justify="left")
         for column in table.columns[1:-1]:
             column.justify = "right"
             column.no_wrap = True
@@ -37,32 +41,39 @@ class Table:
         return table
 
     def as_markdown(self) -> str:
-        """Return it for a README."""
+        """Return it for a README, with its heading."""
         rule = ["---", *["--:"] * (len(self.head) - 2), "---"]
-        return "\n".join(
+        table = "\n".join(
             f"| {' | '.join(line)} |".replace("\n", "<br>")
             for line in (self.head, rule, *self.lines)
         )
+        return f"### {self.heading}\n\n{table}"
 
 
-def tabulate(groups: Sequence[Group], peers: Sequence[Peer], measured: Measured) -> Table:
-    """Set the table of a run."""
-    columns = [peer.name for peer in peers]
+def tabulate(section: Section, peers: Sequence[Peer], measured: Measured) -> Table:
+    """Set the table of a section."""
+    columns = [*[peer.name for peer in peers], *section.columns]
     notes = {reason: n for n, reason in enumerate(dict.fromkeys(measured.reasons.values()), 1)}
     lines: list[list[str]] = []
-    for row in _rows(groups):
+    for row in _rows(section.groups):
         cells = [_cell(row, column, measured, notes) for column in columns]
         lines.append([row.name, *cells, _comparison(row, columns, measured)])
     return Table(
+        section.heading,
         ["", *columns, f"{OWN} compared"],
         lines,
         [f"[{n}] {reason}" for reason, n in notes.items()],
     )
 
 
-def summary(groups: Sequence[Group], measured: Measured) -> str:
-    """Say how many limits are met, and which are not."""
-    verdicts = [(row, v) for row in _rows(groups) for v in _judge(row, measured)]
+def summary(sections: Sequence[Section], outcomes: Sequence[Measured]) -> str:
+    """Say how many limits are met, and which are not, of all sections."""
+    verdicts = [
+        (row, verdict)
+        for section, measured in zip(sections, outcomes, strict=True)
+        for row in _rows(section.groups)
+        for verdict in _judge(row, measured)
+    ]
     judged = [(row, v) for row, v in verdicts if v.met is not None]
     missed = [f"{row.name}: {v.text}" for row, v in judged if not v.met]
     met = f"{len(judged) - len(missed)} of {len(judged)} limits are met."
@@ -75,7 +86,10 @@ def _rows(groups: Sequence[Group]) -> Iterator[Row]:
 
 def _cell(row: Row, column: str, measured: Measured, notes: dict[str, int]) -> str:
     figure = measured.figures.get((row.name, column))
-    return f"[{notes[measured.reasons[row.name, column]]}]" if figure is None else str(figure)
+    if figure is not None:
+        return str(figure)
+    reason = measured.reasons.get((row.name, column))
+    return "" if reason is None else f"[{notes[reason]}]"
 
 
 def _judge(row: Row, measured: Measured) -> list[Verdict]:
@@ -84,7 +98,11 @@ def _judge(row: Row, measured: Measured) -> list[Verdict]:
 
 def _comparison(row: Row, columns: Sequence[str], measured: Measured) -> str:
     """Return the limits and whether they are met or, without any, the ratio to the best peer."""
-    beside = [f"{name}: {measured.figures[row.name, name]}" for name in row.beside]
+    beside = [
+        f"{name}: {measured.figures[row.name, name]}"
+        for name in row.beside
+        if name not in columns and (row.name, name) in measured.figures
+    ]
     verdicts = [str(verdict) for verdict in _judge(row, measured)]
     if beside or verdicts:
         return "; ".join([*verdicts, *beside])

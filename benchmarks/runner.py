@@ -11,6 +11,7 @@ from typing import Final
 from attrs import define, field, frozen
 
 from benchmarks.deepstack import DeepStack, deep_stack
+from benchmarks.errors import NotInstalledError
 from benchmarks.figures import Figure, summarise
 from benchmarks.peers import OWN, Peer
 from benchmarks.probes import AbstractProbe
@@ -131,7 +132,12 @@ def _open(
             else:
                 yield _Cell(row, peer.name, probe, stack)
     for column, build in row.beside.items():
-        yield _Cell(row, column, _ready(build, effort, None), None)
+        try:
+            probe = _ready(build, effort, None)
+        except NotInstalledError as error:
+            reasons[row.name, column] = str(error)
+        else:
+            yield _Cell(row, column, probe, None)
 
 
 def _ready(

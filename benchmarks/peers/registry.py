@@ -1,6 +1,6 @@
 """Which peers there are, and which of them are installed."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final
@@ -36,11 +36,13 @@ def load_peer(name: str) -> Peer:
     return peer
 
 
-def load_peers() -> tuple[list[Peer], list[str]]:
-    """Return the peers that are installed, stagecache first, and the names of the others."""
+def load_peers(names: Container[str] = frozenset(HOMES)) -> tuple[list[Peer], list[str]]:
+    """Return which of those peers are installed, stagecache first, and the names of the others."""
     found: list[Peer] = []
     missing: list[str] = []
     for name, (_, _, package) in HOMES.items():
+        if name not in names:
+            continue
         try:
             found.append(load_peer(name))
         except ModuleNotFoundError as error:

@@ -1,6 +1,7 @@
-"""The rows of the table, in groups that are measured together."""
+"""The rows of the tables, in groups that are measured together."""
 
-from benchmarks.rows.base import CUT_SHORT, Group, Row
-from benchmarks.rows.table import GROUPS
+from benchmarks.rows.base import CUT_SHORT, Group, Row, Section
+from benchmarks.rows.state import STATE
+from benchmarks.rows.table import SECTIONS
 
-__all__ = ["CUT_SHORT", "GROUPS", "Group", "Row"]
+__all__ = ["CUT_SHORT", "SECTIONS", "STATE", "Group", "Row", "Section"]

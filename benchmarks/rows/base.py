@@ -1,4 +1,4 @@
-"""A row of the table: what is measured, on which peers, and the limits for stagecache."""
+"""Rows: what is measured, on which peers, the limits for stagecache; and sections of rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -30,7 +30,8 @@ class Row:
     without : mapping of str to str
         The peers that are left out, and why.
     beside : mapping of str to callable
-        What else is measured for comparison, under that name: a function that builds its probe.
+        What else is measured for comparison, under that name: a function that builds its probe,
+        or raises `NotInstalledError`.
     slow : bool
         Whether a quick run leaves the peers out.
     """
@@ -46,3 +47,23 @@ class Row:
 
 Group = tuple[Row, ...]
 """Rows that are measured interleaved with each other, since one's limit refers to another."""
+
+
+@frozen
+class Section:
+    """Rows that make a table, under a heading.
+
+    Attributes
+    ----------
+    heading : str
+    groups : sequence of Group
+    peers : sequence of str
+        The names of those that are measured, each in a column.
+    columns : sequence of str
+        Which of what is measured beside has a column as well; all else goes into the last one.
+    """
+
+    heading: str
+    groups: Sequence[Group]
+    peers: Sequence[str]
+    columns: Sequence[str] = ()

@@ -1,20 +1,28 @@
-"""All rows, in the order of the table."""
+"""All rows, in the order of the tables."""
 
 from typing import Final
 
-from benchmarks.rows.base import Group
+from benchmarks.peers import HOMES
+from benchmarks.rows.base import Section
 from benchmarks.rows.chains import CHAINS, LADDER, LONG_LADDERS
 from benchmarks.rows.footprint import FOOTPRINT
 from benchmarks.rows.operations import READS, WRITES, WRITES_AND_READS
 from benchmarks.rows.shapes import SHAPE_GROUPS
+from benchmarks.rows.state import STATE
 
-GROUPS: Final[tuple[Group, ...]] = (
-    READS,
-    WRITES,
-    WRITES_AND_READS,
-    CHAINS,
-    LADDER,
-    *LONG_LADDERS,
-    FOOTPRINT,
-    *SHAPE_GROUPS,
+GRAPH: Final = Section(
+    "Graph",
+    (
+        READS,
+        WRITES,
+        WRITES_AND_READS,
+        CHAINS,
+        LADDER,
+        *LONG_LADDERS,
+        FOOTPRINT,
+        *SHAPE_GROUPS,
+    ),
+    peers=tuple(HOMES),
 )
+
+SECTIONS: Final = (GRAPH, STATE)

@@ -246,9 +246,15 @@ class Store:
     def write_all(self, nodes: Sequence[int]) -> None:
         """Count a change of each of these sources at once, as `write` does."""
         versions = self.versions
+        live = self.live
+        self.clock += 1
+        queue = []
         for node in nodes:
             versions[node] += 1
-        self.touch_all(nodes)
+            if live[node]:
+                queue.append(node)
+        if queue:
+            self._raise_gates(queue)
 
     def touch_all(self, nodes: Sequence[int]) -> None:
         """Make everything downstream of these sources invalid; their versions do not rise.
@@ -256,9 +262,9 @@ class Store:
         For what brings a source to no new value, but may let one be read again.
         """
         self.clock += 1
-        live = [node for node in nodes if self.live[node]]
-        if live:
-            self._raise_gates(live)
+        queue = [node for node in nodes if self.live[node]]
+        if queue:
+            self._raise_gates(queue)
 
     def mark_valid(self, node: int) -> None:
         """Count an entry as computed now. Cost O(groups that it makes live and their edges up)."""

@@ -135,7 +135,7 @@ def allocate_discrete(
         )
         realization.add_entry(update, (), kept(value))
         layout = realization.layout.subsystems[subsystem]
-    variable = DiscreteVariable[Any](
+    variable: DiscreteVariable[Any] = DiscreteVariable(
         subsystem, len(layout.discrete), allocated_at, name, invalidates, update
     )
     realization.add_discrete(variable, kept(value))
@@ -169,7 +169,7 @@ def allocate_entry(
             "pass the function itself",
         )
     index = len(contents.realization.layout.subsystems[subsystem].entries)
-    entry = CacheEntry[Any](
+    entry: CacheEntry[Any] = CacheEntry(
         subsystem, index, allocated_at, _check_name(name, what), earliest, latest
     )
     function = no_function if compute is None else freezing(compute)

@@ -29,6 +29,8 @@ def seal(value: object) -> None:
 
 def duplicates(values: list[Any]) -> list[Any]:
     """The values for a copy of the State: shared where nobody can change them, else copied."""
+    if IMMUTABLE.issuperset(map(type, values)):
+        return values.copy()
     return [v if type(v) in IMMUTABLE else _duplicate(v) for v in values]
 
 

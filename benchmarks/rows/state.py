@@ -1,0 +1,141 @@
+"""The State: reads, writes, copies and allocation, beside Simbody's State in C++.
+
+A row does the same in both: the entries are of one subsystem, hold a number each, and those that
+have an explicit prerequisite have q and need no stage.
+"""
+
+from typing import Final
+
+from benchmarks.limits import OfPeer, OfRow
+from benchmarks.peers import OWN, Peer
+from benchmarks.probes import AbstractProbe, Prepared, Repeated
+from benchmarks.rows.base import Build, Row, Section
+from benchmarks.rows.operations import MOST, read_attribute
+from benchmarks.simbody import SIMBODY, simbody
+from benchmarks.states import Subject, advancing, allocating, copying, writing
+from stagecache import Stage
+
+FEW: Final = 10
+SUBSYSTEMS: Final = 100
+
+FEW_DEPENDENTS: Final = "upd_q(), 10 + 10 valid dependents"
+DEPENDENTS: Final = "upd_q(), 10,000 + 10,000 valid dependents"
+
+
+def read(_: Peer) -> AbstractProbe:
+    """Read an entry that is valid, through its handle."""
+    subject = Subject()
+    entry = subject.below("q")
+    subject.realize()
+    entry.mark_realized(subject.state)
+    return Repeated("entry(state)", {"entry": entry, "state": subject.state}, times=20)
+
+
+def write(size: int, dependents: int, *, cold: bool = False) -> Build:
+    """Return the row of a single write of q."""
+    return lambda _: Prepared(*writing(size, dependents, cold=cold))
+
+
+def copy(_: Peer) -> AbstractProbe:
+    """Copy a State."""
+    return Prepared(*copying(MOST))
+
+
+def allocate(_: Peer) -> AbstractProbe:
+    """Allocate entries in a new State."""
+    return Prepared(*allocating(MOST), operations=MOST)
+
+
+def advance(_: Peer) -> AbstractProbe:
+    """Advance subsystems by a stage."""
+    return Prepared(*advancing(SUBSYSTEMS), operations=SUBSYSTEMS)
+
+
+def read_q(_: Peer) -> AbstractProbe:
+    """Read the whole q."""
+    subject = Subject()
+    subject.realize()
+    return Repeated("state.q", {"state": subject.state}, times=10)
+
+
+def write_q(_: Peer) -> AbstractProbe:
+    """Write q again and again, with nothing marked or realized in between."""
+    subject = Subject()
+    subject.realize(Stage.TIME)
+    return Repeated("upd_q()", {"upd_q": subject.state.upd_q}, times=10)
+
+
+def mark(_: Peer) -> AbstractProbe:
+    """Mark an entry again and again."""
+    subject = Subject()
+    entry = subject.below("q")
+    subject.realize()
+    return Repeated("mark(state)", {"mark": entry.mark_realized, "state": subject.state}, times=10)
+
+
+def write_discrete(_: Peer) -> AbstractProbe:
+    """Write a discrete variable again and again, with nothing realized in between."""
+    subject = Subject()
+    subject.realize(Stage.TIME)
+    context = {"set_": subject.discrete.set, "state": subject.state}
+    return Repeated("set_(state, 1.0)", context, times=10)
+
+
+STATE: Final = Section(
+    "State",
+    (
+        (
+            Row(
+                "entry(state), valid",
+                read,
+                limits=[OfPeer(6, "cached_property")],
+                beside={"cached_property": read_attribute, SIMBODY: simbody("read")},
+            ),
+        ),
+        (
+            Row(
+                FEW_DEPENDENTS,
+                write(MOST, FEW),
+                beside={SIMBODY: simbody("write_few", MOST)},
+            ),
+            Row(
+                DEPENDENTS,
+                write(MOST, MOST),
+                limits=[OfRow(2, FEW_DEPENDENTS), OfPeer(1, SIMBODY)],
+                beside={SIMBODY: simbody("write_many", MOST)},
+            ),
+            Row(
+                f"{DEPENDENTS}, cold",
+                write(MOST, MOST, cold=True),
+                beside={SIMBODY: simbody("write_many_cold", MOST)},
+            ),
+        ),
+        (
+            Row(
+                "copy(), 10,000 valid entries below q",
+                copy,
+                limits=[OfPeer(0.2, SIMBODY)],
+                beside={SIMBODY: simbody("copy", MOST)},
+            ),
+            Row(
+                "allocate 10,000 entries below q, per entry",
+                allocate,
+                limits=[OfPeer(2, SIMBODY)],
+                beside={SIMBODY: simbody("allocate", MOST)},
+            ),
+        ),
+        (
+            Row("state.q", read_q, beside={SIMBODY: simbody("read_q")}),
+            Row("upd_q(), nothing valid", write_q, beside={SIMBODY: simbody("write_q")}),
+            Row("mark an entry", mark, beside={SIMBODY: simbody("mark")}),
+            Row("advance a subsystem one stage", advance, beside={SIMBODY: simbody("advance")}),
+            Row(
+                "write a discrete variable, nothing valid",
+                write_discrete,
+                beside={SIMBODY: simbody("write_discrete")},
+            ),
+        ),
+    ),
+    peers=(OWN,),
+    columns=(SIMBODY,),
+)
