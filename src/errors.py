@@ -152,6 +152,10 @@ class NotAStateError(StagecacheError, TypeError):
     """Something that is not a State was given in place of one."""
 
 
+class NotPicklableError(StagecacheError, TypeError):
+    """Something was to be pickled that cannot be taken to another process."""
+
+
 class HandleTruthError(StagecacheError, TypeError):
     """A handle was used as a condition, where its value was meant."""
 

@@ -22,11 +22,9 @@ from types import TracebackType
 from typing import Any, Final, NoReturn
 
 from stagecache.errors import CycleError
-from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import COMPUTING, VOID, Store
+from stagecache.graph.store import COMPUTING, SHUT, VOID, Store
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
-ENTRY: Final = NodeKind.CACHE_ENTRY
 
 Function = Callable[..., Any]
 Arguments = tuple[Any, ...]
@@ -200,17 +198,17 @@ class Evaluator:
         marks = store.marks
         gates = store.gates
         group_of = store.structure.group_of
-        kinds = store.structure.kinds
         prerequisites = store.structure.prerequisites
         outcomes = memory.outcomes
         stack = list(prerequisites[node])
         while stack:
             n = stack.pop()
             if n >= 0:
-                # An entry that is being computed is left to the function that reads it.
+                # An entry that is being computed is left to the function that reads it, and so
+                # is one that cannot be computed: it is closed, or has no function.
                 if (
-                    COMPUTING < marks[n] < gates[group_of[n]]
-                    and kinds[n] is ENTRY
+                    COMPUTING < marks[n] < gates[group_of[n]] < SHUT
+                    and self.functions[n] is not no_function
                     and not (outcomes and n in outcomes and outcomes[n].clock == store.clock)
                 ):
                     stack.append(~n)

@@ -40,8 +40,6 @@ class Handles:
     def copy(self, owner: object) -> "Handles":
         """Return those of a graph in the same state. Cost O(nodes), as copies of flat lists."""
         store = self.store.copy()
-        for node in self.evaluator.computing():  # here, but not in the copy
-            store.marks[node] = ~store.clock
         twin = Handles(store, self.evaluator.functions.copy(), owner)
         twin.evaluator.deepest = self.evaluator.deepest
         return twin

@@ -118,20 +118,23 @@ class Store:
     def copy(self) -> "Store":
         """Return an independent store in the same state. Cost O(nodes), as copies of flat lists.
 
-        Values are shared: they are replaced by writes, never changed.
+        Values are shared: they are replaced by writes, never changed. Other threads may read
+        meanwhile, and so compute: what is being computed here is not computed in the copy.
         """
         twin = Store()
         twin.structure = self.structure
         twin.keys = self.keys
         twin._shared = self._shared = True
         twin.clock = self.clock
+        # An entry is marked once its value is there: a mark that is seen comes with its value.
+        twin.marks = self.marks.copy()
+        if min(twin.marks, default=0) <= COMPUTING:
+            twin.marks = [mark if mark > COMPUTING else ~self.clock for mark in twin.marks]
         twin.values = self.values.copy()
         twin.versions = self.versions.copy()
-        twin.marks = self.marks.copy()
         twin.gates = self.gates.copy()
-        twin.live = self.live.copy()
+        twin.live = [True] * len(self.live)  # here, a group may just be becoming so
         twin.closed = self.closed.copy()
-        twin._live_below = {g: below.copy() for g, below in self._live_below.items()}
         twin._unpresumed = self._unpresumed.copy()
         twin._floor = self._floor
         return twin

@@ -7,19 +7,17 @@ when it backs up to that stage or below.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import (
     DuplicatePrerequisiteError,
     InvalidNameError,
     NotANodeError,
-    NotCallableError,
     PrerequisitesError,
     PrerequisiteStageError,
-    ShapeError,
     brief,
 )
+from stagecache.graph.declaration import check_function
 from stagecache.graph.evaluation import no_function
 from stagecache.state.contents import Contents
 from stagecache.state.handles import (
@@ -28,12 +26,11 @@ from stagecache.state.handles import (
     ContinuousVariable,
     DiscreteVariable,
 )
-from stagecache.state.layout import Rows
+from stagecache.state.layout import Rows, total
 from stagecache.state.realization import STAGES
 from stagecache.state.refusals import check_count, too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values import freezing, kept
-from stagecache.state.vector_access import numbers
+from stagecache.state.values import duplicate, freezing, kept, numbers
 
 Compute = Callable[[Any], Any]
 
@@ -65,15 +62,7 @@ def allocate_block(
     """Allocate some q, u or z, with the values that they get when Model is realized."""
     what = Attempt(contents, subsystem, kind)
     allocated_at = what.require_at_most(Stage.TOPOLOGY)
-    shape = np.shape(values)
-    if len(shape) != 1:
-        raise ShapeError(
-            f"{what}: its values are no list of numbers",
-            "the first values, in an array of one dimension",
-            f"one of shape {shape}",
-            "list one value for each item",
-        )
-    initial = numbers(values, shape, str(what))
+    initial = numbers(values, None, str(what))
     initial.flags.writeable = False
     start = contents.realization.layout.subsystems[subsystem].size(kind)
     name = _check_name(name, what)
@@ -89,7 +78,7 @@ def allocate_errors(contents: Contents, subsystem: int, part: str, count: int) -
     allocated_at = what.require_at_most(Stage.MODEL)
     layout = contents.realization.own_subsystem(subsystem)
     start = layout.size(part)
-    layout.errors[part].append(Rows(allocated_at, count))
+    layout.errors[part].append(Rows(allocated_at, start, count))
     return start
 
 
@@ -100,8 +89,8 @@ def allocate_triggers(contents: Contents, subsystem: int, stage: Stage, count: i
     stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, what)
     allocated_at = what.require_at_most(Stage.MODEL)
     rows = contents.realization.own_subsystem(subsystem).triggers[stage]
-    start = sum(r.count for r in rows)
-    rows.append(Rows(allocated_at, count))
+    start = total(rows)
+    rows.append(Rows(allocated_at, start, count))
     return start
 
 
@@ -120,6 +109,8 @@ def allocate_discrete(
     highest = Stage.EMPTY if invalidates == Stage.MODEL else Stage.TOPOLOGY
     allocated_at = what.require_at_most(highest)
     name = _check_name(name, what)
+    own = kept(value)
+    first_update = None if update_depends_on is None else duplicate(own)
     realization = contents.realization
     layout = realization.layout.subsystems[subsystem]
     update: CacheEntry[Any] | None = None
@@ -133,12 +124,12 @@ def allocate_discrete(
             stage,
             Stage.INFINITY,
         )
-        realization.add_entry(update, (), kept(value))
+        realization.add_entry(update, (), first_update)
         layout = realization.layout.subsystems[subsystem]
     variable: DiscreteVariable[Any] = DiscreteVariable(
         subsystem, len(layout.discrete), allocated_at, name, invalidates, update
     )
-    realization.add_discrete(variable, kept(value))
+    realization.add_discrete(variable, own)
     contents.update_times.pop(variable._node, None)  # of a node that was forgotten
     return variable
 
@@ -161,13 +152,8 @@ def allocate_entry(
     allocated_at = what.require_at_most(Stage.MODEL)
     for handle in above:
         _check_lifetime(contents, handle, earliest, allocated_at, what)
-    if compute is not None and not callable(compute):
-        raise NotCallableError(
-            f"{what}: its compute function cannot be called",
-            "a function of the State",
-            brief(compute),
-            "pass the function itself",
-        )
+    if compute is not None:
+        check_function(str(what), compute, ("state",))
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry: CacheEntry[Any] = CacheEntry(
         subsystem, index, allocated_at, _check_name(name, what), earliest, latest
@@ -186,15 +172,14 @@ def _check_name(name: object, what: Attempt) -> str:
 def _check_prerequisites(
     contents: Contents, prerequisites: Iterable[AbstractHandle], what: Attempt
 ) -> tuple[AbstractHandle, ...]:
-    try:
-        above = tuple(prerequisites)
-    except TypeError:
+    if not isinstance(prerequisites, Iterable):
         raise PrerequisitesError(
             f"{what}: its prerequisites cannot be iterated over",
             "a tuple of handles",
             brief(prerequisites),
             "write (handle,) for a single one",
-        ) from None
+        )
+    above = tuple(prerequisites)
     for handle in above:
         if not isinstance(handle, AbstractHandle):
             raise NotANodeError(
@@ -205,7 +190,8 @@ def _check_prerequisites(
             )
         contents.require(handle)
     if len(set(above)) < len(above):
-        twice = sorted({str(handle) for handle in above if above.count(handle) > 1})
+        path = contents.realization.layout.path
+        twice = sorted({path(handle) for handle in above if above.count(handle) > 1})
         raise DuplicatePrerequisiteError(
             f"{what}: a prerequisite is listed more than once",
             "each prerequisite once",

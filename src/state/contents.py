@@ -28,7 +28,8 @@ class Contents(AbstractVectorAccess):
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind))
         store = twin.realization.store
-        store.values = duplicates(store.values)
+        name = self._name_of
+        store.values = duplicates(store.values, self.handed_out, name)
         twin.pools = self.pools.copy()
         twin.time = self.time
         twin.update_times = self.update_times.copy()
@@ -41,6 +42,11 @@ class Contents(AbstractVectorAccess):
         self.realization = other.realization
         self.time = other.time
         self.update_times = other.update_times
+        self.handed_out = other.handed_out
+
+    def _name_of(self, node: int) -> str:
+        key = self.realization.store.keys[node]
+        return self.realization.layout.path(key) if isinstance(key, AbstractHandle) else str(key)
 
     def _refuse_dangling(self) -> None:
         """Refuse a copy in which something would depend on what is left out of it."""
@@ -81,6 +87,7 @@ class Contents(AbstractVectorAccess):
         value = kept(value)
         self._count_write_of_discrete(variable)
         self.realization.store.values[variable._node] = value
+        self.handed_out.discard(variable._node)
 
     def upd_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value to be changed in place."""
@@ -103,17 +110,18 @@ class Contents(AbstractVectorAccess):
         due = [
             variable
             for subsystem in self.realization.layout.subsystems
-            for variable in subsystem.discrete
+            for variable in subsystem.auto_update
             if variable.update is not None and store.is_valid(variable.update._node)
         ]
         self.pools.seal()
         for variable in due:
             assert variable.update is not None
             node, update = variable._node, variable.update._node
-            seal(store.values[update])
+            seal(self.pools.writable_entries.pop(update, None))
             store.invalidate(update)
             store.write(node)
             store.values[node], store.values[update] = store.values[update], store.values[node]
+            self.handed_out.update((node, update) if self.handed_out & {node, update} else ())
             self.update_times[node] = self.time
 
     # ------------------------------------------------------------------ cache entries
@@ -141,11 +149,15 @@ class Contents(AbstractVectorAccess):
         """Store a value, without saying that it is realized."""
         self.require(entry)
         self.realization.store.values[entry._node] = kept(value)
+        self.handed_out.discard(entry._node)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value to be changed in place, realized or not."""
         self.require(entry)
-        return self._changeable(entry)
+        value = self._changeable(entry)
+        if isinstance(value, np.ndarray):
+            self.pools.writable_entries[entry._node] = value
+        return value
 
     def is_realized(self, entry: CacheEntry[Any]) -> bool:
         """Whether the value is up to date."""
@@ -161,7 +173,8 @@ class Contents(AbstractVectorAccess):
         if self.pools.writable:
             self.pools.seal()
         store = self.realization.store
-        seal(store.values[entry._node])
+        if self.pools.writable_entries:
+            seal(self.pools.writable_entries.pop(entry._node, None))
         store.mark_valid(entry._node)
 
     def unmark(self, entry: CacheEntry[Any]) -> None:
@@ -172,8 +185,10 @@ class Contents(AbstractVectorAccess):
     def _changeable(self, item: AbstractHandle) -> Any:
         values = self.realization.store.values
         value = values[item._node]
-        if isinstance(value, np.ndarray) and not value.flags.writeable:
-            value = values[item._node] = value.copy()  # copies of the State share the other
+        if isinstance(value, np.ndarray):
+            if not value.flags.writeable:
+                value = values[item._node] = value.copy()  # copies of the State share the other
+            self.handed_out.add(item._node)
         return value
 
     # ------------------------------------------------------------------ handles
@@ -182,7 +197,7 @@ class Contents(AbstractVectorAccess):
         """The handle of the time, or of a whole q, u or z."""
         layout = self.realization.layout
         handles = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
-        if name not in handles:
+        if name not in list(handles):
             raise UnknownItemError(
                 f"variable {brief(name)} of {self.who(subsystem)}: does not exist",
                 "one of " + ", ".join(map(repr, handles)),

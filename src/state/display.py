@@ -14,17 +14,27 @@ from stagecache.state.vectors import CONTINUOUS, VECTORS, VectorKind
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
 
 
+MOST_SHOWN = 50  # subsystems, in a text or table
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 cache entry", "2 cache entries"."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
 def summary(contents: Contents) -> str:
     """What stage it is at, how large it is, and how much of its cache is realized."""
     realization = contents.realization
     entries = [e for s in realization.layout.subsystems for e in s.entries]
-    parts = [f"{len(realization.stages)} subsystems"]
+    parts = [counted(len(realization.stages), "subsystem")]
     if realization.stage >= Stage.TOPOLOGY:
         parts.append(f"t={contents.time:g}")
     if realization.stage >= MODEL:
         parts += [f"n{kind}={contents.pools.size(kind, None)}" for kind in CONTINUOUS]
     realized = sum(realization.store.is_valid(e._node) for e in entries)
-    parts.append(f"{realized} of {len(entries)} cache entries realized")
+    parts.append(f"{realized} of {counted(len(entries), 'cache entry')} realized")
     return f"State(at {Stage(realization.stage)}: {', '.join(parts)})"
 
 
@@ -35,7 +45,7 @@ def text(contents: Contents) -> str:
     lines += _vectors(
         contents, None, [kind for kind in VECTORS if kind.is_variable and kind.name != "y"]
     )
-    for x, subsystem in enumerate(realization.layout.subsystems):
+    for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
         version = f", version {subsystem.version}" if subsystem.version else ""
         lines.append(f"{contents.who(x)}{version}, at {Stage(realization.stages[x])}")
         for blocks in subsystem.blocks.values():
@@ -52,7 +62,7 @@ def text(contents: Contents) -> str:
                 f"  {variable.name} = {value} "
                 f"(version {number}, invalidates {variable.invalidates}{update})"
             )
-    return "\n".join(lines)
+    return "\n".join(lines + _not_shown(contents))
 
 
 def cache_text(contents: Contents) -> str:
@@ -60,7 +70,7 @@ def cache_text(contents: Contents) -> str:
     realization = contents.realization
     lines = [summary(contents)]
     lines += _vectors(contents, None, [kind for kind in VECTORS if not kind.is_variable])
-    for x, subsystem in enumerate(realization.layout.subsystems):
+    for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
         lines.append(f"{contents.who(x)}, at {Stage(realization.stages[x])}")
         for entry in subsystem.entries:
             above = contents.prerequisites(entry)
@@ -70,14 +80,14 @@ def cache_text(contents: Contents) -> str:
             if contents.is_realized(entry):
                 value = brief(realization.store.values[entry._node])
             lines.append(f"  {entry.name} = {value} (depends on {on})")
-    return "\n".join(lines)
+    return "\n".join(lines + _not_shown(contents))
 
 
 def html(contents: Contents) -> str:
     """The subsystems as rows of a table: how far each is, and what it has."""
     realization = contents.realization
     rows = []
-    for x, subsystem in enumerate(realization.layout.subsystems):
+    for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
         sizes = [str(subsystem.size(part)) for part in ("q", "u", "z", "qerr", "uerr", "udoterr")]
         realized = sum(realization.store.is_valid(e._node) for e in subsystem.entries)
         cells = [
@@ -94,7 +104,13 @@ def html(contents: Contents) -> str:
     return (
         f"<p><b>State</b> {escape(summary(contents)[6:-1])}</p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        + "".join(f"<p>{line}</p>" for line in _not_shown(contents))
     )
+
+
+def _not_shown(contents: Contents) -> list[str]:
+    more = len(contents.realization.stages) - MOST_SHOWN
+    return [f"... and {counted(more, 'subsystem')} more"] if more > 0 else []
 
 
 def _bar(stage: int) -> str:

@@ -6,12 +6,12 @@ up below the stage at which that was. Each State knows the handles of its items,
 does not belong to it is found out by one look into a list.
 """
 
-from typing import Any, Final, Generic, Protocol, TypeVar, final
+from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.errors import HandleTruthError, NotAStateError, brief
+from stagecache.errors import HandleTruthError, NotAStateError, NotPicklableError, brief
 from stagecache.graph.store import Store
 from stagecache.state.stage import Stage
 
@@ -94,8 +94,13 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
-    def __index__(self) -> int:
-        return self.index
+    def __reduce__(self) -> NoReturn:
+        raise NotPicklableError(
+            f"{self!r}: cannot be pickled",
+            "something that means the same in another process",
+            "a handle, which stands for an item of the States that have it here",
+            "pickle its subsystem and its index",
+        )
 
     def __copy__(self) -> "AbstractHandle":
         return self
@@ -331,12 +336,14 @@ def contents_of(state: AnyState) -> HoldsItems:
     NotAStateError
         It is none.
     """
-    try:
+    if not isinstance(state, type) and hasattr(state, "_store"):
         return state._contents
-    except AttributeError:
-        raise NotAStateError(
-            f"{brief(state)}: is not a State",
-            "a State",
-            f"an object of type {type(state).__name__}",
-            "pass the State in which to read or write, as in tip(state)",
-        ) from None
+    is_partition = hasattr(state, "_contents") and not isinstance(state, type)
+    raise NotAStateError(
+        f"{brief(state)}: is not a State",
+        "a State",
+        f"an object of type {type(state).__name__}",
+        "pass the whole State, not a subsystem's part of it"
+        if is_partition
+        else "pass the State in which to read or write, as in tip(state)",
+    )

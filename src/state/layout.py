@@ -43,13 +43,15 @@ class Rows:
     Attributes
     ----------
     allocated_at : Stage
-    count : int
+    start, count : int
+        Where they lie in the subsystem's.
     """
 
-    __slots__ = ("allocated_at", "count")
+    __slots__ = ("allocated_at", "count", "start")
 
-    def __init__(self, allocated_at: Stage, count: int) -> None:
+    def __init__(self, allocated_at: Stage, start: int, count: int) -> None:
         self.allocated_at = allocated_at
+        self.start = start
         self.count = count
 
 
@@ -68,11 +70,14 @@ class SubsystemLayout:
     triggers : list of list of Rows
         By stage.
     discrete, entries : list of handles
+    auto_update : list of handles
+        The discrete variables that have an update entry.
     stages : list of int
         By stage: its node, or `NO_NODE`.
     """
 
     __slots__ = (
+        "auto_update",
         "blocks",
         "discrete",
         "entries",
@@ -92,6 +97,7 @@ class SubsystemLayout:
         self.errors: dict[str, list[Rows]] = {part: [] for part in PARTS}
         self.triggers: list[list[Rows]] = [[] for _ in range(Stage.INFINITY + 1)]
         self.discrete: list[DiscreteVariable[Any]] = []
+        self.auto_update: list[DiscreteVariable[Any]] = []
         self.entries: list[CacheEntry[Any]] = []
         self.stages = [NO_NODE] * (Stage.INFINITY + 1)
 
@@ -103,6 +109,7 @@ class SubsystemLayout:
         twin.errors = {part: rows.copy() for part, rows in self.errors.items()}
         twin.triggers = [rows.copy() for rows in self.triggers]
         twin.discrete = self.discrete.copy()
+        twin.auto_update = self.auto_update.copy()
         twin.entries = self.entries.copy()
         twin.stages = self.stages.copy()
         return twin
@@ -124,15 +131,19 @@ class SubsystemLayout:
 
     def _stacks(self) -> list[list[Any]]:
         stacks: list[list[Any]] = [*self.blocks.values(), *self.errors.values(), *self.triggers]
-        return [*stacks, self.discrete, self.entries]
+        return [*stacks, self.discrete, self.auto_update, self.entries]
 
     def size(self, part: str) -> int:
         """How many items of q, u, z, qerr, uerr or udoterr there are."""
-        if part in self.blocks:
-            return sum(
-                len(block.initial) for block in self.blocks[part] if block.initial is not None
-            )
-        return sum(rows.count for rows in self.errors[part])
+        if part not in self.blocks:
+            return total(self.errors[part])
+        blocks = self.blocks[part]
+        return blocks[-1].index + (blocks[-1].size or 0) if blocks else 0
+
+
+def total(stack: list[Rows]) -> int:
+    """How many items there are."""
+    return stack[-1].start + stack[-1].count if stack else 0
 
 
 class Layout:
@@ -147,7 +158,7 @@ class Layout:
         The nodes of the weights.
     stages : list of int
         By stage: the node of the system's stage, or `NO_NODE`.
-    gates : list of list of int
+    stage_nodes : list of list of int
         By stage: the nodes of the subsystems' stages.
     functions : list of callable
         By node: what computes it.
@@ -156,8 +167,8 @@ class Layout:
     __slots__ = (
         "_write_sets",
         "functions",
-        "gates",
         "serial",
+        "stage_nodes",
         "stages",
         "subsystems",
         "variables",
@@ -172,7 +183,7 @@ class Layout:
         }
         self.weights: dict[str, int] = {}
         self.stages = [NO_NODE] * (Stage.INFINITY + 1)
-        self.gates: list[list[int]] = [[] for _ in self.stages]
+        self.stage_nodes: list[list[int]] = [[] for _ in self.stages]
         self.functions: list[Function] = []
         self.serial = 0
         self._write_sets: dict[tuple[str, int | None], tuple[int, ...]] = {}
@@ -184,7 +195,7 @@ class Layout:
         twin.variables = self.variables
         twin.weights = self.weights
         twin.stages = self.stages
-        twin.gates = [nodes.copy() for nodes in self.gates]
+        twin.stage_nodes = [nodes.copy() for nodes in self.stage_nodes]
         twin.functions = self.functions.copy()
         twin.serial = self.serial
         return twin

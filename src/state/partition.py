@@ -37,7 +37,7 @@ class AbstractPartition:
     its subsystem.
     """
 
-    __slots__ = ("_contents", "_index")
+    __slots__ = ("_index",)
 
     _contents: Contents
     _index: int | None  # of the subsystem; None for the whole State

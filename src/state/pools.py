@@ -5,17 +5,16 @@ computed from it, so that a late write through a view that someone kept raises, 
 wrong values in the cache. Slices that were taken from such a view cannot be sealed.
 """
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from stagecache.state.handles import Vector
-from stagecache.state.layout import Layout
+from stagecache.state.layout import Layout, total
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import VECTORS, VectorKind
 
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
-FIRST: Final = {"u_weights": 1.0, "z_weights": 1.0, "qerr_weights": 1.0, "uerr_weights": 1.0}
 
 
 class Pools:
@@ -31,7 +30,9 @@ class Pools:
     whole : dict of str to ndarray
         By name of a vector: a read-only view. Those that exist are there.
     writable : dict of tuple to ndarray
-        Views of variables that were handed out and not sealed yet.
+        Views of variables, and of caches that can be read, that were handed out and not sealed yet.
+    writable_entries : dict of int to ndarray
+        By node of a cache entry: the value that was handed out and not sealed yet.
     """
 
     __slots__ = (
@@ -42,9 +43,11 @@ class Pools:
         "trigger_starts",
         "whole",
         "writable",
+        "writable_entries",
     )
 
     def __init__(self) -> None:
+        self.writable_entries: dict[int, Any] = {}
         self._arrays: dict[str, Vector] = {}
         self.starts: dict[str, list[int]] = {}
         self.trigger_starts: list[list[int]] = []
@@ -58,55 +61,61 @@ class Pools:
     def allocate(self, stage: Stage, layout: Layout) -> None:
         """Make the vectors that exist from `stage` on, Model or Instance."""
         subsystems = layout.subsystems
-        parts = ("q", "u", "z") if stage == MODEL else ("qerr", "uerr", "udoterr")
-        for part in parts:
-            self.starts[part] = _starts([subsystem.size(part) for subsystem in subsystems])
+        starts = self.starts.copy()
+        for part in _parts(stage):
+            starts[part] = _starts([subsystem.size(part) for subsystem in subsystems])
+        arrays = self._arrays.copy()
+        trigger_starts = self.trigger_starts
         if stage == INSTANCE:
-            self.trigger_starts = [
-                _starts([sum(rows.count for rows in s.triggers[g]) for s in subsystems])
-                for g in Stage
-            ]
-            self._make("event_triggers", sum(starts[-1] for starts in self.trigger_starts))
+            trigger_starts = [_starts([total(s.triggers[g]) for s in subsystems]) for g in Stage]
+            arrays["event_triggers"] = np.full(sum(s[-1] for s in trigger_starts), np.nan)
         for kind in VECTORS:
-            if kind.exists == stage and kind.pool not in self._arrays:
+            if kind.exists == stage and kind.pool not in arrays:
                 members = [k for k in VECTORS if k.pool == kind.pool and k.part]
-                self._make(kind.pool, sum(self.starts[k.part][-1] for k in members))
+                size = sum(starts[k.part][-1] for k in members)
+                arrays[kind.pool] = np.full(size, kind.initial)
         if stage == MODEL:
-            y = self._arrays["y"]
-            blocks = [b.initial for part in parts for s in subsystems for b in s.blocks[part]]
-            y[:] = np.concatenate([np.empty(0), *blocks])
-        self._make_views()
+            blocks = [
+                b.initial for part in _parts(MODEL) for s in subsystems for b in s.blocks[part]
+            ]
+            arrays["y"][:] = np.concatenate([np.empty(0), *blocks])
+        self._become(arrays, starts, trigger_starts)
 
     def drop(self, stage: Stage) -> None:
         """Drop the vectors that exist from `stage` on; views of them are sealed and detached."""
-        gone = {"event_triggers", *(kind.name for kind in VECTORS if kind.exists >= stage)}
-        if gone.isdisjoint(self.whole):
+        gone = [kind for kind in VECTORS if kind.exists >= stage]
+        if "event_triggers" not in self.whole and gone[0].name not in self.whole:
             return
-        for key in [key for key in self.writable if key[0] in gone]:
-            self.writable.pop(key).flags.writeable = False
-        self._seal_caches([key for key in self._writable_caches if key[0] in gone])
-        pools = {kind.pool for kind in VECTORS if kind.exists >= stage} | {"event_triggers"}
-        for pool in pools:
-            self._arrays.pop(pool, None)
-        for part in ("qerr", "uerr", "udoterr") + (("q", "u", "z") if stage <= MODEL else ()):
-            self.starts.pop(part, None)
-        self.trigger_starts = []
-        self._make_views()
+        self._seal_of({"event_triggers", *(kind.name for kind in gone)})
+        pools = {"event_triggers", *(kind.pool for kind in gone)}
+        parts = {*_parts(INSTANCE), *(_parts(MODEL) if stage <= MODEL else ())}
+        self._become(
+            {pool: array for pool, array in self._arrays.items() if pool not in pools},
+            {part: starts for part, starts in self.starts.items() if part not in parts},
+            [],
+        )
 
-    def _make(self, pool: str, size: int) -> None:
-        self._arrays[pool] = np.full(size, FIRST.get(pool, np.nan))
-
-    def _make_views(self) -> None:
-        self.whole = {}
-        self._places = {}
+    def _become(
+        self,
+        arrays: dict[str, Vector],
+        starts: dict[str, list[int]],
+        trigger_starts: list[list[int]],
+    ) -> None:
+        """Have these arrays, and read-only views of the vectors in them."""
+        places: dict[str, slice] = {}
+        whole: dict[str, Vector] = {}
         for kind in VECTORS:
-            if kind.pool in self._arrays:
-                self._places[kind.name] = place = self._place(kind)
-                self.whole[kind.name] = view = self._arrays[kind.pool][place]
-                view.flags.writeable = False
-        if "event_triggers" in self._arrays:
-            self.whole["event_triggers"] = view = self._arrays["event_triggers"][:]
+            if kind.pool in arrays:
+                start = sum(starts[part][-1] for part in kind.before)
+                stop = start + starts[kind.part][-1] if kind.part else len(arrays[kind.pool])
+                places[kind.name] = slice(start, stop)
+                whole[kind.name] = arrays[kind.pool][start:stop]
+        if "event_triggers" in arrays:
+            whole["event_triggers"] = arrays["event_triggers"][:]
+        for view in whole.values():
             view.flags.writeable = False
+        self._arrays, self.starts, self.trigger_starts = arrays, starts, trigger_starts
+        self._places, self.whole = places, whole
 
     # ------------------------------------------------------------------ views
 
@@ -118,17 +127,17 @@ class Pools:
         starts = self.starts[kind.part]
         return whole[starts[subsystem] : starts[subsystem + 1]]
 
-    def writable_view(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """The same for writing, until it is sealed."""
+    def writable_view(self, kind: VectorKind, subsystem: int | None, stage: int) -> Vector:
+        """The same for writing, until it is sealed; `stage` is that of the subsystem or system."""
         key = (kind.name, subsystem)
-        if kind.is_variable:
+        if kind.is_variable or stage >= kind.sealed:
             view = self.writable.get(key)
             if view is None:
                 view = self.writable[key] = self._arrays[kind.pool][self._slice(kind, subsystem)]
             return view
         if key not in self._writable_caches:
             view = self._arrays[kind.pool][self._slice(kind, subsystem)]
-            self._writable_caches[key] = (kind.read, subsystem, view)
+            self._writable_caches[key] = (kind.sealed, subsystem, view)
         return self._writable_caches[key][2]
 
     def write(
@@ -152,8 +161,7 @@ class Pools:
         """Where q, u, z, qerr or uerr starts in y or yerr; a subsystem's, in that vector."""
         if subsystem is not None:
             return self.starts[part][subsystem]
-        before = {"u": ("q",), "z": ("q", "u"), "uerr": ("qerr",)}.get(part, ())
-        return sum(self.starts[p][-1] for p in before)
+        return self._places[part].start if part in self._places else 0
 
     def size(self, part: str, subsystem: int | None) -> int:
         """The number of items."""
@@ -167,13 +175,6 @@ class Pools:
         starts = self.starts[kind.part]
         return slice(place.start + starts[subsystem], place.start + starts[subsystem + 1])
 
-    def _place(self, kind: VectorKind) -> slice:
-        """Where a vector lies in its pool."""
-        if not kind.part:
-            return slice(0, None)
-        start = sum(self.starts[part][-1] for part in kind.before)
-        return slice(start, start + self.starts[kind.part][-1])
-
     # ------------------------------------------------------------------ event triggers
 
     def trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
@@ -184,13 +185,19 @@ class Pools:
             return slice(base, base + starts[-1])
         return slice(base + starts[subsystem], base + starts[subsystem + 1])
 
-    def writable_triggers(self, stage: Stage | None, subsystem: int | None) -> Vector:
-        """A writable view of the triggers of a stage, or of all."""
+    def writable_triggers(self, stage: Stage | None, subsystem: int | None, at: int) -> Vector:
+        """A writable view of the triggers of a stage, or of all; `at` as for `writable_view`."""
         key = ("event_triggers", stage, subsystem)
+        view: Vector | None = self.writable.get(key)
+        if view is not None:
+            return view
         if key not in self._writable_caches:
             part = slice(0, None) if stage is None else self.trigger_slice(stage, subsystem)
             view = self._arrays["event_triggers"][part]
-            read = Stage.ACCELERATION if stage is None else max(stage, INSTANCE)
+            read = INSTANCE if stage is None else max(stage, INSTANCE)
+            if at >= read:
+                self.writable[key] = view
+                return view
             self._writable_caches[key] = (read, subsystem, view)
         return self._writable_caches[key][2]
 
@@ -198,24 +205,27 @@ class Pools:
 
     def seal(self) -> None:
         """Make the views of variables read-only that were handed out for writing."""
-        for view in self.writable.values():
+        views, self.writable = self.writable, {}  # other threads may seal as well
+        for view in views.values():
             view.flags.writeable = False
-        self.writable.clear()
 
     def seal_reached(self, stage: int, subsystem: int | None) -> None:
-        """Seal all variables, and the caches that are read from the stage on that is reached."""
+        """Seal all that was handed out, of caches only what can be read from this stage on."""
         if self.writable:
             self.seal()
-        if self._writable_caches:
-            reached = [
-                key
-                for key, (read, whose, _) in self._writable_caches.items()
-                if read <= stage and whose == subsystem
-            ]
-            self._seal_caches(reached)
+        for value in self.writable_entries.values():
+            value.flags.writeable = False
+        self.writable_entries.clear()
+        for key, (read, whose, view) in list(self._writable_caches.items()):
+            if read <= stage and (whose is None or subsystem is None or whose == subsystem):
+                view.flags.writeable = False
+                del self._writable_caches[key]
 
-    def _seal_caches(self, keys: list[tuple[Any, ...]]) -> None:
-        for key in keys:
+    def _seal_of(self, names: set[str]) -> None:
+        """Seal the views of some vectors."""
+        for key in [key for key in self.writable if key[0] in names]:
+            self.writable.pop(key).flags.writeable = False
+        for key in [key for key in self._writable_caches if key[0] in names]:
             self._writable_caches.pop(key)[2].flags.writeable = False
 
     # ------------------------------------------------------------------ copies
@@ -223,27 +233,29 @@ class Pools:
     def copy(self) -> "Pools":
         """Return equal variables; the caches hold NaN."""
         twin = Pools()
-        twin.starts = self.starts.copy()
-        twin.trigger_starts = self.trigger_starts
-        caches = {kind.pool for kind in VECTORS if not kind.is_variable} | {"event_triggers"}
-        for pool, array in self._arrays.items():
-            twin._arrays[pool] = np.full_like(array, np.nan) if pool in caches else array.copy()
-        twin._make_views()
+        caches = {"event_triggers", *(kind.pool for kind in VECTORS if not kind.is_variable)}
+        arrays = {
+            pool: np.full_like(array, np.nan) if pool in caches else array.copy()
+            for pool, array in self._arrays.items()
+        }
+        twin._become(arrays, self.starts, self.trigger_starts)
         return twin
 
     def assign(self, other: "Pools") -> None:
         """Take over what `copy` of another State's returned, in place where the sizes are equal."""
-        self.seal()
-        self._seal_caches(list(self._writable_caches))
-        for pool, array in other._arrays.items():
+        self.seal_reached(Stage.INFINITY, None)
+        arrays = other._arrays
+        for pool, array in arrays.items():
             mine = self._arrays.get(pool)
             if mine is not None and mine.shape == array.shape:
                 mine[:] = array
-                other._arrays[pool] = mine
-        self._arrays = other._arrays
-        self.starts = other.starts
-        self.trigger_starts = other.trigger_starts
-        self._make_views()
+                arrays[pool] = mine
+        self._become(arrays, other.starts, other.trigger_starts)
+
+
+def _parts(stage: Stage) -> tuple[str, ...]:
+    """The parts whose sizes are known from Model, or from Instance on."""
+    return ("q", "u", "z") if stage == MODEL else ("qerr", "uerr", "udoterr")
 
 
 def _starts(sizes: list[int]) -> list[int]:

@@ -46,10 +46,14 @@ class Realization:
         Of the system.
     stages : list of int
         By subsystem.
+    highest : int
+        Of all these stages.
     reached : list of int
         By stage: how often the system reached it.
     reached_by : list of list of int
         The same, by subsystem.
+    floor : int
+        No subsystem that is not there any more reached a stage more often.
     causes : list of (int, object)
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
     """
@@ -58,6 +62,8 @@ class Realization:
         "_shared",
         "causes",
         "evaluator",
+        "floor",
+        "highest",
         "layout",
         "reached",
         "reached_by",
@@ -71,6 +77,8 @@ class Realization:
         self.layout = layout
         self.evaluator = Evaluator(store, layout.functions, [None] * len(layout.functions), bind)
         self.stage: int = EMPTY
+        self.highest: int = EMPTY
+        self.floor = 0
         self.stages: list[int] = []
         self.reached = [0] * len(STAGES)
         self.reached_by: list[list[int]] = []
@@ -101,15 +109,15 @@ class Realization:
         """
         twin = Realization(self.store.copy(), self.layout, bind)
         twin._shared = self._shared = True
-        for node in self.evaluator.computing():  # here, but not in the copy
-            twin.store.marks[node] = ~twin.store.clock
         twin.causes = self.causes.copy()
         twin.stage = min(self.stage, INSTANCE)
         twin.stages = [min(stage, INSTANCE) for stage in self.stages]
         twin.reached = _left(self.reached, self.stage)
         twin.reached_by = list(map(_left, self.reached_by, self.stages))
         twin.touch(TIME, "the copy of the State")
-        twin._close_from(TIME)
+        twin.highest = min(self.highest, INSTANCE)
+        twin.floor = self.floor
+        twin._close(TIME, self.highest)
         twin._forget(self.left_out())
         return twin
 
@@ -117,13 +125,11 @@ class Realization:
         """Let every version number exceed those of both."""
         self.store.exceed(other.store)
         topology = self.reached[TOPOLOGY]
-        pairs = [
-            (self.reached, other.reached),
-            *zip(self.reached_by, other.reached_by, strict=False),
-        ]
-        for mine, others in pairs:
-            mine[:] = [max(m, o) + 2 for m, o in zip(mine, others, strict=True)]
+        self.reached = [max(m, o) + 2 for m, o in zip(self.reached, other.reached, strict=True)]
         self.reached[TOPOLOGY] = topology  # which goes with the System, not with the State
+        every = [*self.reached_by, *other.reached_by]
+        self.floor = max([self.floor, other.floor, *map(max, every)]) + 2
+        self.reached_by = [[self.floor] * len(STAGES) for _ in self.reached_by]
 
     def left_out(self) -> list[int]:
         """By subsystem: what was allocated at this stage or later is not advanced over."""
@@ -141,7 +147,7 @@ class Realization:
             self._add(whole, NodeKind.VARIABLE)
         layout.changed()
         self.stages.append(EMPTY)
-        self.reached_by.append([0] * len(STAGES))
+        self.reached_by.append([self.floor] * len(STAGES))
         return index
 
     def rename_subsystem(self, index: int, name: str, version: str) -> None:
@@ -164,6 +170,8 @@ class Realization:
         subsystem = self.own_subsystem(variable.subsystem)
         self._add(variable, NodeKind.VARIABLE, value=value)
         subsystem.discrete.append(variable)
+        if variable.update is not None:
+            subsystem.auto_update.append(variable)
 
     def add_entry(
         self,
@@ -199,7 +207,7 @@ class Realization:
             key = f"stage {stage} of {self.layout.label(index)}"
             node = subsystem.stages[stage] = self._add(key, NodeKind.STAGE)
             self.store.connect(node, self.layout.stages[stage])
-            self.layout.gates[stage].append(node)
+            self.layout.stage_nodes[stage].append(node)
             if self.stages[index] >= stage:
                 self.store.open(node)
         return node
@@ -235,7 +243,11 @@ class Realization:
     def _forget(self, stages: list[int]) -> None:
         """Forget what each subsystem allocated at its stage of these, or at a later one."""
         layout = self.layout
-        going = [x for x, stage in enumerate(stages) if layout.subsystems[x].has_from(stage)]
+        going = [
+            x
+            for x, stage in enumerate(stages)
+            if stage < INSTANCE and layout.subsystems[x].has_from(stage)
+        ]
         if not going:
             return
         layout = self._own_layout()
@@ -262,16 +274,18 @@ class Realization:
 
     def advance_subsystem(self, subsystem: int, stage: int) -> None:
         """Let a subsystem reach the stage after its present one."""
-        self.stages[subsystem] = stage
-        self.reached_by[subsystem][stage] += 1
         node = self.layout.subsystems[subsystem].stages[stage]
         if node != NO_NODE:
             self.store.open(node)
+        self.reached_by[subsystem][stage] += 1
+        self.stages[subsystem] = stage
+        self.highest = max(self.highest, stage)
 
     def advance_system(self, stage: int) -> None:
         """Let the system reach the stage after its present one."""
-        self.stage = stage
         self.reached[stage] += 1
+        self.stage = stage
+        self.highest = max(self.highest, stage)
 
     def touch(self, stage: int, cause: object, written: Sequence[int] = ()) -> None:
         """Count a change of a stage, and so of all after it, and of sources that were written.
@@ -283,19 +297,21 @@ class Realization:
 
     def back_up(self, stage: int) -> None:
         """Let the system and all subsystems that are beyond a stage go back to it."""
+        highest = self.highest
         self.stage = min(self.stage, stage)
         self.stages = [s if s < stage else stage for s in self.stages]
-        self._close_from(stage + 1)
+        self.highest = stage
+        self._close(stage + 1, highest)
         if stage < INSTANCE:
             self._forget([stage] * len(self.stages))
 
     def is_beyond(self, stage: int) -> bool:
         """Whether the system, or a subsystem, is at a later stage."""
-        return self.stage > stage or (bool(self.stages) and max(self.stages) > stage)
+        return self.highest > stage
 
-    def _close_from(self, stage: int) -> None:
+    def _close(self, first: int, last: int) -> None:
         store = self.store
-        for nodes in self.layout.gates[stage:]:
+        for nodes in self.layout.stage_nodes[first : last + 1]:
             for node in nodes:
                 store.close(node)
 

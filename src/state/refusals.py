@@ -1,6 +1,7 @@
 """Errors that several calls raise in the same words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import index
 from typing import Final
 
 from stagecache.errors import (
@@ -11,6 +12,7 @@ from stagecache.errors import (
     UnknownSubsystemError,
     brief,
 )
+from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
 
 MOST_LISTED: Final = 12  # subsystems that an error message lists
@@ -22,7 +24,7 @@ def too_low(what: str, needed: int, who: str, at: int) -> StageTooLowError:
         f"{what}: needs a later stage",
         f"{who} at {Stage(needed)} or later",
         f"{who} at {Stage(at)}",
-        f"realize it to {Stage(needed)} first",
+        f"realize it to {Stage(needed)} first, stage by stage with advance_to_stage()",
     )
 
 
@@ -32,37 +34,46 @@ def too_high(what: str, highest: int, who: str, at: int) -> StageTooHighError:
         f"{what}: comes too late",
         f"{who} at {Stage(highest)}" + (" or earlier" if highest > Stage.EMPTY else ""),
         f"{who} at {Stage(at)}",
-        f"do it earlier, or call invalidate_all({Stage(highest + 1)!r}) first",
+        f"do it earlier; or call invalidate_all(Stage.{Stage(highest + 1).name}) first, which also "
+        "forgets what was allocated from then on",
     )
 
 
-def check_subsystem(index: object, count: int, label: Callable[[int], str]) -> int:
+def check_subsystem(subsystem: object, count: int, label: Callable[[int], str]) -> int:
     """Return the index of a subsystem as an int, if there is one."""
-    number = _whole_number(index)
+    number = _whole_number(subsystem)
     if number is not None and 0 <= number < count:
         return number
     cure = "call add_subsystem() first"
     if count:
         cure = "use one of " + ", ".join([label(x) for x in range(count)][:MOST_LISTED])
     raise UnknownSubsystemError(
-        f"subsystem {brief(index)}: does not exist",
+        f"subsystem {brief(subsystem)}: does not exist",
         f"an index from 0 to {count - 1}" if count else "a State with subsystems",
-        brief(index),
+        brief(subsystem),
         cure,
     )
 
 
-def check_index(index: object, count: int, kind: str, whose: str) -> int:
+def check_index(item: object, count: int, kind: str, whose: str) -> int:
     """Return the index of an item as an int, if there is one; an index is not negative."""
-    number = _whole_number(index)
+    number = _whole_number(item)
     if number is not None and 0 <= number < count:
         return number
     raise UnknownItemError(
-        f"{kind} {brief(index)} of {whose}: does not exist",
+        f"{kind} {brief(item)} of {whose}: does not exist",
         f"an index from 0 to {count - 1}, or a handle" if count else f"a subsystem with a {kind}",
-        brief(index),
-        "use what the allocating call returned",
+        brief(item),
+        f"use the handle of a {kind}, which the allocating call returned, or its index",
     )
+
+
+def is_item(item: object, items: Sequence[AbstractHandle]) -> bool:
+    """Whether there is an item of that index, or with that handle."""
+    if isinstance(item, AbstractHandle):
+        return item.index < len(items) and items[item.index] is item
+    number = _whole_number(item)
+    return number is not None and 0 <= number < len(items)
 
 
 def check_count(count: object, lowest: int, what: str) -> int:
@@ -71,14 +82,17 @@ def check_count(count: object, lowest: int, what: str) -> int:
     if number is not None and number >= lowest:
         return number
     raise InvalidCountError(
-        f"{what}: is no possible number", f"an integer from {lowest} on", brief(count), "correct it"
+        f"{what}: is no possible number",
+        f"an integer from {lowest} on",
+        brief(count),
+        "count again",
     )
 
 
 def _whole_number(value: object) -> int | None:
-    if isinstance(value, bool):
+    if isinstance(value, bool | AbstractHandle):
         return None
     try:
-        return value.__index__()  # type: ignore[attr-defined, no-any-return]  # if it has one
-    except AttributeError:
+        return index(value)  # type: ignore[arg-type]  # raises if it is none
+    except TypeError:
         return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from stagecache.errors import ForeignNodeError, StageOrderError
+from stagecache.errors import ForeignNodeError, NodeInUseError, StageOrderError
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.pools import Pools
 from stagecache.state.realization import Realization
@@ -24,15 +24,18 @@ class AbstractStaged:
         NaN before Topology is realized.
     update_times : dict of int to float
         By node of a discrete variable: when it was last written; not there if it never was.
+    handed_out : set of int
+        By node: whose array was handed out to be changed, so that a slice of it may be about.
     """
 
-    __slots__ = ("pools", "realization", "time", "update_times")
+    __slots__ = ("handed_out", "pools", "realization", "time", "update_times")
 
     def __init__(self, realization: Realization) -> None:
         self.realization = realization
         self.pools = Pools()
         self.time = NAN
         self.update_times: dict[int, float] = {}
+        self.handed_out: set[int] = set()
 
     def stage_of(self, subsystem: int | None) -> int:
         """The stage of a subsystem, or of the system."""
@@ -55,11 +58,13 @@ class AbstractStaged:
         if stage != at + 1:
             raise StageOrderError(
                 f"{self.who(subsystem)}: cannot advance to {stage}",
-                f"one stage at a time: {Stage(min(at + 1, Stage.INFINITY))}",
+                f"one stage at a time: {Stage(at + 1)}"
+                if at < Stage.REPORT
+                else "a stage that is left to be realized",
                 f"{stage}, at {Stage(at)}",
-                "realize the stages in between first"
+                f"call advance_to_stage(Stage.{Stage(at + 1).name}) first"
                 if stage > at
-                else "call invalidate_all() to go back",
+                else f"call invalidate_all(Stage.{stage.name}) to realize it again",
             )
         if subsystem is None:
             for x, reached in enumerate(realization.stages):
@@ -95,6 +100,8 @@ class AbstractStaged:
             Nodes; each has a new version.
         """
         realization = self.realization
+        if stage <= INSTANCE:
+            self._refuse_to_forget_what_is_computed(stage - 1)
         realization.touch(stage, cause, written)
         if realization.is_beyond(stage - 1):
             if stage <= INSTANCE:
@@ -105,6 +112,20 @@ class AbstractStaged:
         """The same without a write; does nothing if nobody is at that stage."""
         if self.realization.is_beyond(stage - 1):
             self.invalidate(stage, f"invalidate_all({stage})")
+
+    def _refuse_to_forget_what_is_computed(self, stage: int) -> None:
+        """Raise `NodeInUseError` if an entry is being computed that backing up would forget."""
+        realization = self.realization
+        for node in realization.evaluator.computing():
+            entry = realization.store.keys[node]
+            assert isinstance(entry, AbstractHandle)
+            if entry.allocated_at >= stage:
+                raise NodeInUseError(
+                    f"{realization.layout.path(entry)}: is being computed, and would be forgotten",
+                    f"a change that leaves what was allocated at {entry.allocated_at}",
+                    f"one that backs up to {Stage(stage)}",
+                    "do not write variables of early stages in a compute function",
+                )
 
     def _drop(self, stage: Stage) -> None:
         """Drop the values that are there only once `stage`, Instance or before, is realized."""
@@ -125,8 +146,8 @@ class AbstractStaged:
             return
         raise ForeignNodeError(
             f"{handle!r}: is not in this State",
-            "the handle of an item that was allocated in it, or in the State of which it is a copy",
-            "one of another State, or of an item that was forgotten when the State backed up to "
-            f"{handle.allocated_at} or below",
-            "use the State in which it was allocated, or allocate the item here and use its handle",
+            "the handle of an item that was allocated in it, or in another before this was copied",
+            "one of another State, or one allocated after the copy was made, or one that was "
+            f"forgotten when the State backed up to {handle.allocated_at}",
+            "use a State that has the item, or allocate it here and use its new handle",
         )

@@ -2,12 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
-from typing import Any, Literal, final, overload
+from typing import Any, Literal, NoReturn, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import NotAStateError, brief
+from stagecache.errors import (
+    InvalidCountError,
+    InvalidNameError,
+    NodeInUseError,
+    NotAStateError,
+    NotPicklableError,
+    StageTooLowError,
+    brief,
+)
 from stagecache.graph.evaluation import Arguments
 from stagecache.state.contents import Contents
 from stagecache.state.display import cache_text, html, summary, text
@@ -20,7 +28,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.realization import Realization
-from stagecache.state.refusals import check_count, check_subsystem, too_high, too_low
+from stagecache.state.refusals import check_count, check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import INSTANCE, TOPOLOGY
 from stagecache.state.subsystem_state import SubsystemState
@@ -60,7 +68,7 @@ class State(AbstractPartition):
     (False, 0.75)
     """
 
-    __slots__ = ("__weakref__", "_lock", "_store")
+    __slots__ = ("__weakref__", "_contents", "_lock", "_store")
 
     def __init__(self) -> None:
         self._become(Contents(Realization.empty(_binder(self))))
@@ -96,6 +104,17 @@ class State(AbstractPartition):
 
     __copy__ = copy
 
+    def __deepcopy__(self, memo: object) -> "State":
+        return self.copy()
+
+    def __reduce__(self) -> NoReturn:
+        raise NotPicklableError(
+            f"{self!r}: cannot be pickled",
+            "something that means the same in another process",
+            "a State, whose items are known by handles, and whose values are computed, here",
+            "pickle the values of its variables, and write them into a State there",
+        )
+
     def assign(self, other: "State") -> None:
         """Become a copy of another State.
 
@@ -108,6 +127,7 @@ class State(AbstractPartition):
         """
         _check_state(other)
         if other is not self:
+            self._refuse_while_computing()
             self._contents.assign(other._contents.copy(_binder(self)))
             self._store = self._contents.realization.store
 
@@ -116,6 +136,16 @@ class State(AbstractPartition):
         topology_version = self.topology_version
         self.assign(State())
         self.topology_version = topology_version + 1
+
+    def _refuse_while_computing(self) -> None:
+        realization = self._contents.realization
+        for node in realization.evaluator.computing():
+            raise NodeInUseError(
+                f"{realization.store.keys[node]}: is being computed, and would be forgotten",
+                "a State in which nothing is being computed",
+                "an assignment to it, or its clearing",
+                "do this outside of compute functions, and while no other thread reads",
+            )
 
     def is_consistent(self, other: "State") -> bool:
         """Whether the other State has the same numbers of items, in all and in each subsystem.
@@ -152,12 +182,14 @@ class State(AbstractPartition):
 
         Raises
         ------
-        StageTooHighError
+        StageTooHighError, InvalidNameError
         """
         realization = self._contents.realization
         if realization.stage > Stage.EMPTY:
             raise too_high("adding a subsystem", Stage.EMPTY, "the system", realization.stage)
-        return realization.add_subsystem(str(name), str(version))
+        _check_text(name, "the name of a subsystem")
+        _check_text(version, "the version of a subsystem")
+        return realization.add_subsystem(name, version)
 
     def set_num_subsystems(self, count: int) -> None:
         """Forget everything, and add that many subsystems without names.
@@ -179,7 +211,9 @@ class State(AbstractPartition):
         UnknownSubsystemError
         """
         x = self._check_index(index)
-        self._contents.realization.rename_subsystem(x, str(name), str(version))
+        _check_text(name, f"the name of subsystem {x}")
+        _check_text(version, f"the version of subsystem {x}")
+        self._contents.realization.rename_subsystem(x, name, version)
 
     def __getitem__(self, subsystem: Any) -> SubsystemState:
         """Return the partition of a subsystem, given by its index, or by itself.
@@ -245,7 +279,12 @@ class State(AbstractPartition):
         what = "invalidate_all_cache_at_or_above()"
         stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, what)
         if stage < INSTANCE:
-            raise too_low(what, INSTANCE, "the stage to be invalidated", stage)
+            raise StageTooLowError(
+                f"{what}: would lose variables",
+                f"{INSTANCE} or a later stage",
+                f"{stage}",
+                f"call invalidate_all(Stage.{stage.name}) if that is meant",
+            )
         self._contents.invalidate_explicitly(stage)
 
     @property
@@ -260,6 +299,13 @@ class State(AbstractPartition):
         Infinity, if all stages realized then still are, and were not left in the meantime.
         """
         now = self.stage_versions
+        if not isinstance(versions, Sequence):
+            raise InvalidCountError(
+                "lowest_stage_difference(): its versions are none",
+                "what stage_versions was at some time",
+                brief(versions),
+                "keep state.stage_versions, and pass it later",
+            )
         for stage, (before, after) in enumerate(zip(versions, now, strict=False)):
             if before != after:
                 return Stage(stage)
@@ -407,7 +453,7 @@ class State(AbstractPartition):
     def upd_event_triggers(self) -> Vector:
         """Where they are to be put; sealed when they can be read. Invalidates nothing."""
         self._contents.require_stage(INSTANCE, None, "event triggers")
-        return self._contents.pools.writable_triggers(None, None)
+        return self._contents.pools.writable_triggers(None, None, self.stage)
 
     @property
     def num_event_triggers(self) -> int:
@@ -438,7 +484,13 @@ class State(AbstractPartition):
 def _binder(state: State) -> Callable[[int], Arguments]:
     """What compute functions are called with: the State, which would be in a cycle otherwise."""
     weak = ref(state)
-    return lambda _: (weak(),)
+
+    def bind(_: int) -> Arguments:
+        alive = weak()
+        assert alive is not None, "who reads an entry holds the State"
+        return (alive,)
+
+    return bind
 
 
 def _check_state(other: object) -> None:
@@ -448,4 +500,11 @@ def _check_state(other: object) -> None:
             "a State",
             f"an object of type {type(other).__name__}",
             "pass a State",
+        )
+
+
+def _check_text(text: object, what: str) -> None:
+    if not isinstance(text, str):
+        raise InvalidNameError(
+            f"{what}: is no string", "a string, which may be empty", brief(text), "write it as one"
         )

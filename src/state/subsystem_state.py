@@ -14,18 +14,20 @@ from stagecache.state.allocation import (
     allocate_triggers,
 )
 from stagecache.state.contents import Contents
+from stagecache.state.display import counted
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
 )
+from stagecache.state.layout import SubsystemLayout
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_index
+from stagecache.state.refusals import check_index, check_subsystem, is_item
 from stagecache.state.stage import Stage, check_stage
 
 T = TypeVar("T")
-Index = SupportsIndex  # an integer or a handle
+Index = SupportsIndex | AbstractHandle
 
 
 @final
@@ -43,20 +45,38 @@ class SubsystemState(AbstractPartition):
         Of the subsystem.
     """
 
-    __slots__ = ()
+    __slots__ = ("_whole",)
 
     _index: int
 
     def __init__(self, contents: Contents, index: int) -> None:
-        self._contents = contents
+        self._whole = contents
         self._index = index
 
+    @property
+    def _contents(self) -> Contents:  # type: ignore[override]  # a State has it as an attribute
+        """Those of the State, which has the subsystem unless it was cleared or assigned to."""
+        contents = self._whole
+        if self._index >= len(contents.realization.stages):
+            check_subsystem(self._index, len(contents.realization.stages), contents.who)
+        return contents
+
     def __repr__(self) -> str:
-        layout = self._contents.realization.layout.subsystems[self._index]
+        if self._index >= len(self._whole.realization.stages):
+            return f"SubsystemState(subsystem {self._index}, which is not in the State any more)"
+        discrete, entries = len(self._layout.discrete), len(self._layout.entries)
         return (
             f"SubsystemState({self._contents.who(self._index)} at {self.stage}: "
-            f"{len(layout.discrete)} discrete variables, {len(layout.entries)} cache entries)"
+            f"{counted(discrete, 'discrete variable')}, {counted(entries, 'cache entry')})"
         )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SubsystemState):
+            return NotImplemented
+        return self._whole is other._whole and self._index == other._index
+
+    def __hash__(self) -> int:
+        return hash((id(self._whole), self._index))
 
     @property
     def index(self) -> int:
@@ -66,12 +86,12 @@ class SubsystemState(AbstractPartition):
     @property
     def name(self) -> str:
         """The name of the subsystem."""
-        return self._contents.realization.layout.subsystems[self._index].name
+        return self._layout.name
 
     @property
     def version(self) -> str:
         """The version of the subsystem: a text of its own choice."""
-        return self._contents.realization.layout.subsystems[self._index].version
+        return self._layout.version
 
     # ------------------------------------------------------------------ stages
 
@@ -205,7 +225,7 @@ class SubsystemState(AbstractPartition):
 
     def has_discrete_variable(self, index: Index) -> bool:
         """Whether there is a discrete variable of that index, or with that handle."""
-        return self._has(index, self._contents.realization.layout.subsystems[self._index].discrete)
+        return is_item(index, self._layout.discrete)
 
     def discrete_variable_info(self, index: Index) -> DiscreteVariable[Any]:
         """The handle, which knows all that is constant about it.
@@ -217,7 +237,7 @@ class SubsystemState(AbstractPartition):
         if isinstance(index, DiscreteVariable):
             self._contents.require_of(index, self._index)
             return index
-        variables = self._contents.realization.layout.subsystems[self._index].discrete
+        variables = self._layout.discrete
         whose = self._contents.who(self._index)
         return variables[check_index(index, len(variables), "discrete variable", whose)]
 
@@ -411,7 +431,7 @@ class SubsystemState(AbstractPartition):
 
     def has_cache_entry(self, index: Index) -> bool:
         """Whether there is a cache entry of that index, or with that handle."""
-        return self._has(index, self._contents.realization.layout.subsystems[self._index].entries)
+        return is_item(index, self._layout.entries)
 
     def cache_entry_info(self, index: Index) -> CacheEntry[Any]:
         """The handle, which knows all that is constant about it.
@@ -423,7 +443,7 @@ class SubsystemState(AbstractPartition):
         if isinstance(index, CacheEntry):
             self._contents.require_of(index, self._index)
             return index
-        entries = self._contents.realization.layout.subsystems[self._index].entries
+        entries = self._layout.entries
         whose = self._contents.who(self._index)
         return entries[check_index(index, len(entries), "cache entry", whose)]
 
@@ -449,7 +469,7 @@ class SubsystemState(AbstractPartition):
     def upd_cache_entry(self, index: Index) -> Any:
         """The value, to be changed in place, realized or not; changes neither.
 
-        An array is sealed when anything is next realized or marked.
+        An array is sealed when the entry is marked, or a subsystem or the system advances.
         """
         return self._contents.upd_entry(self.cache_entry_info(index))
 
@@ -469,7 +489,6 @@ class SubsystemState(AbstractPartition):
         """Make it unrealized, and all that depends on it. Cost O(transitive dependents)."""
         self._contents.unmark(self.cache_entry_info(index))
 
-    def _has(self, index: Index, items: "list[Any]") -> bool:
-        if isinstance(index, AbstractHandle):
-            return any(item is index for item in items)
-        return 0 <= index.__index__() < len(items)
+    @property
+    def _layout(self) -> SubsystemLayout:
+        return self._contents.realization.layout.subsystems[self._index]

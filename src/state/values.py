@@ -4,11 +4,15 @@ An array is kept as a private read-only copy. States share it; who wants to chan
 gets a copy of his own first. Any other value is kept as it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from copy import deepcopy
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from stagecache.errors import NotANumberError, ShapeError, brief
+from stagecache.state.handles import Vector
 
 IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes, frozenset, type})
 
@@ -27,17 +31,42 @@ def seal(value: object) -> None:
         value.flags.writeable = False
 
 
-def duplicates(values: list[Any]) -> list[Any]:
-    """The values for a copy of the State: shared where nobody can change them, else copied."""
-    if IMMUTABLE.issuperset(map(type, values)):
+def duplicates(values: list[Any], handed_out: Set[int], name: Callable[[int], str]) -> list[Any]:
+    """The values for a copy of the State: shared where nobody can change them, else copied.
+
+    Parameters
+    ----------
+    values : list
+    handed_out : set of int
+        Where there are arrays that somebody may have kept a writable slice of.
+    name : callable
+        What to call the item there, if its value cannot be copied.
+    """
+    if not handed_out and IMMUTABLE.issuperset(map(type, values)):
         return values.copy()
-    return [v if type(v) in IMMUTABLE else _duplicate(v) for v in values]
+    memo: dict[int, Any] = {}
+    twins = values.copy()
+    for i, value in enumerate(values):
+        if type(value) not in IMMUTABLE:
+            try:
+                twins[i] = _duplicate(value, memo, is_shared=i not in handed_out)
+            except Exception as error:
+                error.add_note(f"while the value of {name(i)} was being copied")
+                raise
+    return twins
 
 
-def _duplicate(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return value if not value.flags.writeable else kept(value)
-    return deepcopy(value)
+def duplicate(value: object) -> Any:
+    """The value, if nobody can change it; else a copy."""
+    return _duplicate(value, {}, is_shared=True)
+
+
+def _duplicate(value: object, memo: dict[int, Any], *, is_shared: bool) -> object:
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value if is_shared and not value.flags.writeable else kept(value)
+    twin = deepcopy(value, memo)
+    seal(twin)
+    return twin
 
 
 def freezing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -52,3 +81,34 @@ def freezing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return value
 
     return computed
+
+
+def numbers(values: ArrayLike, shape: tuple[int, ...] | None, what: str) -> Vector:
+    """Return real numbers of that shape, or of any number in one dimension, as floats.
+
+    Raises
+    ------
+    NotANumberError, ShapeError
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # of lists of different lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiu" and array.size:
+        raise NotANumberError(
+            f"{what}: cannot be assigned",
+            "real numbers",
+            f"{brief(values)}, of type {type(values).__name__}",
+            "convert it to an array of floats",
+        )
+    if shape is None and array.ndim == 1:
+        shape = array.shape
+    if array.shape != shape:
+        some = "assign all values at once; to write some of them, change what upd_...() returns"
+        raise ShapeError(
+            f"{what}: cannot be assigned",
+            "one number" if shape == () else f"an array of shape {shape or '(n,)'}",
+            f"one of shape {array.shape}",
+            some if shape else "give a number" if shape == () else "list one value for each item",
+        )
+    return array.astype(np.float64)

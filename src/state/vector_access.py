@@ -5,14 +5,14 @@ made stale; then the value changes. So nothing stale passes for valid, even if C
 between.
 """
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.errors import NotANumberError, ShapeError, StagecacheError, brief
+from stagecache.errors import StagecacheError
 from stagecache.state.handles import AbstractHandle, ContinuousVariable, Vector
 from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import EMPTY, INSTANCE, MODEL, TIME, TOPOLOGY, AbstractStaged
+from stagecache.state.values import numbers
 from stagecache.state.vectors import CONTINUOUS, VectorKind
 
 
@@ -36,7 +36,7 @@ class AbstractVectorAccess(AbstractStaged):
             raise self._not_there(kind, subsystem)
         if kind.invalidates is not None:
             self._count_write(kind, subsystem)
-        return self.pools.writable_view(kind, subsystem)
+        return self.pools.writable_view(kind, subsystem, self.stage_of(subsystem))
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
         """Write all values of a variable."""
@@ -96,7 +96,7 @@ class AbstractVectorAccess(AbstractStaged):
         what = f"event triggers of stage {stage}"
         stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
         self.require_stage(INSTANCE, None, what)
-        return self.pools.writable_triggers(stage, subsystem)
+        return self.pools.writable_triggers(stage, subsystem, self.stage_of(subsystem))
 
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
         """How many there are."""
@@ -171,31 +171,3 @@ class AbstractVectorAccess(AbstractStaged):
         """The time, at any stage."""
         self.require(variable)
         return self.time
-
-
-def numbers(values: ArrayLike, shape: tuple[int, ...], what: str) -> Vector:
-    """Return real numbers of that shape as an array of floats.
-
-    Raises
-    ------
-    NotANumberError, ShapeError
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # of lists of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "fiu" and array.size:
-        raise NotANumberError(
-            f"{what}: cannot be assigned",
-            "real numbers",
-            f"{brief(values)}, of type {type(values).__name__}",
-            "convert it to an array of floats",
-        )
-    if array.shape != shape:
-        raise ShapeError(
-            f"{what}: cannot be assigned",
-            f"an array of shape {shape}" if shape else "one number",
-            f"one of shape {array.shape}",
-            "assign all values at once; to write some of them, change what upd_...() returns",
-        )
-    return array.astype(np.float64)

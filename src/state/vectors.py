@@ -34,6 +34,8 @@ class VectorKind:
         The system, or for a partition the subsystem, must have reached it for it to be read.
     invalidates : Stage or None
         A write makes this stage stale, and those after it; None: it is a cache.
+    sealed : Stage
+        When this stage is reached, a view of a cache is sealed: some of it can be read.
     """
 
     name: str
@@ -43,6 +45,12 @@ class VectorKind:
     exists: Stage
     read: Stage
     invalidates: Stage | None
+    sealed: Stage = attrs.field(default=attrs.Factory(lambda self: self.read, takes_self=True))
+
+    @property
+    def initial(self) -> float:
+        """What its items are when it is allocated."""
+        return 1.0 if self in WEIGHTS else float("nan")
 
     @property
     def is_variable(self) -> bool:
@@ -68,12 +76,12 @@ Z_WEIGHTS = VectorKind("z_weights", "z_weights", "z", (), _M, _M, _R)
 QERR_WEIGHTS = VectorKind("qerr_weights", "qerr_weights", "qerr", (), _I, _I, _P)
 UERR_WEIGHTS = VectorKind("uerr_weights", "uerr_weights", "uerr", (), _I, _I, _V)
 
-YDOT = VectorKind("ydot", "ydot", "", (), _M, _A, None)
+YDOT = VectorKind("ydot", "ydot", "", (), _M, _A, None, sealed=_V)
 QDOT = VectorKind("qdot", "ydot", "q", (), _M, _V, None)
 UDOT = VectorKind("udot", "ydot", "u", ("q",), _M, _A, None)
 ZDOT = VectorKind("zdot", "ydot", "z", ("q", "u"), _M, _D, None)
 QDOTDOT = VectorKind("qdotdot", "qdotdot", "q", (), _M, _A, None)
-YERR = VectorKind("yerr", "yerr", "", (), _I, _V, None)
+YERR = VectorKind("yerr", "yerr", "", (), _I, _V, None, sealed=_P)
 QERR = VectorKind("qerr", "yerr", "qerr", (), _I, _P, None)
 UERR = VectorKind("uerr", "yerr", "uerr", ("qerr",), _I, _V, None)
 UDOTERR = VectorKind("udoterr", "udoterr", "udoterr", (), _I, _A, None)

@@ -8,6 +8,7 @@ import pytest
 
 from stagecache import CacheEntry, Stage, State, SubsystemState
 from stagecache.errors import (
+    ComputeSignatureError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
     InvalidCountError,
@@ -150,6 +151,7 @@ def of_another_state() -> CacheEntry[Any]:
 REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] = [
     (ShapeError, lambda s: s.allocate_q(1.0)),
     (ShapeError, lambda s: s.allocate_u([[1.0]])),
+    (NotANumberError, lambda s: s.allocate_u([[1.0], [2.0, 3.0]])),
     (NotANumberError, lambda s: s.allocate_z(["x"])),
     (InvalidNameError, lambda s: s.allocate_q([1.0], name=3)),  # type: ignore[arg-type]
     (InvalidCountError, lambda s: s.allocate_qerr(-1)),
@@ -177,6 +179,10 @@ REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] 
     (
         NotCallableError,
         lambda s: s.allocate_lazy_cache_entry(TIME, compute=3),  # type: ignore[call-overload]
+    ),
+    (
+        ComputeSignatureError,
+        lambda s: s.allocate_lazy_cache_entry(TIME, compute=lambda: 1),  # type: ignore[misc, arg-type]
     ),
 ]
 

@@ -17,10 +17,10 @@ def build(stage: Stage) -> State:
 def test_repr_says_stage_sizes_and_how_much_is_realized() -> None:
     assert repr(State()) == "State(at Empty: 0 subsystems, 0 of 0 cache entries realized)"
     assert repr(build(Stage.POSITION)) == (
-        "State(at Position: 2 subsystems, t=0, nq=2, nu=0, nz=0, 1 of 1 cache entries realized)"
+        "State(at Position: 2 subsystems, t=0, nq=2, nu=0, nz=0, 1 of 1 cache entry realized)"
     )
     assert repr(build(Stage.TIME)[0]) == (
-        "SubsystemState(subsystem 0 'arm <1>' at Time: 1 discrete variables, 1 cache entries)"
+        "SubsystemState(subsystem 0 'arm <1>' at Time: 1 discrete variable, 1 cache entry)"
     )
 
 
@@ -58,6 +58,14 @@ def test_a_state_can_be_shown_at_every_stage(stage: Stage) -> None:
     html = state._repr_html_()
     assert "arm &lt;1&gt;" in html
     assert html.count("<tr>") == 3
+
+
+def test_of_many_subsystems_the_first_are_shown() -> None:
+    state = State()
+    state.set_num_subsystems(1_000)
+    for shown in (str(state), state.cache_to_string(), state._repr_html_()):
+        assert "... and 950 subsystems more" in shown
+        assert len(shown) < 20_000
 
 
 def test_long_vectors_are_shortened() -> None:

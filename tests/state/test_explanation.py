@@ -2,7 +2,7 @@
 
 import pytest
 
-from stagecache import Stage, State
+from stagecache import CacheEntry, Stage, State
 from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
 from tests.state.realizing import realize, state_of
 
@@ -73,6 +73,30 @@ def test_an_explicit_invalidation_upstream() -> None:
     )
 
 
+def test_the_reason_is_the_same_in_a_deep_chain() -> None:
+    state = state_of("arm")
+    block = state[0].allocate_q([1.0], name="angle")
+    bottom = state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, (block,), 1.0, name="pull"
+    )
+    above = bottom
+    for _ in range(100):
+        above = one_more(state, above)
+    realize(state, INSTANCE)
+    bottom.mark_realized(state)
+    assert above(state) == 101.0
+    block.upd(state)
+    with pytest.raises(CacheEntryOutOfDateError, match="stale since a change of q block 'angle'"):
+        above(state)
+    assert "stale since" in reason(state, bottom.index)
+
+
+def one_more(state: State, above: CacheEntry[float]) -> CacheEntry[float]:
+    return state[0].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, INFINITY, (above,), compute=lambda state: above(state) + 1
+    )
+
+
 def test_a_copy() -> None:
     twin = realize(build().copy(), TIME)
     assert "invalidated by the copy of the State" in reason(twin)
@@ -87,5 +111,5 @@ def test_a_stage_that_it_waits_for() -> None:
         "cache entry 'pull' of subsystem 0 'arm': needs a later stage\n"
         "  expected: subsystem 0 'arm' at Time or later\n"
         "  got:      subsystem 0 'arm' at Instance\n"
-        "  cure:     realize it to Time first"
+        "  cure:     realize it to Time first, stage by stage with advance_to_stage()"
     )

@@ -1,4 +1,5 @@
 import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ from stagecache.errors import (
     ForeignNodeError,
     HandleTruthError,
     NotAStateError,
+    NotPicklableError,
     StageTooLowError,
     UnknownItemError,
+    UnknownSubsystemError,
 )
 from tests.state.realizing import realize, state_of
 
@@ -120,6 +123,37 @@ def test_what_is_no_state_is_refused(bad: Any) -> None:
     for handle in handles:
         with pytest.raises(NotAStateError, match="a State"):
             handle(bad)
+
+
+def test_a_handle_of_another_kind_is_no_index() -> None:
+    state, (q, mass, _, _, entry), _ = build()
+    for call, handle in (
+        (state[0].get_cache_entry, mass),
+        (state[0].cache_entry_info, q),
+        (state[0].get_discrete_variable, entry),
+    ):
+        with pytest.raises(UnknownItemError, match="use the handle of a "):
+            call(handle)
+    with pytest.raises(UnknownSubsystemError):
+        state[entry]
+    assert not state[0].has_cache_entry(mass)
+
+
+def test_a_partition_is_no_state() -> None:
+    state, _, entry = build()
+    with pytest.raises(NotAStateError, match="pass the whole State"):
+        entry(state[0])  # type: ignore[arg-type]  # is refused
+    with pytest.raises(NotAStateError):
+        entry(State)  # type: ignore[arg-type]  # is refused
+
+
+def test_states_and_handles_are_not_pickled_yet_but_copied() -> None:
+    state, _, entry = build()
+    for thing in (state, entry, [entry]):
+        with pytest.raises(NotPicklableError):
+            pickle.dumps(thing)
+    twin = copy.deepcopy({"state": state})["state"]
+    assert entry(twin) == 6.0
 
 
 def test_handles_are_const_hashable_and_no_conditions() -> None:

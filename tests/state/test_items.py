@@ -83,6 +83,13 @@ def auto() -> State:
     return state
 
 
+def test_the_update_value_is_not_the_value() -> None:
+    state = state_of("a")
+    variable = state[0].allocate_auto_update_discrete_variable(POSITION, [1], VELOCITY)
+    state[0].upd_discrete_variable_update_value(variable).append(2)
+    assert (variable(state), variable.version(state)) == ([1], 1)
+
+
 def test_an_automatic_update_exchanges_the_values_and_leaves_stages_alone() -> None:
     state = auto()
     subsystem = state[0]
@@ -226,9 +233,10 @@ def test_items_are_found_by_index_and_by_handle() -> None:
     assert state[0].cache_entry_allocation_stage(1) is Stage.EMPTY
     assert state[0].discrete_variable_allocation_stage(0) is Stage.EMPTY
     assert state[0].discrete_variable_invalidates_stage(0) is POSITION
-    for bad in (-1, 3, 1.5, "x", None, True):
+    assert not state[0].has_cache_entry("x")  # type: ignore[arg-type]  # is none
+    for bad in (-1, 3, 1.5, "x", None, True, np.array([0])):
         with pytest.raises(UnknownItemError, match="subsystem 0 'a'"):
             state[0].get_cache_entry(bad)  # type: ignore[arg-type]  # is refused
-    for bad in (-1, 1, "a"):
+    for missing in (-1, 1, "a", int, np.array([0])):
         with pytest.raises(UnknownSubsystemError):
-            state[bad]
+            state[missing]

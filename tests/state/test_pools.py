@@ -16,6 +16,7 @@ def build() -> State:
     state[1].allocate_qerr(1)
     state[0].allocate_discrete_variable(Stage.INSTANCE, np.zeros(2), name="masses")
     state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY, np.zeros(2))
+    state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY)
     return realize(state, Stage.TIME)
 
 
@@ -79,12 +80,26 @@ def test_a_cache_is_sealed_when_the_stage_is_reached_at_which_it_is_read() -> No
     whole, part = state.upd_qerr(), state[1].upd_qerr()
     state[0].mark_cache_value_realized(0)
     assert not sealed(part)
+    state[0].advance_to_stage(Stage.POSITION)
+    assert not sealed(part)
+    assert sealed(whole), "it overlaps what can be read"
     state[1].advance_to_stage(Stage.POSITION)
     assert sealed(part)
-    assert not sealed(whole)
-    realize(state, Stage.POSITION)
-    assert sealed(whole)
-    assert not sealed(state.upd_qerr())
+
+
+def test_a_vector_of_several_parts_is_sealed_when_one_of_them_can_be_read() -> None:
+    state = realize(build(), Stage.POSITION)
+    ydot = state.upd_ydot()
+    realize(state, Stage.VELOCITY)
+    assert sealed(ydot)
+
+
+def test_a_cache_that_can_be_read_is_sealed_by_the_next_computation() -> None:
+    state = realize(build(), Stage.POSITION)
+    view = state.upd_qerr()
+    assert not sealed(view)
+    state[0].mark_cache_value_realized(0)
+    assert sealed(view)
 
 
 def test_an_entrys_array_is_sealed_when_the_entry_is_marked() -> None:
@@ -95,7 +110,18 @@ def test_an_entrys_array_is_sealed_when_the_entry_is_marked() -> None:
     state[0].mark_cache_value_realized(0)
     assert sealed(array)
     assert list(state[0].get_cache_entry(0)) == [3, 3]
-    assert not sealed(state[0].upd_cache_entry(0))
+    array = state[0].upd_cache_entry(0)
+    assert not sealed(array)
+    state[0].advance_to_stage(Stage.POSITION)
+    assert sealed(array), "it may be presumed computed"
+
+
+def test_filling_an_entry_may_take_other_computations() -> None:
+    state = build()
+    array = state[0].upd_cache_entry(0)
+    state[1].upd_q()
+    state[0].mark_cache_value_realized(1)
+    assert not sealed(array)
 
 
 def test_views_of_vectors_that_are_dropped_are_sealed_and_detached() -> None:
@@ -116,6 +142,21 @@ def test_the_variables_stay_where_instance_is_invalidated() -> None:
     assert sealed(qerr)
     q[:] = 5
     assert list(state.q) == [5, 5, 5]
+
+
+def test_a_stage_that_could_not_be_reached_leaves_nothing_behind() -> None:
+    state = state_of("a")
+    state[0].allocate_qerr(3)
+    realize(state, Stage.MODEL)
+    state[0].allocate_uerr(2**60)
+    state[0].advance_to_stage(Stage.INSTANCE)
+    with pytest.raises((ValueError, MemoryError)):
+        state.advance_to_stage(Stage.INSTANCE)
+    assert state.stage == Stage.MODEL
+    state.invalidate_all(Stage.INSTANCE)
+    state[0].allocate_qerr(2)
+    realize(state, Stage.REPORT)
+    assert (state.nqerr, state.qerr_weights.shape) == (5, (5,))
 
 
 def test_assign_writes_in_place_and_seals() -> None:

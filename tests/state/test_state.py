@@ -1,6 +1,7 @@
 """The life of a State: copies, assignments, versions, subsystems."""
 
 import gc
+import sys
 import threading
 from weakref import ref
 
@@ -10,11 +11,13 @@ import pytest
 from stagecache import CacheEntry, Stage, State
 from stagecache.errors import (
     InvalidCountError,
+    NodeInUseError,
     NotAStateError,
     PrerequisiteStageError,
     StageOutOfRangeError,
     StageTooHighError,
     StageTooLowError,
+    UnknownSubsystemError,
 )
 from tests.state.realizing import realize, state_of
 
@@ -80,6 +83,39 @@ def test_an_array_that_is_handed_out_for_writing_is_copied() -> None:
     twin = state.copy()
     array[:] = 7
     assert list(twin[0].get_discrete_variable(1)) == [0, 0]
+
+
+def test_a_slice_that_somebody_kept_does_not_reach_into_a_copy() -> None:
+    state = build()
+    kept = state[0].upd_discrete_variable(1)[:]
+    realize(state, REPORT)
+    twin = state.copy()
+    kept[:] = 7
+    assert list(twin[0].get_discrete_variable(1)) == [0, 0]
+
+
+def test_objects_in_arrays_and_objects_held_twice_are_copied_as_such() -> None:
+    state = state_of("a")
+    shared = [1]
+    array = np.empty(1, object)
+    array[0] = shared
+    for value in (array, shared, shared):
+        state[0].allocate_discrete_variable(INSTANCE, value)
+    realize(state, TOPOLOGY)
+    twin = state.copy()
+    twin[0].get_discrete_variable(1).append(2)
+    assert state[0].get_discrete_variable(0)[0] == [1]
+    assert twin[0].get_discrete_variable(0)[0] is twin[0].get_discrete_variable(2)
+    assert twin[0].get_discrete_variable(2) == [1, 2]
+
+
+def test_a_value_that_cannot_be_copied_is_named() -> None:
+    state = state_of("a")
+    state[0].allocate_discrete_variable(INSTANCE, threading.Lock(), name="door")
+    realize(state, TOPOLOGY)
+    with pytest.raises(TypeError) as refused:
+        state.copy()
+    assert "discrete variable 'door' of subsystem 0 'a'" in refused.value.__notes__[0]
 
 
 def test_a_copy_of_a_stale_entry_is_stale_whatever_is_realized() -> None:
@@ -193,6 +229,37 @@ def test_renaming_a_subsystem_of_a_copy_leaves_the_original_alone() -> None:
     assert (state[0].name, twin[0].name) == ("a", "b")
 
 
+def test_versions_of_a_subsystem_rise_on_where_it_was_forgotten() -> None:
+    state = build()
+    for _ in range(3):
+        state.upd_q()
+        realize(state, REPORT)
+    before = state[0].stage_versions
+    state.clear()
+    state.add_subsystem("again")
+    after = state[0].stage_versions
+    assert all(new > old for new, old in zip(after[1:], before[1:], strict=True))
+
+
+def test_a_partition_of_a_subsystem_that_is_gone_says_so() -> None:
+    state = build()
+    partition = state[0]
+    state.clear()
+    assert repr(partition) == "SubsystemState(subsystem 0, which is not in the State any more)"
+    for read in ("name", "stage"):
+        with pytest.raises(UnknownSubsystemError):
+            getattr(partition, read)
+    with pytest.raises(UnknownSubsystemError):
+        partition.allocate_q([1.0])
+
+
+def test_partitions_are_equal_if_they_are_of_one_state_and_subsystem() -> None:
+    state = state_of("a", "b")
+    assert state[0] == state[0]
+    assert len({state[0], state[0], state[1]}) == 2
+    assert state[0] != state.copy()[0]
+
+
 def test_a_stage_version_rises_when_the_stage_is_left() -> None:
     state = realize(state_of("a"), VELOCITY)
     saved = state.stage_versions
@@ -277,6 +344,47 @@ def test_threads_that_read_one_state_compute_an_entry_once() -> None:
     for thread in threads:
         thread.join()
     assert (results, len(calls)) == ([1.0] * 4, 1)
+
+
+def test_what_is_being_computed_is_not_forgotten() -> None:
+    state = state_of("a")
+
+    def compute(state: State) -> None:
+        state.invalidate_all(TOPOLOGY)
+
+    entry = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=compute)
+    clearing = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=State.clear)
+    realize(state, REPORT)
+    for refused in (entry, clearing):
+        with pytest.raises(NodeInUseError, match="is being computed"):
+            refused(state)
+    assert state.stage == REPORT
+
+
+def test_a_state_is_copied_while_other_threads_read_it() -> None:
+    state = state_of("a")
+    block = state[0].allocate_q([0.0])
+    allocate = state[0].allocate_cache_entry_with_prerequisites
+    entries = [
+        allocate(TOPOLOGY, INFINITY, (block,), compute=lambda state: float(block(state)[0]))
+        for _ in range(100)
+    ]
+    realize(state, REPORT)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for n in range(30):
+            view = state.upd_q()
+            view[0] = n
+            threads = [threading.Thread(target=lambda: [e(state) for e in entries]) for _ in (1, 2)]
+            for thread in threads:
+                thread.start()
+            copies = [state.copy() for _ in range(5)]
+            for thread in threads:
+                thread.join()
+            assert [[e(c) for e in entries] for c in copies] == [[n] * len(entries)] * 5
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def one_more(state: State, above: CacheEntry[float]) -> CacheEntry[float]:

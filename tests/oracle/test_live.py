@@ -1,0 +1,58 @@
+"""Fresh random commands on the real library, on the model of it, and on State."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import settings
+
+from tests.oracle import simbody
+from tests.oracle.commands import BYTES, PAUSE, Commands
+from tests.oracle.model import Model
+from tests.oracle.pair import LOOK, Pair
+from tests.oracle.quirks import ALL
+from tests.oracle.simbody import Simbody
+
+pytestmark = [
+    pytest.mark.simbody,
+    pytest.mark.skipif(not simbody.is_available(), reason=str(simbody.reason_not_available())),
+]
+LONGEST = 120  # commands
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Simbody]:
+    with Simbody() as process:
+        yield process
+
+
+def test_state_and_the_model_answer_as_the_real_library_does(
+    real: Simbody, record_property: Callable[[str, object], None]
+) -> None:
+    """The seed of a failing sequence is its number; it is printed with the commands."""
+    count = settings().max_examples
+    compared = sum(compare(real, seed) for seed in range(count))
+    record_property("sequences", count)
+    record_property("commands compared", compared)
+    print(f"{count} sequences, {compared} commands compared")  # noqa: T201 - shown by -rP
+    assert compared > 10 * count
+
+
+def compare(real: Simbody, seed: int) -> int:
+    """Run one sequence on all three; return the number of commands compared."""
+    rng = random.Random(seed)
+    model, pair = Model(ALL), Pair()
+    commands = Commands(model, is_live=True)
+    done = ["reset_all"]
+    assert real.run("reset_all") == "ok"
+    for _ in range(rng.randint(10, LONGEST)):
+        command = commands.next(rng.randbytes(BYTES))
+        if command == PAUSE:
+            continue
+        done.append(command)
+        failed = f"seed {seed}:\n" + "\n".join(done)
+        assert real.run(command) == model.run(command), failed
+        assert real.run(LOOK) == model.run(LOOK), failed
+        answers = pair.run(command)
+        assert not answers.differences, failed
+    return 2 * (len(done) - 1)
