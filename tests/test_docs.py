@@ -11,6 +11,10 @@ import pytest
 
 import stagecache
 from stagecache import errors
+from tests.oracle.findings import FINDINGS
+from tests.oracle.model import Model
+from tests.oracle.quirks import ALL, NONE, Quirk
+from tests.oracle.traces import RECORDED, load_traces
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -47,12 +51,12 @@ def test_every_python_block_is_run_as_a_doctest(page: Path) -> None:
             assert block.endswith("\n\n"), "without a blank line, doctest expects the fence"
 
 
-def test_the_guide_lists_every_error_with_the_exception_that_it_also_is() -> None:
-    guide = (DOCS / "graph.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", guide, re.M))
+def test_every_error_is_listed_with_the_exception_that_it_also_is() -> None:
+    page = (DOCS / "errors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page, re.M)
     named = {error.__name__: error for error in ERRORS if error is not errors.StagecacheError}
-    assert sorted(listed) == sorted(named)
-    for name, base in listed.items():
+    assert sorted(name for name, _ in rows) == sorted(named)
+    for name, base in rows:
         assert issubclass(named[name], vars(builtins).get(base) or named[base])
 
 
@@ -60,3 +64,43 @@ def test_every_page_is_reached_from_the_index() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     toctree = index.split("```{toctree}")[1].split("```")[0].split()
     assert sorted([*toctree[1:], "index"]) == [page.stem for page in PAGES]
+
+
+# ---------------------------------------------------------------------- simbody.md
+
+
+def simbody_page() -> tuple[str, list[str]]:
+    """What comes before the sections, and what stands under each heading of the third level."""
+    text = (DOCS / "simbody.md").read_text(encoding="utf-8")
+    introduction, *sections = re.split(r"^### ", text, flags=re.M)
+    return introduction, [re.split(r"^## ", section, flags=re.M)[0] for section in sections]
+
+
+def test_the_page_on_simbody_has_one_section_for_each_quirk() -> None:
+    _, sections = simbody_page()
+    named = [re.match(r".+\n\n`(\w+)`: ", section) for section in sections]
+    assert [match and match[1] for match in named] == [str(quirk) for quirk in Quirk]
+
+
+@pytest.mark.parametrize("quirk", Quirk, ids=str)
+def test_a_section_on_simbody_says_what_the_quirk_is_and_shows_its_finding(quirk: Quirk) -> None:
+    (section,) = [part for part in simbody_page()[1] if f"\n\n`{quirk}`: " in part]
+    finding = FINDINGS[quirk]
+    heading, sentence, *_ = section.split("\n\n")
+    assert heading.lower() == finding.title.lower()
+    assert " ".join(sentence.split()) == f"`{quirk}`: {quirk.sentence}"
+    (block,) = re.findall(r"^```text\n(.*?)^```$", section, re.M | re.S)
+    real, contract = Model(ALL), Model(NONE)
+    assert [re.split(" {3,}", line) for line in block.splitlines()] == [
+        ["", "Simbody", "stagecache"],
+        *([command, real.run(command), contract.run(command)] for command in finding.commands),
+    ]
+
+
+def test_the_page_on_simbody_counts_the_traces() -> None:
+    introduction, _ = simbody_page()
+    traces = load_traces(RECORDED)
+    commands = sum(map(len, traces))
+    assert f"{RECORDED.name}` holds {len(traces)} recorded sequences, {commands:,} commands" in (
+        " ".join(introduction.split())
+    )
