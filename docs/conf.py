@@ -1,5 +1,6 @@
 """Configuration of the documentation site; see https://www.sphinx-doc.org."""
 
+import re
 from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,13 @@ default_role = "code"  # of `this` in a docstring
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 
-# What the strict build (-n) cannot find: Python's own documentation, which is not looked up since
-# the build needs no network; type variables; words that stand for a type in a docstring.
+# What the strict build (-n) cannot find: the documentation of Python and NumPy, which is not looked
+# up since the build needs no network; type variables; words that stand for a type in a docstring.
 nitpick_ignore_regex = [
-    ("py:class", r"collections\.abc\.\w+"),
+    ("py:class", r"(collections\.abc|threading)\.\w+"),
+    ("py:class", r"numpy\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
-    ("py:class", r"callable|hashable|iterable|sequence"),
+    ("py:class", r"callable|handles|hashable|int to list|iterable|sequence|Contents"),
 ]
 
 html_theme = "furo"
@@ -39,9 +41,30 @@ def set_off_colon(_app: "Sphinx", what: str, *rest: object) -> None:
         lines[:0] = ["..", ""]  # an empty comment
 
 
-def hide_call(_app: "Sphinx", _what: str, name: str, *_: object) -> tuple[str, str] | None:
-    """Leave out how a handle is made: only a graph makes one."""
-    return ("", "") if name.endswith((".AbstractNode", ".Entry", ".Variable")) else None
+# What only a graph or a State makes.
+MADE = ("AbstractHandle", "AbstractNode", "CacheEntry", "ContinuousVariable", "DiscreteVariable")
+MADE += ("Entry", "SubsystemState", "TimeVariable", "Variable")
+
+# What people call a type that autodoc writes out.
+SHORT = {
+    r"~?numpy\._typing\.[^,)]*": "ArrayLike",
+    r"~?numpy\.ndarray\[tuple\[.*?\], ~?numpy\.dtype\[~?numpy\.float64\]\]": "ndarray",
+    r"~?stagecache\.state\.handles\.AnyState": "~stagecache.State",
+}
+
+
+def shorten(
+    _app: "Sphinx", _what: str, name: str, _object: object, _options: object, *texts: str | None
+) -> tuple[str, str] | None:
+    """Leave out how a handle is made, and call types by their names."""
+    if name.rpartition(".")[2] in MADE:
+        return ("", "")
+    signature, result = (text or "" for text in texts)
+    if not signature:
+        return None
+    for pattern, short in SHORT.items():
+        signature, result = re.sub(pattern, short, signature), re.sub(pattern, short, result)
+    return signature, result
 
 
 def close_up(_app: "Sphinx", _page: str, source: list[str]) -> None:
@@ -52,5 +75,5 @@ def close_up(_app: "Sphinx", _page: str, source: list[str]) -> None:
 def setup(app: "Sphinx") -> None:
     """Connect the functions above, the first before that of napoleon."""
     app.connect("autodoc-process-docstring", set_off_colon, priority=400)
-    app.connect("autodoc-process-signature", hide_call)
+    app.connect("autodoc-process-signature", shorten)
     app.connect("source-read", close_up)

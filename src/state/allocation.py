@@ -10,9 +10,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from stagecache.errors import (
+    ComputeSignatureError,
     DuplicatePrerequisiteError,
     InvalidNameError,
     NotANodeError,
+    NotCallableError,
     PrerequisitesError,
     PrerequisiteStageError,
     brief,
@@ -153,7 +155,7 @@ def allocate_entry(
     for handle in above:
         _check_lifetime(contents, handle, earliest, allocated_at, what)
     if compute is not None:
-        check_function(str(what), compute, ("state",))
+        _check_compute(compute, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry: CacheEntry[Any] = CacheEntry(
         subsystem, index, allocated_at, _check_name(name, what), earliest, latest
@@ -161,6 +163,18 @@ def allocate_entry(
     function = no_function if compute is None else freezing(compute)
     contents.realization.add_entry(entry, above, kept(value), function)
     return entry
+
+
+def _check_compute(compute: Compute, what: Attempt) -> None:
+    try:
+        check_function("", compute, ("state",))
+    except (ComputeSignatureError, NotCallableError) as error:
+        raise type(error)(
+            f"{what}: its compute function cannot be called with a State",
+            "a plain function of one argument",
+            error.got,
+            "let it take the State, read from it, and return the value",
+        ) from None
 
 
 def _check_name(name: object, what: Attempt) -> str:

@@ -35,6 +35,7 @@ class HoldsItems(Protocol):
     def set_block(self, variable: "ContinuousVariable", values: ArrayLike) -> None: ...
     def upd_block(self, variable: "ContinuousVariable") -> Vector: ...
     def get_time(self, variable: "TimeVariable") -> float: ...
+    def set_time(self, time: object, variable: "TimeVariable") -> None: ...
     def version(self, handle: "AbstractHandle") -> int: ...
     def dependents(self, handle: "AbstractHandle") -> "tuple[CacheEntry[Any], ...]": ...
     def prerequisites(self, entry: "CacheEntry[Any]") -> "tuple[AbstractHandle, ...]": ...
@@ -80,6 +81,13 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     def __call__(self, state: AnyState) -> Any:
         """Return the value."""
         raise NotImplementedError
+
+    def version(self, state: AnyState) -> int:
+        """The number of the present value: it rises with each, and none is given twice.
+
+        A variable's rises with each write, that of an entry with each mark or computation.
+        """
+        return contents_of(state).version(self)
 
     def dependents(self, state: AnyState) -> "tuple[CacheEntry[Any], ...]":
         """The entries that name it as a prerequisite, in order of subsystem and index."""
@@ -164,7 +172,7 @@ class CacheEntry(AbstractHandle, Generic[T]):
                 and store.marks[self._node] >= store.gates[self._group]
             ):
                 return store.values[self._node]  # type: ignore[no-any-return]  # what T was stored
-        except (AttributeError, IndexError):
+        except (AttributeError, IndexError, TypeError):
             pass  # what is wrong is found out where there is time for it
         return contents_of(state).read_unrealized(self)  # type: ignore[no-any-return]  # what computes T
 
@@ -227,7 +235,7 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
             store = state._store
             if store.keys[self._node] is self:
                 return store.values[self._node]  # type: ignore[no-any-return]  # what T was stored
-        except (AttributeError, IndexError):
+        except (AttributeError, IndexError, TypeError):
             pass  # as in CacheEntry
         return contents_of(state).get_discrete(self)  # type: ignore[no-any-return]  # raises
 
@@ -238,10 +246,6 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
     def upd(self, state: AnyState) -> T:
         """Return the value to be changed in place; a write, as `set` is."""
         return contents_of(state).upd_discrete(self)  # type: ignore[no-any-return]  # what T was stored
-
-    def version(self, state: AnyState) -> int:
-        """The number of the present value; it rises with each and is never given twice."""
-        return contents_of(state).version(self)
 
     def _kind(self) -> str:
         return "discrete variable"
@@ -290,10 +294,6 @@ class ContinuousVariable(AbstractHandle):
         """Return a writable view of the values; a write, as `set` is."""
         return contents_of(state).upd_block(self)
 
-    def version(self, state: AnyState) -> int:
-        """The number of the present values; it rises with each write and is never given twice."""
-        return contents_of(state).version(self)
-
     def _kind(self) -> str:
         return self.kind if self.size is None else f"{self.kind} block"
 
@@ -317,9 +317,9 @@ class TimeVariable(AbstractHandle):
         """Return the time; NaN before Topology is realized."""
         return contents_of(state).get_time(self)
 
-    def version(self, state: AnyState) -> int:
-        """The number of the present time; it rises with each write and is never given twice."""
-        return contents_of(state).version(self)
+    def set(self, state: AnyState, time: float) -> None:
+        """Replace the time, which invalidates Time."""
+        contents_of(state).set_time(time, self)
 
     def _kind(self) -> str:
         return "time"

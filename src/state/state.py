@@ -216,7 +216,7 @@ class State(AbstractPartition):
         self._contents.realization.rename_subsystem(x, name, version)
 
     def __getitem__(self, subsystem: Any) -> SubsystemState:
-        """Return the partition of a subsystem, given by its index, or by itself.
+        """Return the partition of a subsystem, given by an integer or what stands for one.
 
         Raises
         ------
@@ -340,7 +340,7 @@ class State(AbstractPartition):
 
     @time.setter
     def time(self, time: float) -> None:
-        self._contents.set_time(time)
+        self._contents.set_time(time, self.variable("time"))
 
     @property
     def y(self) -> Vector:

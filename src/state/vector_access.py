@@ -158,12 +158,11 @@ class AbstractVectorAccess(AbstractStaged):
 
     # ------------------------------------------------------------------ time
 
-    def set_time(self, time: object) -> None:
+    def set_time(self, time: object, variable: AbstractHandle) -> None:
         """Write the time."""
-        realization = self.realization
+        self.require(variable)
         self.require_stage(TOPOLOGY, None, "time")
         value = float(numbers(time, (), "time"))  # type: ignore[arg-type]  # is refused
-        variable = realization.layout.variables["time"]
         self.invalidate(TIME, variable, (variable._node,))
         self.time = value
 

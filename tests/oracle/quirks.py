@@ -31,7 +31,8 @@ class Quirk(Enum):
     )
     TRIGGER_ANY_STAGE = "Event triggers can be allocated for the stages Empty and Infinity."
     KEYS_CHECKED_LATE = (
-        "A prerequisite that does not exist, or stands twice, is found after all other checks."
+        "A discrete variable that does not exist, or a prerequisite that stands twice, is found "
+        "after all other checks."
     )
     PREREQUISITE_MAY_GO_FIRST = (
         "A prerequisite may be allocated at a later stage than its dependent, and be forgotten "
