@@ -27,7 +27,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(collections\.abc|threading)\.\w+"),
     ("py:class", r"numpy\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
-    ("py:class", r"callable|handles|hashable|int to list|iterable|sequence|Contents"),
+    ("py:class", r"array_like|callable|handles|hashable|int to list|iterable|sequence|Contents"),
 ]
 
 html_theme = "furo"

@@ -11,9 +11,13 @@ from stagecache.graph import (
     Variable,
 )
 from stagecache.state import (
+    AbstractContinuousState,
+    AbstractElementView,
     AbstractHandle,
     CacheEntry,
+    ContinuousState,
     ContinuousVariable,
+    DiagramContinuousState,
     DiscreteVariable,
     Stage,
     State,
@@ -22,10 +26,14 @@ from stagecache.state import (
 )
 
 __all__ = [
+    "AbstractContinuousState",
+    "AbstractElementView",
     "AbstractHandle",
     "AbstractNode",
     "CacheEntry",
+    "ContinuousState",
     "ContinuousVariable",
+    "DiagramContinuousState",
     "DiscreteVariable",
     "Entry",
     "Graph",

@@ -148,6 +148,22 @@ class NotANumberError(StagecacheError, TypeError):
     """Something was assigned that cannot be read as real numbers."""
 
 
+class PartitionError(StagecacheError, ValueError):
+    """Sizes of q, v and z, or views of them, do not make up the vector."""
+
+
+class ElementIndexError(StagecacheError, IndexError):
+    """A continuous state has no element of that index."""
+
+
+class ReadOnlyError(StagecacheError, ValueError):
+    """Something was to be written through a view that is only for reading."""
+
+
+class MissingExtraError(StagecacheError, ImportError):
+    """A package is missing that comes with an extra."""
+
+
 class NotAStateError(StagecacheError, TypeError):
     """Something that is not a State was given in place of one."""
 

@@ -1,5 +1,8 @@
 """The State: stages, variables, cache entries and partitions, built on the graph."""
 
+from stagecache.state.continuous_state import AbstractContinuousState, ContinuousState
+from stagecache.state.diagram_continuous_state import DiagramContinuousState
+from stagecache.state.element_views import AbstractElementView
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
@@ -12,9 +15,13 @@ from stagecache.state.state import State
 from stagecache.state.subsystem_state import SubsystemState
 
 __all__ = [
+    "AbstractContinuousState",
+    "AbstractElementView",
     "AbstractHandle",
     "CacheEntry",
+    "ContinuousState",
     "ContinuousVariable",
+    "DiagramContinuousState",
     "DiscreteVariable",
     "Stage",
     "State",

@@ -3,7 +3,9 @@
 from numpy.typing import ArrayLike
 
 from stagecache.state.contents import Contents
+from stagecache.state.continuous_state import ContinuousState
 from stagecache.state.handles import Vector
+from stagecache.state.live_vector import live_derivatives, live_state
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import (
     MULTIPLIERS,
@@ -206,6 +208,23 @@ class AbstractPartition:
     def upd_uerr_weights(self) -> Vector:
         """Write access to `uerr_weights`."""
         return self._contents.upd(UERR_WEIGHTS, self._index)
+
+    @property
+    def continuous_state(self) -> ContinuousState:
+        """The variables as x with the parts q, v (u, that is) and z. Needs the system at Model.
+
+        A view: what is written through it counts as a write of exactly the blocks that it touches.
+        It is of no use any more once Model was invalidated.
+        """
+        return live_state(self._contents, self._index)
+
+    @property
+    def continuous_derivatives(self) -> ContinuousState:
+        """Their time derivatives qdot, udot and zdot, in the same structure.
+
+        They are read from the stages on at which these are, and writing invalidates nothing.
+        """
+        return live_derivatives(self._contents, self._index)
 
     # ------------------------------------------------------------------ what is computed
 

@@ -41,7 +41,7 @@ def too_high(what: str, highest: int, who: str, at: int) -> StageTooHighError:
 
 def check_subsystem(subsystem: object, count: int, label: Callable[[int], str]) -> int:
     """Return the index of a subsystem as an int, if there is one."""
-    number = _whole_number(subsystem)
+    number = whole_number(subsystem)
     if number is not None and 0 <= number < count:
         return number
     cure = "call add_subsystem() first"
@@ -57,7 +57,7 @@ def check_subsystem(subsystem: object, count: int, label: Callable[[int], str]) 
 
 def check_index(item: object, count: int, kind: str, whose: str) -> int:
     """Return the index of an item as an int, if there is one; an index is not negative."""
-    number = _whole_number(item)
+    number = whole_number(item)
     if number is not None and 0 <= number < count:
         return number
     raise UnknownItemError(
@@ -72,13 +72,13 @@ def is_item(item: object, items: Sequence[AbstractHandle]) -> bool:
     """Whether there is an item of that index, or with that handle."""
     if isinstance(item, AbstractHandle):
         return item.index < len(items) and items[item.index] is item
-    number = _whole_number(item)
+    number = whole_number(item)
     return number is not None and 0 <= number < len(items)
 
 
 def check_count(count: object, lowest: int, what: str) -> int:
     """Return a number of things as an int, if it is one and not too low."""
-    number = _whole_number(count)
+    number = whole_number(count)
     if number is not None and number >= lowest:
         return number
     raise InvalidCountError(
@@ -89,7 +89,8 @@ def check_count(count: object, lowest: int, what: str) -> int:
     )
 
 
-def _whole_number(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
+    """The value as an int, if it is an integer of any kind; else None."""
     if isinstance(value, bool | AbstractHandle):
         return None
     try:

@@ -1,0 +1,81 @@
+"""Values to be written into a vector of any type: converted, if nothing but precision is lost."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.errors import NotANumberError, ShapeError, brief
+
+
+def converted(
+    values: object,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...] | None,
+    what: str,
+    *,
+    whole: bool = False,
+) -> NDArray[Any]:
+    """Return values of that shape (None: any) as an array of that type.
+
+    Integers fit into every type that holds them. A complex number does not become a real one, nor
+    a float an integer, unless `whole` says that it may if it is one in value.
+
+    Raises
+    ------
+    ShapeError, NotANumberError
+        `what` names what was to be written.
+    """
+    array = _objects(values) if dtype.kind == "O" else _array(values)
+    if array is None or (shape is not None and array.shape != shape):
+        raise ShapeError(
+            f"{what}: cannot be written",
+            "one value" if shape == () else f"values of shape {shape or '(n,)'}",
+            f"{brief(values)}, of "
+            + ("lists of different lengths" if array is None else f"shape {array.shape}"),
+            "give one value for each element",
+        )
+    if dtype.kind == "O":
+        return array
+    source, target = array.dtype.kind, dtype.kind
+    fits = source in "biufcO" and not (source == "c" and target != "c")
+    fits = fits and not (source == "f" and target in "iu" and not whole)
+    if fits and source == "O":
+        fits = not any(value is None for value in array.flat)
+    if fits:
+        try:
+            with np.errstate(all="ignore"):
+                twin = array.astype(dtype)
+                fits = target not in "iu" or bool(np.all(twin == array))
+        except (TypeError, ValueError, OverflowError):
+            fits = False
+    if not fits:
+        raise NotANumberError(
+            f"{what}: cannot be written",
+            f"values that {dtype} can hold",
+            f"{brief(values)}, of type {array.dtype}",
+            "convert the values first, or clone with another dtype",
+        )
+    return twin
+
+
+def _array(values: object) -> NDArray[Any] | None:
+    try:
+        return np.asarray(values)
+    except ValueError:  # of lists of different lengths
+        return None
+
+
+def _objects(values: object) -> NDArray[Any] | None:
+    """The values as objects: one, or as many as there are in a list or vector."""
+    is_array = hasattr(values, "__array__") and np.ndim(values) > 0
+    if not is_array and not isinstance(values, list | tuple):
+        one = np.empty((), object)
+        one[()] = values.item() if isinstance(values, np.ndarray) else values
+        return one
+    items = list(values)  # type: ignore[call-overload]  # an array, a list or a tuple
+    if any(isinstance(item, list | tuple | np.ndarray) for item in items):
+        return _array(values)
+    several = np.empty(len(items), object)
+    several[:] = items
+    return several
