@@ -46,7 +46,8 @@ class AbstractContinuousState:
     where the elements lie at equal distances in one array, and an `AbstractElementView` elsewhere,
     which behaves like one.
 
-    Two are equal if the same parts of x have equal values in the same places.
+    Two are equal if they are made up of substates of the same sizes, and the same parts of x have
+    equal values in the same places.
 
     Attributes
     ----------
@@ -196,13 +197,12 @@ class AbstractContinuousState:
                 f"the sizes {_sizes_text(others)} of {other!r}",
                 "give one of the same sizes, substate by substate, or use set_from_vector()",
             )
-        given = {
-            part: self._converted(part_of(other._vector, other._places[part]), (count,))
-            for part, count in zip(PARTS, (self.num_q, self.num_v, self.num_z), strict=True)
-        }
-        for part, values in given.items():
-            if len(values):
-                part_of(self._vector, self._places[part])[:] = values
+        x = np.empty(len(self), self.dtype)
+        for part in PARTS:
+            values = np.asarray(part_of(other._vector, other._places[part]))
+            place = place_indices(self._places[part])
+            x[place] = self._converted(values, (len(place),))
+        self._vector[:] = x
 
     def _converted(self, values: object, shape: tuple[int, ...]) -> NDArray[Any]:
         return converted(values, self.dtype, shape, repr(self))
@@ -216,6 +216,9 @@ class AbstractContinuousState:
             Of its elements; that of this one if it is not given.
         """
         raise NotImplementedError
+
+    def __copy__(self) -> "AbstractContinuousState":
+        return self.clone()
 
     def _structure(self) -> tuple[Any, ...]:
         """The sizes of q, v and z; of a diagram, the structures of its substates."""
@@ -372,7 +375,9 @@ class ContinuousState(AbstractContinuousState):
 
     def clone(self, dtype: DTypeLike | None = None) -> "ContinuousState":
         """Return one that owns its elements, in the same order and parts."""
-        x = np.array(self._vector, dtype or self.dtype)
+        x = self.copy_to_vector()
+        if dtype is not None:
+            x = converted(x, np.dtype(dtype), x.shape, repr(self), whole=True)
         twin = ContinuousState._of(x, self._places, self._names)
         twin.system_id = self.system_id
         return twin

@@ -35,8 +35,8 @@ def converted(
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
             "give one value for each element",
         )
-    if dtype.kind == "O":
-        return array
+    if dtype.kind == "O" or array.size == 0:
+        return array.astype(dtype)
     source, target = array.dtype.kind, dtype.kind
     fits = source in "biufcO" and not (source == "c" and target != "c")
     fits = fits and not (source == "f" and target in "iu" and not whole)
