@@ -145,7 +145,7 @@ class ShapeError(StagecacheError, ValueError):
 
 
 class NotANumberError(StagecacheError, TypeError):
-    """Something was assigned that cannot be read as real numbers."""
+    """Something was assigned that is not made of numbers, or of none that fit there."""
 
 
 class PartitionError(StagecacheError, ValueError):
@@ -165,7 +165,7 @@ class MissingExtraError(StagecacheError, ImportError):
 
 
 class NotAStateError(StagecacheError, TypeError):
-    """Something that is not a State was given in place of one."""
+    """Something else was given in place of a State, or of a continuous state."""
 
 
 class NotPicklableError(StagecacheError, TypeError):

@@ -22,6 +22,7 @@ from stagecache.errors import (
 from stagecache.graph.declaration import check_function
 from stagecache.graph.evaluation import no_function
 from stagecache.state.contents import Contents
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
@@ -29,10 +30,11 @@ from stagecache.state.handles import (
     DiscreteVariable,
 )
 from stagecache.state.layout import Rows, total
+from stagecache.state.places import vector_of
 from stagecache.state.realization import STAGES
 from stagecache.state.refusals import check_count, too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values import duplicate, freezing, kept, numbers
+from stagecache.state.values import duplicate, freezing, kept
 
 Compute = Callable[[Any], Any]
 
@@ -64,7 +66,8 @@ def allocate_block(
     """Allocate some q, u or z, with the values that they get when Model is realized."""
     what = Attempt(contents, subsystem, kind)
     allocated_at = what.require_at_most(Stage.TOPOLOGY)
-    initial = numbers(values, None, str(what))
+    vector = vector_of(values, str(what))
+    initial = converted(vector, FLOAT, (len(vector),), str(what))
     initial.flags.writeable = False
     start = contents.realization.layout.subsystems[subsystem].size(kind)
     name = _check_name(name, what)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from stagecache.errors import (
     ElementIndexError,
     MissingExtraError,
-    NotANumberError,
+    NotAStateError,
     PartitionError,
     StageTooLowError,
     brief,
@@ -400,7 +400,7 @@ def require_state(state: object) -> AbstractContinuousState:
     """Return a continuous state, or say that it is none."""
     if isinstance(state, AbstractContinuousState):
         return state
-    raise NotANumberError(
+    raise NotAStateError(
         f"{brief(state)}: is no continuous state",
         "a ContinuousState or a DiagramContinuousState",
         f"an object of type {type(state).__name__}",

@@ -1,11 +1,13 @@
 """Values to be written into a vector of any type: converted, if nothing but precision is lost."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.errors import NotANumberError, ShapeError, brief
+
+FLOAT: Final = np.dtype(np.float64)
 
 
 def converted(
@@ -26,19 +28,19 @@ def converted(
     ShapeError, NotANumberError
         `what` names what was to be written.
     """
-    array = _objects(values) if dtype.kind == "O" else _array(values)
+    array = _objects(values) if dtype.kind == "O" else array_of(values)
     if array is None or (shape is not None and array.shape != shape):
         raise ShapeError(
             f"{what}: cannot be written",
             "one value" if shape == () else f"values of shape {shape or '(n,)'}",
             f"{brief(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
-            "give one value for each element",
+            "give one value for each element; to write some, change what upd_...() returns",
         )
     if dtype.kind == "O" or array.size == 0:
         return array.astype(dtype)
     source, target = array.dtype.kind, dtype.kind
-    fits = source in "biufcO" and not (source == "c" and target != "c")
+    fits = source in "iufcO" and not (source == "c" and target != "c")
     fits = fits and not (source == "f" and target in "iu" and not whole)
     if fits and source == "O":
         fits = not any(value is None for value in array.flat)
@@ -59,7 +61,8 @@ def converted(
     return twin
 
 
-def _array(values: object) -> NDArray[Any] | None:
+def array_of(values: object) -> NDArray[Any] | None:
+    """The values as an array, if they are of one shape."""
     try:
         return np.asarray(values)
     except ValueError:  # of lists of different lengths
@@ -75,7 +78,7 @@ def _objects(values: object) -> NDArray[Any] | None:
         return one
     items = list(values)  # type: ignore[call-overload]  # an array, a list or a tuple
     if any(isinstance(item, list | tuple | np.ndarray) for item in items):
-        return _array(values)
+        return array_of(values)
     several = np.empty(len(items), object)
     several[:] = items
     return several

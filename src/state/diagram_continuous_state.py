@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import DTypeLike
 
-from stagecache.errors import ElementIndexError, NotANumberError, brief
+from stagecache.errors import ElementIndexError, NotAStateError, PartitionError, brief
 from stagecache.state.continuous_state import (
     PARTS,
     AbstractContinuousState,
@@ -30,8 +30,10 @@ class DiagramContinuousState(AbstractContinuousState):
 
     Raises
     ------
-    NotANumberError
-        Something else is among them, or one of them twice.
+    NotAStateError
+        Something else is among them.
+    PartitionError
+        One of them is among them twice.
 
     Examples
     --------
@@ -46,7 +48,7 @@ class DiagramContinuousState(AbstractContinuousState):
 
     def __init__(self, substates: Iterable[AbstractContinuousState]) -> None:
         if isinstance(substates, AbstractContinuousState):
-            raise NotANumberError(
+            raise NotAStateError(
                 f"{substates!r}: is one continuous state",
                 "a list of them",
                 "one alone",
@@ -57,7 +59,7 @@ class DiagramContinuousState(AbstractContinuousState):
         self._substates = tuple([require_state(substate) for substate in substates])
         leaves = [id(leaf) for leaf in _leaves(self._substates)]
         if len(set(leaves)) < len(leaves):
-            raise NotANumberError(
+            raise PartitionError(
                 "the substates: one is among them more than once",
                 "each substate once",
                 ", ".join(map(repr, self._substates)),

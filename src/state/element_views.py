@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from stagecache.errors import ReadOnlyError
-from stagecache.state.conversion import converted
+from stagecache.state.conversion import FLOAT, converted
 
 Indices = NDArray[np.intp]
 
@@ -73,7 +73,7 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         return self._writeable
 
     def __getitem__(self, key: Any) -> Any:
-        chosen = np.arange(len(self), dtype=np.intp)[key]
+        chosen = self._chosen(key)
         if isinstance(key, slice):
             return SelectedView(self, chosen, writeable=self._writeable)
         found = self._gather(np.ravel(chosen))
@@ -81,13 +81,19 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
 
     def __setitem__(self, key: Any, values: ArrayLike) -> None:
         self._require_writable()
-        chosen = np.arange(len(self), dtype=np.intp)[key]
+        chosen = self._chosen(key)
         given = converted(values, self.dtype, None, repr(self))
         try:
             array = np.broadcast_to(given, np.shape(chosen))
         except ValueError:
             array = converted(values, self.dtype, np.shape(chosen), repr(self))  # raises
         self._scatter(np.ravel(chosen), np.ravel(array))
+
+    def _chosen(self, key: Any) -> Any:
+        """The indices that a key stands for."""
+        if isinstance(key, int | np.integer) and 0 <= key < len(self):
+            return np.intp(key)  # the usual one, at no cost that grows with the size
+        return np.arange(len(self), dtype=np.intp)[key]
 
     def _require_writable(self) -> None:
         """Raise, before anything is written, if not all elements can be."""
@@ -226,9 +232,6 @@ class SelectedView(AbstractElementView):
     def _require_writable(self) -> None:
         super()._require_writable()
         require_writable(self._whole)
-
-
-FLOAT = np.dtype(np.float64)
 
 
 def require_writable(elements: Elements) -> None:

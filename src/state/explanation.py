@@ -4,7 +4,7 @@ from typing import Any
 
 from stagecache.errors import CacheEntryOutOfDateError, StagecacheError
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import SHUT
+from stagecache.graph.store import COMPUTING, SHUT
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.realization import Realization
 from stagecache.state.refusals import too_low
@@ -55,6 +55,8 @@ def _what_happened(realization: Realization, entry: CacheEntry[Any]) -> str:
     layout = realization.layout
     mark = store.marks[entry._node]
     upstream = entries_upstream(realization, entry)
+    if mark <= COMPUTING:
+        return "it is being computed"
     if mark < 0:
         together = [layout.path(x) for x in upstream[1:] if store.marks[x._node] == mark]
         as_well = f", nor was {' or '.join(together)}" if together else ""

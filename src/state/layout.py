@@ -28,7 +28,6 @@ from stagecache.state.handles import (
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
-    TimeVariable,
 )
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import CONTINUOUS
@@ -89,10 +88,10 @@ class SubsystemLayout:
         "whole",
     )
 
-    def __init__(self, index: int, name: str, version: str) -> None:
+    def __init__(self, name: str, version: str, whole: dict[str, ContinuousVariable]) -> None:
         self.name = name
         self.version = version
-        self.whole = {kind: ContinuousVariable(kind, index) for kind in CONTINUOUS}
+        self.whole = whole
         self.blocks: dict[str, list[ContinuousVariable]] = {kind: [] for kind in CONTINUOUS}
         self.errors: dict[str, list[Rows]] = {part: [] for part in PARTS}
         self.triggers: list[list[Rows]] = [[] for _ in range(Stage.INFINITY + 1)]
@@ -103,8 +102,7 @@ class SubsystemLayout:
 
     def copy(self) -> "SubsystemLayout":
         """Return the same items, in lists of its own."""
-        twin = SubsystemLayout(0, self.name, self.version)
-        twin.whole = self.whole
+        twin = SubsystemLayout(self.name, self.version, self.whole)
         twin.blocks = {kind: blocks.copy() for kind, blocks in self.blocks.items()}
         twin.errors = {part: rows.copy() for part, rows in self.errors.items()}
         twin.triggers = [rows.copy() for rows in self.triggers]
@@ -175,12 +173,9 @@ class Layout:
         "weights",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, variables: dict[str, AbstractHandle]) -> None:
         self.subsystems: list[SubsystemLayout] = []
-        self.variables: dict[str, AbstractHandle] = {
-            "time": TimeVariable(None, 0, Stage.EMPTY, ""),
-            **{kind: ContinuousVariable(kind) for kind in CONTINUOUS},
-        }
+        self.variables = variables
         self.weights: dict[str, int] = {}
         self.stages = [NO_NODE] * (Stage.INFINITY + 1)
         self.stage_nodes: list[list[int]] = [[] for _ in self.stages]
@@ -190,9 +185,8 @@ class Layout:
 
     def copy(self) -> "Layout":
         """Return the same items, in lists of its own. Cost O(items)."""
-        twin = Layout()
+        twin = Layout(self.variables)
         twin.subsystems = [subsystem.copy() for subsystem in self.subsystems]
-        twin.variables = self.variables
         twin.weights = self.weights
         twin.stages = self.stages
         twin.stage_nodes = [nodes.copy() for nodes in self.stage_nodes]

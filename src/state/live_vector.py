@@ -5,7 +5,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import StageTooLowError
+from stagecache.errors import PartitionError
 from stagecache.state.contents import Contents
 from stagecache.state.continuous_state import PARTS, ContinuousState
 from stagecache.state.element_views import AbstractElementView, Indices, JoinedView
@@ -83,7 +83,7 @@ class LiveVector(AbstractElementView):
         """Refuse a view from before the State was modelled anew."""
         size = self._contents.size(self._kind.part, self._subsystem)
         if size != self._size:
-            raise StageTooLowError(
+            raise PartitionError(
                 f"a view of {self._kind.name}: is from before its size changed",
                 f"{size} elements",
                 f"a view of {self._size}",

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import NotANumberError, PartitionError, ShapeError, brief
+from stagecache.state.conversion import FLOAT, array_of
 from stagecache.state.element_views import (
     AbstractElementView,
     Elements,
@@ -63,17 +64,15 @@ def vector_of(values: ArrayLike | Elements, what: str) -> Elements:
     """
     if isinstance(values, AbstractElementView):
         return values
-    try:
-        array = np.asarray(values)
-    except ValueError:  # of lists of different lengths
-        array = np.asarray(None)
-    if array.size == 0 and not isinstance(values, np.ndarray):
-        array = array.astype(np.float64)
-    if array.ndim != 1:
+    array = array_of(values)
+    if array is not None and array.size == 0 and not isinstance(values, np.ndarray):
+        array = array.astype(FLOAT)
+    if array is None or array.ndim != 1:
         raise ShapeError(
             f"{what}: is no vector",
             "values in one dimension",
-            f"{brief(values)}, of shape {array.shape}",
+            f"{brief(values)}, of "
+            + ("lists of different lengths" if array is None else f"shape {array.shape}"),
             "list the elements, or ravel() the array",
         )
     if array.dtype.kind not in "iufcO":

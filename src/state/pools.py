@@ -12,7 +12,7 @@ import numpy as np
 from stagecache.state.handles import Vector
 from stagecache.state.layout import Layout, total
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import VECTORS, VectorKind
+from stagecache.state.vectors import EVENT_TRIGGERS, VECTORS, VectorKind
 
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
 
@@ -54,7 +54,7 @@ class Pools:
         self.whole: dict[str, Vector] = {}
         self._places: dict[str, slice] = {}
         self.writable: dict[tuple[Any, ...], Any] = {}
-        self._writable_caches: dict[tuple[Any, ...], tuple[Stage, int | None, Vector]] = {}
+        self._writable_caches: dict[tuple[Any, ...], Any] = {}
 
     # ------------------------------------------------------------------ allocation
 
@@ -68,7 +68,7 @@ class Pools:
         trigger_starts = self.trigger_starts
         if stage == INSTANCE:
             trigger_starts = [_starts([total(s.triggers[g]) for s in subsystems]) for g in Stage]
-            arrays["event_triggers"] = np.full(sum(s[-1] for s in trigger_starts), np.nan)
+            arrays[EVENT_TRIGGERS.pool] = np.full(sum(s[-1] for s in trigger_starts), np.nan)
         for kind in VECTORS:
             if kind.exists == stage and kind.pool not in arrays:
                 members = [k for k in VECTORS if k.pool == kind.pool and k.part]
@@ -84,10 +84,10 @@ class Pools:
     def drop(self, stage: Stage) -> None:
         """Drop the vectors that exist from `stage` on; views of them are sealed and detached."""
         gone = [kind for kind in VECTORS if kind.exists >= stage]
-        if "event_triggers" not in self.whole and gone[0].name not in self.whole:
+        if self.whole.keys().isdisjoint([kind.name for kind in gone]):
             return
-        self._seal_of({"event_triggers", *(kind.name for kind in gone)})
-        pools = {"event_triggers", *(kind.pool for kind in gone)}
+        self._seal_of({kind.name for kind in gone})
+        pools = {kind.pool for kind in gone}
         parts = {*_parts(INSTANCE), *(_parts(MODEL) if stage <= MODEL else ())}
         self._become(
             {pool: array for pool, array in self._arrays.items() if pool not in pools},
@@ -110,8 +110,6 @@ class Pools:
                 stop = start + starts[kind.part][-1] if kind.part else len(arrays[kind.pool])
                 places[kind.name] = slice(start, stop)
                 whole[kind.name] = arrays[kind.pool][start:stop]
-        if "event_triggers" in arrays:
-            whole["event_triggers"] = arrays["event_triggers"][:]
         for view in whole.values():
             view.flags.writeable = False
         self._arrays, self.starts, self.trigger_starts = arrays, starts, trigger_starts
@@ -127,18 +125,32 @@ class Pools:
         starts = self.starts[kind.part]
         return whole[starts[subsystem] : starts[subsystem + 1]]
 
-    def writable_view(self, kind: VectorKind, subsystem: int | None, stage: int) -> Vector:
-        """The same for writing, until it is sealed; `stage` is that of the subsystem or system."""
-        key = (kind.name, subsystem)
-        if kind.is_variable or stage >= kind.sealed:
-            view = self.writable.get(key)
-            if view is None:
-                view = self.writable[key] = self._arrays[kind.pool][self._slice(kind, subsystem)]
-            return view
-        if key not in self._writable_caches:
-            view = self._arrays[kind.pool][self._slice(kind, subsystem)]
-            self._writable_caches[key] = (kind.sealed, subsystem, view)
-        return self._writable_caches[key][2]
+    def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
+        """The same for writing, until it is sealed; `at` is the stage of its owner."""
+        sealed = Stage.EMPTY if kind.is_variable else kind.sealed
+        return self._hand_out(kind, subsystem, self._slice(kind, subsystem), sealed, at)
+
+    def writable_block(self, kind: VectorKind, subsystem: int, start: int, stop: int) -> Vector:
+        """The same of some items of a subsystem's part of a variable."""
+        part = self._slice(kind, subsystem)
+        place = slice(part.start + start, part.start + stop)
+        return self._hand_out(kind, subsystem, place, Stage.EMPTY, Stage.EMPTY)
+
+    def writable_triggers(self, stage: Stage, subsystem: int | None, at: int) -> Vector:
+        """The same of the event triggers of a stage."""
+        place = self.trigger_slice(stage, subsystem)
+        return self._hand_out(EVENT_TRIGGERS, subsystem, place, max(stage, INSTANCE), at)
+
+    def _hand_out(
+        self, kind: VectorKind, subsystem: int | None, place: slice, sealed: Stage, at: int
+    ) -> Vector:
+        """A view that is sealed when that stage is reached; if it is already, as variables are."""
+        views = self.writable if at >= sealed else self._writable_caches
+        key = (kind.name, subsystem, sealed, place.start, place.stop)
+        view: Vector | None = views.get(key)
+        if view is None:
+            view = views[key] = self._arrays[kind.pool][place]
+        return view
 
     def write(
         self, kind: VectorKind, subsystem: int | None, values: Vector, start: int = 0
@@ -146,16 +158,6 @@ class Pools:
         """Write values of a variable, from one of a subsystem's part on."""
         at = self._slice(kind, subsystem).start + start
         self._arrays[kind.pool][at : at + len(values)] = values
-
-    def writable_block(self, kind: VectorKind, subsystem: int, start: int, stop: int) -> Vector:
-        """The same of some items of a subsystem's part of a variable."""
-        key = (kind.name, subsystem, start, stop)
-        view = self.writable.get(key)
-        if view is None:
-            part = self._slice(kind, subsystem)
-            array = self._arrays[kind.pool]
-            view = self.writable[key] = array[part.start + start : part.start + stop]
-        return view
 
     def start(self, part: str, subsystem: int | None) -> int:
         """Where q, u, z, qerr or uerr starts in y or yerr; a subsystem's, in that vector."""
@@ -185,22 +187,6 @@ class Pools:
             return slice(base, base + starts[-1])
         return slice(base + starts[subsystem], base + starts[subsystem + 1])
 
-    def writable_triggers(self, stage: Stage | None, subsystem: int | None, at: int) -> Vector:
-        """A writable view of the triggers of a stage, or of all; `at` as for `writable_view`."""
-        key = ("event_triggers", stage, subsystem)
-        view: Vector | None = self.writable.get(key)
-        if view is not None:
-            return view
-        if key not in self._writable_caches:
-            part = slice(0, None) if stage is None else self.trigger_slice(stage, subsystem)
-            view = self._arrays["event_triggers"][part]
-            read = INSTANCE if stage is None else max(stage, INSTANCE)
-            if at >= read:
-                self.writable[key] = view
-                return view
-            self._writable_caches[key] = (read, subsystem, view)
-        return self._writable_caches[key][2]
-
     # ------------------------------------------------------------------ sealing
 
     def seal(self) -> None:
@@ -216,24 +202,23 @@ class Pools:
         for value in self.writable_entries.values():
             value.flags.writeable = False
         self.writable_entries.clear()
-        for key, (read, whose, view) in list(self._writable_caches.items()):
-            if read <= stage and (whose is None or subsystem is None or whose == subsystem):
-                view.flags.writeable = False
-                del self._writable_caches[key]
+        for key in list(self._writable_caches):
+            _, whose, sealed, _, _ = key
+            if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
+                self._writable_caches.pop(key).flags.writeable = False
 
     def _seal_of(self, names: set[str]) -> None:
         """Seal the views of some vectors."""
-        for key in [key for key in self.writable if key[0] in names]:
-            self.writable.pop(key).flags.writeable = False
-        for key in [key for key in self._writable_caches if key[0] in names]:
-            self._writable_caches.pop(key)[2].flags.writeable = False
+        for views in (self.writable, self._writable_caches):
+            for key in [key for key in views if key[0] in names]:
+                views.pop(key).flags.writeable = False
 
     # ------------------------------------------------------------------ copies
 
     def copy(self) -> "Pools":
         """Return equal variables; the caches hold NaN."""
         twin = Pools()
-        caches = {"event_triggers", *(kind.pool for kind in VECTORS if not kind.is_variable)}
+        caches = {kind.pool for kind in VECTORS if not kind.is_variable}
         arrays = {
             pool: np.full_like(array, np.nan) if pool in caches else array.copy()
             for pool, array in self._arrays.items()

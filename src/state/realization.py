@@ -23,10 +23,11 @@ from stagecache.state.handles import (
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
+    TimeVariable,
 )
 from stagecache.state.layout import NO_NODE, Layout, SubsystemLayout
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import WEIGHTS
+from stagecache.state.vectors import CONTINUOUS, WEIGHTS
 
 STAGES = tuple(Stage)
 EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = STAGES[:5]
@@ -88,7 +89,9 @@ class Realization:
     @classmethod
     def empty(cls, bind: Callable[[int], Arguments]) -> "Realization":
         """Return that of a State without subsystems."""
-        new = cls(Store(), Layout(), bind)
+        variables: dict[str, AbstractHandle] = {"time": TimeVariable(None, 0, Stage.EMPTY, "")}
+        variables |= {kind: ContinuousVariable(kind) for kind in CONTINUOUS}
+        new = cls(Store(), Layout(variables), bind)
         layout = new.layout
         for stage in STAGES[TOPOLOGY:INFINITY]:
             layout.stages[stage] = node = new._add(f"stage {stage}", NodeKind.STAGE)
@@ -141,9 +144,9 @@ class Realization:
         """Add one that is empty."""
         layout = self._own_layout()
         index = len(layout.subsystems)
-        subsystem = SubsystemLayout(index, name, version)
-        layout.subsystems.append(subsystem)
-        for whole in subsystem.whole.values():
+        wholes = {kind: ContinuousVariable(kind, index) for kind in CONTINUOUS}
+        layout.subsystems.append(SubsystemLayout(name, version, wholes))
+        for whole in wholes.values():
             self._add(whole, NodeKind.VARIABLE)
         layout.changed()
         self.stages.append(EMPTY)

@@ -101,7 +101,7 @@ class AbstractStaged:
         """
         realization = self.realization
         if stage <= INSTANCE:
-            self._refuse_to_forget_what_is_computed(stage - 1)
+            self.refuse_to_forget_what_is_computed(stage - 1)
         realization.touch(stage, cause, written)
         if realization.is_beyond(stage - 1):
             if stage <= INSTANCE:
@@ -113,7 +113,7 @@ class AbstractStaged:
         if self.realization.is_beyond(stage - 1):
             self.invalidate(stage, f"invalidate_all({stage})")
 
-    def _refuse_to_forget_what_is_computed(self, stage: int) -> None:
+    def refuse_to_forget_what_is_computed(self, stage: int) -> None:
         """Raise `NodeInUseError` if an entry is being computed that backing up would forget."""
         realization = self.realization
         for node in realization.evaluator.computing():
@@ -123,8 +123,8 @@ class AbstractStaged:
                 raise NodeInUseError(
                     f"{realization.layout.path(entry)}: is being computed, and would be forgotten",
                     f"a change that leaves what was allocated at {entry.allocated_at}",
-                    f"one that backs up to {Stage(stage)}",
-                    "do not write variables of early stages in a compute function",
+                    f"one after which nothing allocated from {Stage(stage)} on is left",
+                    "do this outside of compute functions, and while no other thread reads",
                 )
 
     def _drop(self, stage: Stage) -> None:

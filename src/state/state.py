@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from stagecache.errors import (
     InvalidCountError,
     InvalidNameError,
-    NodeInUseError,
     NotAStateError,
     NotPicklableError,
     StageTooLowError,
@@ -33,6 +32,7 @@ from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import INSTANCE, TOPOLOGY
 from stagecache.state.subsystem_state import SubsystemState
 from stagecache.state.vectors import (
+    EVENT_TRIGGERS,
     YDOT,
     YERR,
     Y,
@@ -127,7 +127,7 @@ class State(AbstractPartition):
         """
         _check_state(other)
         if other is not self:
-            self._refuse_while_computing()
+            self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
             self._contents.assign(other._contents.copy(_binder(self)))
             self._store = self._contents.realization.store
 
@@ -136,16 +136,6 @@ class State(AbstractPartition):
         topology_version = self.topology_version
         self.assign(State())
         self.topology_version = topology_version + 1
-
-    def _refuse_while_computing(self) -> None:
-        realization = self._contents.realization
-        for node in realization.evaluator.computing():
-            raise NodeInUseError(
-                f"{realization.store.keys[node]}: is being computed, and would be forgotten",
-                "a State in which nothing is being computed",
-                "an assignment to it, or its clearing",
-                "do this outside of compute functions, and while no other thread reads",
-            )
 
     def is_consistent(self, other: "State") -> bool:
         """Whether the other State has the same numbers of items, in all and in each subsystem.
@@ -447,13 +437,11 @@ class State(AbstractPartition):
     @property
     def event_triggers(self) -> Vector:
         """All event triggers, by stage and then by subsystem. Read from Acceleration on."""
-        self._contents.require_stage(Stage.ACCELERATION, None, "event triggers of all stages")
-        return self._contents.pools.whole["event_triggers"]
+        return self._contents.view(EVENT_TRIGGERS, None)
 
     def upd_event_triggers(self) -> Vector:
         """Where they are to be put; sealed when they can be read. Invalidates nothing."""
-        self._contents.require_stage(INSTANCE, None, "event triggers")
-        return self._contents.pools.writable_triggers(None, None, self.stage)
+        return self._contents.upd(EVENT_TRIGGERS, None)
 
     @property
     def num_event_triggers(self) -> int:

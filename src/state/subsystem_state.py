@@ -363,7 +363,8 @@ class SubsystemState(AbstractPartition):
         ----------
         compute : callable
             Called with a State, it returns the value; the handle calls it when it is read and not
-            realized. It must read nothing but what `earliest` stands for.
+            realized. It must read nothing but what `earliest` stands for. An array that it
+            returns is read-only from then on.
         """
         return allocate_entry(
             self._contents, self._index, earliest, Stage.INFINITY, (), value, compute, name

@@ -9,10 +9,6 @@ from copy import deepcopy
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from stagecache.errors import NotANumberError, ShapeError, brief
-from stagecache.state.handles import Vector
 
 IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes, frozenset, type})
 
@@ -81,34 +77,3 @@ def freezing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return value
 
     return computed
-
-
-def numbers(values: ArrayLike, shape: tuple[int, ...] | None, what: str) -> Vector:
-    """Return real numbers of that shape, or of any number in one dimension, as floats.
-
-    Raises
-    ------
-    NotANumberError, ShapeError
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # of lists of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "fiu" and array.size:
-        raise NotANumberError(
-            f"{what}: cannot be assigned",
-            "real numbers",
-            f"{brief(values)}, of type {type(values).__name__}",
-            "convert it to an array of floats",
-        )
-    if shape is None and array.ndim == 1:
-        shape = array.shape
-    if array.shape != shape:
-        some = "assign all values at once; to write some of them, change what upd_...() returns"
-        raise ShapeError(
-            f"{what}: cannot be assigned",
-            "one number" if shape == () else f"an array of shape {shape or '(n,)'}",
-            f"one of shape {array.shape}",
-            some if shape else "give a number" if shape == () else "list one value for each item",
-        )
-    return array.astype(np.float64)

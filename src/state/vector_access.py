@@ -8,11 +8,11 @@ between.
 from numpy.typing import ArrayLike
 
 from stagecache.errors import StagecacheError
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractHandle, ContinuousVariable, Vector
 from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import EMPTY, INSTANCE, MODEL, TIME, TOPOLOGY, AbstractStaged
-from stagecache.state.values import numbers
 from stagecache.state.vectors import CONTINUOUS, VectorKind
 
 
@@ -43,7 +43,7 @@ class AbstractVectorAccess(AbstractStaged):
         if self.realization.stage < kind.exists:
             raise self._not_there(kind, subsystem)
         title = self._title(kind, subsystem)
-        array = numbers(values, self.pools.view(kind, subsystem).shape, title)
+        array = converted(values, FLOAT, self.pools.view(kind, subsystem).shape, title)
         self._count_write(kind, subsystem)
         self.pools.write(kind, subsystem, array)
 
@@ -147,7 +147,7 @@ class AbstractVectorAccess(AbstractStaged):
             return
         if self.realization.stage < kind.exists:
             raise self._not_there(kind, variable.subsystem)
-        array = numbers(values, (variable.size,), self.realization.layout.path(variable))
+        array = converted(values, FLOAT, (variable.size,), self.realization.layout.path(variable))
         self._count_write_of_block(kind, variable)
         self.pools.write(kind, variable.subsystem, array, variable.index)
 
@@ -162,7 +162,7 @@ class AbstractVectorAccess(AbstractStaged):
         """Write the time."""
         self.require(variable)
         self.require_stage(TOPOLOGY, None, "time")
-        value = float(numbers(time, (), "time"))  # type: ignore[arg-type]  # is refused
+        value = float(converted(time, FLOAT, (), "time"))
         self.invalidate(TIME, variable, (variable._node,))
         self.time = value
 

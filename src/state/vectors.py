@@ -86,10 +86,12 @@ QERR = VectorKind("qerr", "yerr", "qerr", (), _I, _P, None)
 UERR = VectorKind("uerr", "yerr", "uerr", ("qerr",), _I, _V, None)
 UDOTERR = VectorKind("udoterr", "udoterr", "udoterr", (), _I, _A, None)
 MULTIPLIERS = VectorKind("multipliers", "multipliers", "udoterr", (), _I, _A, None)
+EVENT_TRIGGERS = VectorKind("event_triggers", "event_triggers", "", (), _I, _A, None, sealed=_I)
 
 VECTORS = (
     *(Y, Q, U, Z, U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS),
     *(YDOT, QDOT, UDOT, ZDOT, QDOTDOT, YERR, QERR, UERR, UDOTERR, MULTIPLIERS),
+    EVENT_TRIGGERS,
 )
 CONTINUOUS = {"q": Q, "u": U, "z": Z}
 WEIGHTS = (U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS)

@@ -151,7 +151,7 @@ def of_another_state() -> CacheEntry[Any]:
 REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] = [
     (ShapeError, lambda s: s.allocate_q(1.0)),
     (ShapeError, lambda s: s.allocate_u([[1.0]])),
-    (NotANumberError, lambda s: s.allocate_u([[1.0], [2.0, 3.0]])),
+    (ShapeError, lambda s: s.allocate_u([[1.0], [2.0, 3.0]])),
     (NotANumberError, lambda s: s.allocate_z(["x"])),
     (InvalidNameError, lambda s: s.allocate_q([1.0], name=3)),  # type: ignore[arg-type]
     (InvalidCountError, lambda s: s.allocate_qerr(-1)),

@@ -20,6 +20,7 @@ import pytest
 from stagecache.errors import (
     ElementIndexError,
     NotANumberError,
+    NotAStateError,
     PartitionError,
     ShapeError,
     StagecacheError,
@@ -479,13 +480,13 @@ def test_a_value_of_wrong_type_is_not_taken() -> None:
     "substates", [None, 5, [1.0, 2.0], [None], "ab", np.zeros(2), [[ContinuousState()]]], ids=str
 )
 def test_what_is_no_continuous_state_is_no_substate(substates: Any) -> None:
-    refused(NotANumberError, TypeError, lambda: DiagramContinuousState(substates))
+    refused(NotAStateError, TypeError, lambda: DiagramContinuousState(substates))
 
 
 def test_one_state_alone_is_no_list_of_them() -> None:
     for state in (ContinuousState([1.0]), flat()):
         message = refused(
-            NotANumberError,
+            NotAStateError,
             TypeError,
             lambda s=state: DiagramContinuousState(s),
         )
@@ -494,10 +495,10 @@ def test_one_state_alone_is_no_list_of_them() -> None:
 
 def test_the_same_substate_twice() -> None:
     a, b, _ = leaves()
-    message = refused(NotANumberError, TypeError, lambda: DiagramContinuousState([a, b, a]))
+    message = refused(PartitionError, ValueError, lambda: DiagramContinuousState([a, b, a]))
     assert "more than once" in message
     inner = DiagramContinuousState([a])
-    refused(NotANumberError, TypeError, lambda: DiagramContinuousState([inner, inner]))
+    refused(PartitionError, ValueError, lambda: DiagramContinuousState([inner, inner]))
     assert DiagramContinuousState([a, a.clone()]).num_substates == 2
     assert DiagramContinuousState([ContinuousState(), ContinuousState()]).size == 0
 
@@ -505,7 +506,7 @@ def test_the_same_substate_twice() -> None:
 def test_the_same_substate_twice_at_different_depths() -> None:
     a, b, _ = leaves()
     inner = DiagramContinuousState([b, a])
-    refused(NotANumberError, TypeError, lambda: DiagramContinuousState([a, inner]))
+    refused(PartitionError, ValueError, lambda: DiagramContinuousState([a, inner]))
 
 
 def test_set_from_changes_nothing_if_only_a_later_part_is_refused() -> None:

@@ -113,3 +113,15 @@ def test_a_stage_that_it_waits_for() -> None:
         "  got:      subsystem 0 'arm' at Instance\n"
         "  cure:     realize it to Time first, stage by stage with advance_to_stage()"
     )
+
+
+def test_an_entry_that_is_being_computed() -> None:
+    state = state_of("arm")
+
+    def compute(state: State) -> object:
+        return state[0].get_cache_entry(0)
+
+    entry = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=compute, name="pull")
+    realize(state, INSTANCE)
+    with pytest.raises(CacheEntryOutOfDateError, match="it is being computed"):
+        entry(state)

@@ -182,7 +182,7 @@ def test_time_is_0_at_topology_and_a_write_invalidates_time() -> None:
         ([1j, 2, 3], NotANumberError),
         ([True, False, True], NotANumberError),
         ([1.0, None, 2.0], NotANumberError),
-        ([[1.0], [2.0, 3.0]], NotANumberError),
+        ([[1.0], [2.0, 3.0]], ShapeError),
     ],
 )
 def test_a_bad_assignment_is_refused_and_changes_nothing(values: object, error: type) -> None:
