@@ -127,8 +127,7 @@ class Pools:
 
     def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
         """The same for writing, until it is sealed; `at` is the stage of its owner."""
-        sealed = Stage.EMPTY if kind.is_variable else kind.sealed
-        return self._hand_out(kind, subsystem, self._slice(kind, subsystem), sealed, at)
+        return self._hand_out(kind, subsystem, self._slice(kind, subsystem), kind.sealed, at)
 
     def writable_block(self, kind: VectorKind, subsystem: int, start: int, stop: int) -> Vector:
         """The same of some items of a subsystem's part of a variable."""

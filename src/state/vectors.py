@@ -35,7 +35,8 @@ class VectorKind:
     invalidates : Stage or None
         A write makes this stage stale, and those after it; None: it is a cache.
     sealed : Stage
-        When this stage is reached, a view of a cache is sealed: some of it can be read.
+        When this stage is reached, a view of a cache is sealed: some of it can be read. A
+        variable's is Empty: it can be read at once, and is sealed by the next computation.
     """
 
     name: str
@@ -45,7 +46,11 @@ class VectorKind:
     exists: Stage
     read: Stage
     invalidates: Stage | None
-    sealed: Stage = attrs.field(default=attrs.Factory(lambda self: self.read, takes_self=True))
+    sealed: Stage = attrs.field(
+        default=attrs.Factory(
+            lambda self: Stage.EMPTY if self.is_variable else self.read, takes_self=True
+        )
+    )
 
     @property
     def initial(self) -> float:
