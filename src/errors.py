@@ -100,6 +100,42 @@ class ComputeSignatureError(StagecacheError, TypeError):
     """A compute function does not take one argument for each prerequisite."""
 
 
+class DeclarationError(StagecacheError, TypeError):
+    """A Subsystem class declares something that cannot be."""
+
+
+class DeclaredNameError(StagecacheError, AttributeError):
+    """An attribute was assigned that stands for a declared item."""
+
+
+class ConstModelError(StagecacheError, AttributeError):
+    """A model was to be changed while something is computed with it."""
+
+
+class NoValueError(StagecacheError, ValueError):
+    """A computation returned None where a value was promised."""
+
+
+class NotASubsystemError(StagecacheError, TypeError):
+    """Something else was given in place of a Subsystem."""
+
+
+class AdoptionError(StagecacheError, ValueError):
+    """A subsystem was to be adopted that has a System, or to be used that has none."""
+
+
+class TopologyVersionError(StagecacheError, ValueError):
+    """A State was given that was made before its System was last changed."""
+
+
+class ForeignStateError(StagecacheError, ValueError):
+    """A State was given that is one of another System, or of none."""
+
+
+class RealizationOrderError(StagecacheError, ValueError):
+    """A System was to realize its subsystems in an order that does not have each of them once."""
+
+
 class StageTooLowError(StagecacheError, RuntimeError):
     """Something was asked for that is there, or allowed, only from a later stage on."""
 
@@ -144,6 +180,10 @@ class ShapeError(StagecacheError, ValueError):
     """An array does not have the shape of what it was assigned to."""
 
 
+class OutOfRangeError(StagecacheError, ValueError):
+    """A number was given that is outside of what makes sense there."""
+
+
 class NotANumberError(StagecacheError, TypeError):
     """Something was assigned that is not made of numbers, or of none that fit there."""
 
@@ -157,7 +197,7 @@ class ElementIndexError(StagecacheError, IndexError):
 
 
 class ReadOnlyError(StagecacheError, ValueError):
-    """Something was to be written through a view that is only for reading."""
+    """Something was to be written that is only for reading."""
 
 
 class MissingExtraError(StagecacheError, ImportError):

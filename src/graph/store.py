@@ -65,7 +65,7 @@ class Store:
     ----------
     structure : Structure
         To be changed only through the store.
-    keys : list of object
+    keys, group_of : list
         Those of the structure, one step nearer.
     clock : int
         The number of changes so far, never set back: of writes, explicit invalidations, and
@@ -89,6 +89,7 @@ class Store:
         "clock",
         "closed",
         "gates",
+        "group_of",
         "keys",
         "live",
         "marks",
@@ -100,6 +101,7 @@ class Store:
     def __init__(self) -> None:
         self.structure = Structure()
         self.keys = self.structure.keys
+        self.group_of = self.structure.group_of
         self.clock = 0
         self.values: list[Any] = []  # of every type; the handles know which
         self.versions: list[int] = []
@@ -124,6 +126,7 @@ class Store:
         twin = Store()
         twin.structure = self.structure
         twin.keys = self.keys
+        twin.group_of = self.group_of
         twin._shared = self._shared = True
         twin.clock = self.clock
         # An entry is marked once its value is there: a mark that is seen comes with its value.
@@ -222,6 +225,7 @@ class Store:
         if self._shared:
             self.structure = self.structure.copy()
             self.keys = self.structure.keys
+            self.group_of = self.structure.group_of
             self._shared = False
 
     # ------------------------------------------------------------------ validity
@@ -234,6 +238,10 @@ class Store:
         if self.structure.kinds[node] is NodeKind.CACHE_ENTRY:
             return self.marks[node] >= self.gates[self.structure.group_of[node]]
         return self.gates[node] < SHUT
+
+    def is_closed(self, node: int) -> bool:
+        """Whether a node waits for a stage."""
+        return self.gates[self.group_of[node]] > SHUT
 
     def write(self, node: int) -> None:
         """Count a change of a source: everything downstream becomes invalid.
@@ -361,10 +369,18 @@ class Store:
         if self.structure.kinds[node] is not NodeKind.STAGE:
             raise self._no_stage(node)
         if node in self.closed:
-            self.closed.remove(node)
-            self._unshut(node)
-            if node in self.structure.presumable:
-                self._presume(node)
+            self.admit(node)
+            self.presume(node)
+
+    def admit(self, node: int) -> None:
+        """Open a stage that is closed, but presume nothing computed until `presume` says so."""
+        self.closed.remove(node)
+        self._unshut(node)
+
+    def presume(self, node: int) -> None:
+        """Presume that all entries of which this open stage is the latest are computed."""
+        if node in self.structure.presumable:
+            self._presume(node)
 
     def _no_stage(self, node: int) -> NodeKindError:
         kind = self.structure.kinds[node]

@@ -4,10 +4,12 @@ from stagecache.state.continuous_state import AbstractContinuousState, Continuou
 from stagecache.state.diagram_continuous_state import DiagramContinuousState
 from stagecache.state.element_views import AbstractElementView
 from stagecache.state.handles import (
+    AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
+    ScalarVariable,
     TimeVariable,
 )
 from stagecache.state.stage import Stage
@@ -16,6 +18,7 @@ from stagecache.state.subsystem_state import SubsystemState
 
 __all__ = [
     "AbstractContinuousState",
+    "AbstractContinuousVariable",
     "AbstractElementView",
     "AbstractHandle",
     "CacheEntry",
@@ -23,6 +26,7 @@ __all__ = [
     "ContinuousVariable",
     "DiagramContinuousState",
     "DiscreteVariable",
+    "ScalarVariable",
     "Stage",
     "State",
     "SubsystemState",

@@ -17,6 +17,7 @@ from stagecache.errors import (
     NotCallableError,
     PrerequisitesError,
     PrerequisiteStageError,
+    StageTooLowError,
     brief,
 )
 from stagecache.graph.declaration import check_function
@@ -24,6 +25,7 @@ from stagecache.graph.evaluation import no_function
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import (
+    AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
@@ -32,143 +34,186 @@ from stagecache.state.handles import (
 from stagecache.state.layout import Rows, total
 from stagecache.state.places import vector_of
 from stagecache.state.realization import STAGES
-from stagecache.state.refusals import check_count, too_high
+from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
+from stagecache.state.staged import DEFAULT
 from stagecache.state.values import duplicate, freezing, kept
 
 Compute = Callable[[Any], Any]
 
 
 class Attempt:
-    """What is being allocated, to be put into words only if it is refused."""
+    """What is being allocated, to be put into words only if it is refused.
 
-    __slots__ = ("_contents", "_kind", "_subsystem")
+    Parameters
+    ----------
+    contents : Contents
+        Of the State.
+    subsystem : int
+    kind : str
+        What is allocated; of a declared item, its name.
+    """
 
-    def __init__(self, contents: Contents, subsystem: int, kind: str) -> None:
-        self._contents = contents
-        self._subsystem = subsystem
+    __slots__ = ("_is_declared", "_kind", "contents", "subsystem")
+
+    def __init__(
+        self, contents: Contents, subsystem: int, kind: str, *, is_declared: bool = False
+    ) -> None:
+        self.contents = contents
+        self.subsystem = subsystem
         self._kind = kind
+        self._is_declared = is_declared
 
     def __str__(self) -> str:
-        return f"allocating {self._kind} of {self._contents.who(self._subsystem)}"
+        return f"allocating {self._kind} of {self.contents.who(self.subsystem)}"
 
     def require_at_most(self, highest: Stage) -> Stage:
         """Return the stage of the subsystem, unless it is too high."""
-        stage = self._contents.realization.stages[self._subsystem]
+        if self.contents.guard is DEFAULT:
+            self.contents.require_unguarded(str(self))
+        stage = self.contents.realization.stages[self.subsystem]
         if stage > highest:
-            raise too_high(str(self), highest, self._contents.who(self._subsystem), stage)
+            raise too_high(str(self), highest, self.contents.who(self.subsystem), stage)
         return STAGES[stage]
+
+    def push(self, stack: list[Rows], allocated_at: Stage, count: int | None) -> int:
+        """Put rows on a stack, and return where they start. None: how many is not known yet."""
+        self.require_known_start(stack)
+        start = total(stack)
+        stack.append(Rows(allocated_at, start, count or 0, is_fixed=count is not None))
+        return start
+
+    def require_known_start(self, before: list[Rows]) -> None:
+        """Refuse what would be known by its place after items whose number is not known yet."""
+        if self._is_declared or self.contents.realization.stages[self.subsystem] > Stage.EMPTY:
+            return
+        if not all(rows.is_fixed for rows in before):
+            raise StageTooLowError(
+                f"{self}: comes after declared ones, whose number modeling options decide",
+                "the subsystem at Topology, where their number is known",
+                "the subsystem at Empty",
+                "allocate it in realize_model(), or declare it as well",
+            )
+
+
+def new_block(what: Attempt, kind: str, name: str) -> ContinuousVariable:
+    """A handle of some q, u or z that are to be allocated."""
+    return ContinuousVariable(kind, _check_name(name, what))
+
+
+def new_discrete(what: Attempt, invalidates: Stage, name: str) -> DiscreteVariable[Any]:
+    """A handle of a discrete variable that is to be allocated."""
+    invalidates = check_stage(invalidates, Stage.MODEL, Stage.REPORT, what)
+    return DiscreteVariable(_check_name(name, what), invalidates)
+
+
+def new_auto_update(
+    what: Attempt, invalidates: Stage, update_depends_on: Stage, name: str
+) -> DiscreteVariable[Any]:
+    """A handle of one that is to be allocated together with its update entry."""
+    invalidates = check_stage(invalidates, Stage.POSITION, Stage.REPORT, what)
+    what.require_at_most(Stage.TOPOLOGY)
+    update_name = f"update of {name}" if name else ""
+    update = new_entry(what, update_depends_on, Stage.INFINITY, update_name)
+    return DiscreteVariable(_check_name(name, what), invalidates, update)
+
+
+def new_entry(what: Attempt, earliest: Stage, latest: Stage, name: str) -> CacheEntry[Any]:
+    """A handle of a cache entry that is to be allocated."""
+    depends_on = check_stage(earliest, Stage.TOPOLOGY, Stage.REPORT, what)
+    computed_by = check_stage(latest, depends_on, Stage.INFINITY, what)
+    return CacheEntry(_check_name(name, what), depends_on, computed_by)
 
 
 def allocate_block(
-    contents: Contents, subsystem: int, kind: str, values: ArrayLike, name: str
-) -> ContinuousVariable:
-    """Allocate some q, u or z, with the values that they get when Model is realized."""
-    what = Attempt(contents, subsystem, kind)
+    what: Attempt, block: AbstractContinuousVariable, values: ArrayLike | None
+) -> None:
+    """Allocate some q, u or z, with the values that they get when Model is realized.
+
+    Without values there are none until `resize` says how many.
+    """
+    kind = block.kind
     allocated_at = what.require_at_most(Stage.TOPOLOGY)
-    vector = vector_of(values, str(what))
-    initial = converted(vector, FLOAT, (len(vector),), str(what))
-    initial.flags.writeable = False
-    start = contents.realization.layout.subsystems[subsystem].size(kind)
-    name = _check_name(name, what)
-    block = ContinuousVariable(kind, subsystem, start, allocated_at, name, initial)
-    contents.realization.add_block(block)
-    return block
+    realization = what.contents.realization
+    layout = realization.layout.subsystems[what.subsystem]
+    what.require_known_start(layout.rows[kind])
+    start = layout.size(kind)
+    if values is None:
+        rows = Rows(allocated_at, start, 0, is_fixed=False)
+    else:
+        vector = vector_of(values, str(what))
+        initial = converted(vector, FLOAT, (len(vector),), str(what))
+        initial.flags.writeable = False
+        rows = Rows(allocated_at, start, len(initial), initial)
+        block.size = len(initial)
+    block._allocated(what.subsystem, start, allocated_at)
+    realization.add_block(block, rows)
 
 
-def allocate_errors(contents: Contents, subsystem: int, part: str, count: int) -> int:
-    """Allocate some items of qerr, uerr or udoterr, and return where they start."""
-    what = Attempt(contents, subsystem, part)
-    count = check_count(count, 0, str(what))
+def allocate_errors(what: Attempt, part: str, count: int | None) -> int:
+    """Allocate some items of qerr, uerr or udoterr, and return where they start.
+
+    None: there are none until `resize` says how many.
+    """
     allocated_at = what.require_at_most(Stage.MODEL)
-    layout = contents.realization.own_subsystem(subsystem)
-    start = layout.size(part)
-    layout.errors[part].append(Rows(allocated_at, start, count))
-    return start
+    layout = what.contents.realization.own_subsystem(what.subsystem)
+    return what.push(layout.rows[part], allocated_at, count)
 
 
-def allocate_triggers(contents: Contents, subsystem: int, stage: Stage, count: int) -> int:
+def allocate_triggers(what: Attempt, stage: Stage, count: int | None) -> int:
     """Allocate some event triggers of a stage, and return where they start among these."""
-    what = Attempt(contents, subsystem, "event triggers")
-    count = check_count(count, 1, str(what))
     stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, what)
     allocated_at = what.require_at_most(Stage.MODEL)
-    rows = contents.realization.own_subsystem(subsystem).triggers[stage]
-    start = total(rows)
-    rows.append(Rows(allocated_at, start, count))
-    return start
+    layout = what.contents.realization.own_subsystem(what.subsystem)
+    return what.push(layout.triggers[stage], allocated_at, count)
 
 
 def allocate_discrete(
-    contents: Contents,
-    subsystem: int,
-    invalidates: Stage,
+    what: Attempt,
+    variable: DiscreteVariable[Any],
     value: object,
-    name: str,
-    update_depends_on: Stage | None = None,
-) -> DiscreteVariable[Any]:
+    compute_update: Compute | None = None,
+    refuse_none: Callable[[], None] | None = None,
+) -> None:
     """Allocate a discrete variable, and its update entry if it has one."""
-    what = Attempt(contents, subsystem, "a discrete variable")
-    lowest = Stage.MODEL if update_depends_on is None else Stage.POSITION
-    invalidates = check_stage(invalidates, lowest, Stage.REPORT, what)
-    highest = Stage.EMPTY if invalidates == Stage.MODEL else Stage.TOPOLOGY
+    contents, subsystem = what.contents, what.subsystem
+    update = variable.update
+    highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
     allocated_at = what.require_at_most(highest)
-    name = _check_name(name, what)
     own = kept(value)
-    first_update = None if update_depends_on is None else duplicate(own)
-    realization = contents.realization
-    layout = realization.layout.subsystems[subsystem]
-    update: CacheEntry[Any] | None = None
-    if update_depends_on is not None:
-        stage = check_stage(update_depends_on, Stage.TOPOLOGY, Stage.REPORT, what)
-        update = CacheEntry(
-            subsystem,
-            len(layout.entries),
-            allocated_at,
-            f"update of {name}" if name else "",
-            stage,
-            Stage.INFINITY,
-        )
-        realization.add_entry(update, (), first_update)
-        layout = realization.layout.subsystems[subsystem]
-    variable: DiscreteVariable[Any] = DiscreteVariable(
-        subsystem, len(layout.discrete), allocated_at, name, invalidates, update
-    )
-    realization.add_discrete(variable, own)
+    if update is not None:
+        first_update = duplicate(own)
+        allocate_entry(what, update, (), first_update, compute_update, refuse_none)
+    index = len(contents.realization.layout.subsystems[subsystem].discrete)
+    variable._allocated(subsystem, index, allocated_at)
+    contents.realization.add_discrete(variable, own)
     contents.update_times.pop(variable._node, None)  # of a node that was forgotten
-    return variable
 
 
 def allocate_entry(
-    contents: Contents,
-    subsystem: int,
-    earliest: Stage,
-    latest: Stage,
-    prerequisites: Iterable[AbstractHandle],
+    what: Attempt,
+    entry: CacheEntry[Any],
+    prerequisites: tuple[AbstractHandle, ...],
     value: object,
     compute: Compute | None,
-    name: str,
-) -> CacheEntry[Any]:
-    """Allocate a cache entry. Cost O(its prerequisites), amortised."""
-    what = Attempt(contents, subsystem, "a cache entry")
-    above = _check_prerequisites(contents, prerequisites, what)
-    earliest = check_stage(earliest, Stage.TOPOLOGY, Stage.REPORT, what)
-    latest = check_stage(latest, earliest, Stage.INFINITY, what)
+    refuse_none: Callable[[], None] | None = None,
+) -> None:
+    """Allocate a cache entry, whose prerequisites were checked. Cost O(these), amortised.
+
+    `refuse_none` is called if the function returns None.
+    """
+    contents, subsystem = what.contents, what.subsystem
     allocated_at = what.require_at_most(Stage.MODEL)
-    for handle in above:
-        _check_lifetime(contents, handle, earliest, allocated_at, what)
-    if compute is not None:
-        _check_compute(compute, what)
+    for handle in prerequisites:
+        _check_lifetime(contents, handle, entry.depends_on, allocated_at, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
-    entry: CacheEntry[Any] = CacheEntry(
-        subsystem, index, allocated_at, _check_name(name, what), earliest, latest
-    )
-    function = no_function if compute is None else freezing(compute)
-    contents.realization.add_entry(entry, above, kept(value), function)
-    return entry
+    entry._allocated(subsystem, index, allocated_at)
+    function = no_function if compute is None else freezing(compute, refuse_none)
+    contents.realization.add_entry(entry, prerequisites, kept(value), function)
 
 
-def _check_compute(compute: Compute, what: Attempt) -> None:
+def check_compute(what: Attempt, compute: Compute) -> None:
+    """Refuse a function that cannot be called with a State."""
     try:
         check_function("", compute, ("state",))
     except (ComputeSignatureError, NotCallableError) as error:
@@ -186,9 +231,10 @@ def _check_name(name: object, what: Attempt) -> str:
     raise InvalidNameError(f"{what}: its name is no string", "a string", brief(name), "give a name")
 
 
-def _check_prerequisites(
-    contents: Contents, prerequisites: Iterable[AbstractHandle], what: Attempt
+def check_prerequisites(
+    what: Attempt, prerequisites: Iterable[AbstractHandle]
 ) -> tuple[AbstractHandle, ...]:
+    """Return them as a tuple, if they are handles of items of the State, each once."""
     if not isinstance(prerequisites, Iterable):
         raise PrerequisitesError(
             f"{what}: its prerequisites cannot be iterated over",
@@ -205,9 +251,9 @@ def _check_prerequisites(
                 f"{brief(handle)}, of type {type(handle).__name__}",
                 "pass the handle, not its index or its value",
             )
-        contents.require(handle)
+        what.contents.require(handle)
     if len(set(above)) < len(above):
-        path = contents.realization.layout.path
+        path = what.contents.realization.layout.path
         twice = sorted({path(handle) for handle in above if above.count(handle) > 1})
         raise DuplicatePrerequisiteError(
             f"{what}: a prerequisite is listed more than once",

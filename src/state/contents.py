@@ -7,7 +7,6 @@ import numpy as np
 
 from stagecache.errors import PrerequisiteStageError, UnknownItemError, brief
 from stagecache.graph.evaluation import Arguments, no_function
-from stagecache.graph.store import SHUT
 from stagecache.state.explanation import why_unrealized
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
 from stagecache.state.staged import INSTANCE, NAN
@@ -26,7 +25,7 @@ class Contents(AbstractVectorAccess):
     def copy(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return those of a copy of the State; `State.copy` says what comes along."""
         self._refuse_dangling()
-        twin = Contents(self.realization.copy(bind))
+        twin = Contents(self.realization.copy(bind), self.system)
         store = twin.realization.store
         name = self._name_of
         store.values = duplicates(store.values, self.handed_out, name)
@@ -40,6 +39,7 @@ class Contents(AbstractVectorAccess):
         other.realization.exceed(self.realization)
         self.pools.assign(other.pools)
         self.realization = other.realization
+        self.system = other.system
         self.time = other.time
         self.update_times = other.update_times
         self.handed_out = other.handed_out
@@ -96,16 +96,20 @@ class Contents(AbstractVectorAccess):
         value = self._changeable(variable)
         if isinstance(value, np.ndarray):
             self.pools.writable[variable,] = value
+            self.pools.is_open = True
         return value
 
     def _count_write_of_discrete(self, variable: DiscreteVariable[Any]) -> None:
         if variable.update is not None:
             self.realization.store.invalidate(variable.update._node)
-        self.invalidate(variable.invalidates, variable, (variable._node,))
+        stage = variable.invalidates
+        nodes = (self.realization.layout.stages[stage], variable._node)
+        self.invalidate(stage, variable, nodes)
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
         """Exchange each discrete variable with its update value, if that is realized."""
+        self.require_unguarded("auto_update_discrete_variables()")
         store = self.realization.store
         due = [
             variable
@@ -131,7 +135,7 @@ class Contents(AbstractVectorAccess):
         self.require(entry)
         realization = self.realization
         function = realization.layout.functions[entry._node]
-        if function is no_function or realization.store.gates[entry._group] > SHUT:
+        if function is no_function or realization.store.is_closed(entry._node):
             raise why_unrealized(realization, entry)
         if self.pools.writable:
             self.pools.seal()
@@ -157,6 +161,7 @@ class Contents(AbstractVectorAccess):
         value = self._changeable(entry)
         if isinstance(value, np.ndarray):
             self.pools.writable_entries[entry._node] = value
+            self.pools.is_open = True
         return value
 
     def is_realized(self, entry: CacheEntry[Any]) -> bool:

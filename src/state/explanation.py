@@ -4,7 +4,7 @@ from typing import Any
 
 from stagecache.errors import CacheEntryOutOfDateError, StagecacheError
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import COMPUTING, SHUT
+from stagecache.graph.store import COMPUTING
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.realization import Realization
 from stagecache.state.refusals import too_low
@@ -14,7 +14,7 @@ from stagecache.state.stage import Stage
 def why_unrealized(realization: Realization, entry: CacheEntry[Any]) -> StagecacheError:
     """The error to raise at a read of an entry that is not realized."""
     path = realization.layout.path(entry)
-    if realization.store.gates[entry._group] > SHUT:
+    if realization.store.is_closed(entry._node):
         return _waits(realization, entry, path)
     return CacheEntryOutOfDateError(
         f"{path}: is not realized",

@@ -4,9 +4,13 @@ A handle is const. It carries where an item is, never what it holds: ``tip(state
 State in which it is. That is the State in which it was allocated, and its copies, until they back
 up below the stage at which that was. Each State knows the handles of its items, so a handle that
 does not belong to it is found out by one look into a list.
+
+A handle of a *declared* item is there before any State is. It is allocated in the default State of
+its System, again whenever that is made anew, and so is in all States of the System.
 """
 
-from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, final
+from operator import attrgetter
+from typing import Any, Final, Generic, Protocol, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +23,14 @@ T = TypeVar("T")
 Vector = NDArray[np.float64]
 
 NOWHERE: Final = 1 << 60  # the node of a handle that is not allocated: no list is so long
+NO_NUMBER: Final = -1  # of what is no item of a family
 
 
 class HoldsItems(Protocol):
     """What handles ask of the contents of a State."""
 
+    @property
+    def pools(self) -> Any: ...
     def read_unrealized(self, entry: "CacheEntry[Any]") -> Any: ...
     def is_realized(self, entry: "CacheEntry[Any]") -> bool: ...
     def mark(self, entry: "CacheEntry[Any]") -> None: ...
@@ -31,9 +38,11 @@ class HoldsItems(Protocol):
     def get_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
     def set_discrete(self, variable: "DiscreteVariable[Any]", value: object) -> None: ...
     def upd_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
-    def get_block(self, variable: "ContinuousVariable") -> Vector: ...
-    def set_block(self, variable: "ContinuousVariable", values: ArrayLike) -> None: ...
-    def upd_block(self, variable: "ContinuousVariable") -> Vector: ...
+    def get_block(self, variable: "AbstractContinuousVariable") -> Vector: ...
+    def set_block(self, variable: "AbstractContinuousVariable", values: ArrayLike) -> None: ...
+    def set_scalar(self, variable: "ScalarVariable", value: object) -> None: ...
+    def upd_block(self, variable: "AbstractContinuousVariable") -> Vector: ...
+    def place(self, variable: "AbstractContinuousVariable") -> slice: ...
     def get_time(self, variable: "TimeVariable") -> float: ...
     def set_time(self, time: object, variable: "TimeVariable") -> None: ...
     def version(self, handle: "AbstractHandle") -> int: ...
@@ -56,22 +65,48 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     Attributes
     ----------
     subsystem : int or None
-        The index of the subsystem that has it; None for what the whole State has.
+        The index of the subsystem that has it; None for what the whole State has, and for what is
+        not allocated yet.
     index : int
         Its place among the items of its kind in the subsystem.
     allocated_at : Stage
         What stage the subsystem then had: Empty, Topology or Model.
     """
 
-    __slots__ = ("_name", "_node", "_serial", "allocated_at", "index", "subsystem")
+    __slots__ = (
+        "_attribute",
+        "_name",
+        "_node",
+        "_number",
+        "_owner",
+        "_serial",
+        "allocated_at",
+        "index",
+        "subsystem",
+    )
 
-    def __init__(self, subsystem: int | None, index: int, allocated_at: Stage, name: str) -> None:
-        self.subsystem = subsystem
-        self.index = index
-        self.allocated_at = allocated_at
+    def __init__(self, name: str) -> None:
+        self.subsystem: int | None = None
+        self.index = 0
+        self.allocated_at = Stage.EMPTY
         self._name = name
         self._node = NOWHERE
         self._serial = 0  # handles of one State are allocated in the order of these
+        self._owner: Any = None  # what declares it: a Subsystem or a System
+        self._attribute = ""
+        self._number = NO_NUMBER
+
+    def _declared(self, owner: Any, attribute: str, number: int = NO_NUMBER) -> None:
+        """Say what declares it, as which attribute, and as which item of a family if it is one."""
+        self._owner = owner
+        self._attribute = attribute
+        self._number = number
+
+    def _allocated(self, subsystem: int | None, index: int, allocated_at: Stage) -> None:
+        """Say where it is now."""
+        self.subsystem = subsystem
+        self.index = index
+        self.allocated_at = allocated_at
 
     @property
     def name(self) -> str:
@@ -97,23 +132,31 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         raise NotImplementedError
 
     def __str__(self) -> str:
+        if self._owner is not None:
+            return f"{self._owner.name}.{self._name or self._attribute}"
         return self.name if self.subsystem is None else f"{self.name} of subsystem {self.subsystem}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
-    def __reduce__(self) -> NoReturn:
+    def __reduce__(self) -> Any:
+        if self._owner is not None:
+            return declared_item, (self._owner, self._attribute, self._number)
         raise NotPicklableError(
             f"{self!r}: cannot be pickled",
             "something that means the same in another process",
             "a handle, which stands for an item of the States that have it here",
-            "pickle its subsystem and its index",
+            "pickle its subsystem and its index; or declare the item in a Subsystem",
         )
 
     def __copy__(self) -> "AbstractHandle":
         return self
 
-    def __deepcopy__(self, memo: object) -> "AbstractHandle":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractHandle":
+        if id(self._owner) in memo:  # its subsystem is being copied
+            copied = declared_item(memo[id(self._owner)], self._attribute, self._number)
+            assert isinstance(copied, AbstractHandle)
+            return copied
         return self
 
     def __bool__(self) -> bool:
@@ -132,26 +175,18 @@ class CacheEntry(AbstractHandle, Generic[T]):
     Attributes
     ----------
     depends_on : Stage
-        The earliest stage at which it can be realized.
+        The earliest stage at which it can be realized. Of a declared entry that names prerequisites
+        only, it is Empty until the topology of its System is realized.
     computed_by : Stage
         The stage from which on it is presumed computed; Infinity if it is lazy.
     """
 
-    __slots__ = ("_group", "computed_by", "depends_on")
+    __slots__ = ("computed_by", "depends_on")
 
-    def __init__(
-        self,
-        subsystem: int,
-        index: int,
-        allocated_at: Stage,
-        name: str,
-        depends_on: Stage,
-        computed_by: Stage,
-    ) -> None:
-        super().__init__(subsystem, index, allocated_at, name)
+    def __init__(self, name: str, depends_on: Stage, computed_by: Stage) -> None:
+        super().__init__(name)
         self.depends_on = depends_on
         self.computed_by = computed_by
-        self._group = NOWHERE
 
     def __call__(self, state: AnyState) -> T:
         """Return the value, computing it first if it has a compute function. Cost of a hit O(1).
@@ -167,11 +202,9 @@ class CacheEntry(AbstractHandle, Generic[T]):
         """
         try:
             store = state._store
-            if (
-                store.keys[self._node] is self
-                and store.marks[self._node] >= store.gates[self._group]
-            ):
-                return store.values[self._node]  # type: ignore[no-any-return]  # what T was stored
+            node = self._node
+            if store.keys[node] is self and store.marks[node] >= store.gates[store.group_of[node]]:
+                return store.values[node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
             pass  # what is wrong is found out where there is time for it
         return contents_of(state).read_unrealized(self)  # type: ignore[no-any-return]  # what computes T
@@ -210,16 +243,8 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
 
     __slots__ = ("invalidates", "update")
 
-    def __init__(
-        self,
-        subsystem: int,
-        index: int,
-        allocated_at: Stage,
-        name: str,
-        invalidates: Stage,
-        update: CacheEntry[T] | None,
-    ) -> None:
-        super().__init__(subsystem, index, allocated_at, name)
+    def __init__(self, name: str, invalidates: Stage, update: CacheEntry[T] | None = None) -> None:
+        super().__init__(name)
         self.invalidates = invalidates
         self.update = update
 
@@ -251,54 +276,45 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
         return "discrete variable"
 
 
-@final
-class ContinuousVariable(AbstractHandle):
-    """Some of q, u or z: a block, which one call allocated, or all of a subsystem or of the State.
-
-    Call it with a State for a read-only view. Its index is where it starts in the partition of
-    its subsystem.
+class AbstractContinuousVariable(AbstractHandle):
+    """Some of q, u or z: a block, which is allocated at once, or all of a subsystem or of a State.
 
     Attributes
     ----------
     kind : str
         "q", "u" or "z".
+    slot : int
+        Its place among the subsystem's blocks of that kind; -1 for all. Its index is where it
+        starts in the subsystem's.
     size : int or None
-        The number of items in a block; None for all, whose number modeling options may change.
+        The number of items in a block; None where modeling options decide, and for all.
     """
 
-    __slots__ = ("initial", "kind", "size")
+    __slots__ = ("kind", "size", "slot")
 
-    def __init__(
-        self,
-        kind: str,
-        subsystem: int | None = None,
-        index: int = 0,
-        allocated_at: Stage = Stage.EMPTY,
-        name: str = "",
-        initial: Vector | None = None,
-    ) -> None:
-        super().__init__(subsystem, index, allocated_at, name)
+    def __init__(self, kind: str, name: str = "") -> None:
+        super().__init__(name)
         self.kind = kind
-        self.initial = initial
-        self.size = None if initial is None else len(initial)
+        self.slot = -1
+        self.size: int | None = None
 
-    def __call__(self, state: AnyState) -> Vector:
-        """Return a read-only view of the values. Shape (size,)."""
-        return contents_of(state).get_block(self)
-
-    def set(self, state: AnyState, values: ArrayLike) -> None:
-        """Replace the values; invalidates as a write of q, u or z does, but of this block only."""
-        contents_of(state).set_block(self, values)
+    def __call__(self, state: AnyState) -> Any:
+        """Return the value."""
+        raise NotImplementedError
 
     def upd(self, state: AnyState) -> Vector:
         """Return a writable view of the values; a write, as `set` is."""
         return contents_of(state).upd_block(self)
 
+    def place(self, state: AnyState) -> slice:
+        """Where it lies in the y of the State."""
+        return contents_of(state).place(self)
+
     def _kind(self) -> str:
-        return self.kind if self.size is None else f"{self.kind} block"
+        return self.kind if self.slot < 0 else f"{self.kind} block"
 
     def __str__(self) -> str:
-        if self.size is None and not self._name:
+        if self.slot < 0 and not self._name and self._owner is None:
             return (
                 self.kind
                 if self.subsystem is None
@@ -308,10 +324,71 @@ class ContinuousVariable(AbstractHandle):
 
 
 @final
+class ContinuousVariable(AbstractContinuousVariable):
+    """Some of q, u or z, as a vector. Call it with a State for a read-only view."""
+
+    __slots__ = ()
+
+    def __call__(self, state: AnyState) -> Vector:
+        """Return a read-only view of the values. Shape (size,).
+
+        Raises
+        ------
+        StageTooLowError
+            The system has not reached Model.
+        ForeignNodeError
+            The State does not have it.
+        """
+        try:
+            if state._store.keys[self._node] is self:
+                pools = state._contents.pools
+                return pools.y[pools.places[self._node]]  # type: ignore[no-any-return]  # a vector
+        except (AttributeError, IndexError, KeyError, TypeError):
+            pass  # as in CacheEntry
+        return contents_of(state).get_block(self)
+
+    def set(self, state: AnyState, values: ArrayLike) -> None:
+        """Replace the values; invalidates as a write of q, u or z does, but of this block only."""
+        contents_of(state).set_block(self, values)
+
+
+@final
+class ScalarVariable(AbstractContinuousVariable):
+    """One number of q, u or z. Call it with a State to read it."""
+
+    __slots__ = ()
+
+    def __call__(self, state: AnyState) -> float:
+        """Return the value.
+
+        Raises
+        ------
+        StageTooLowError
+            The system has not reached Model.
+        ForeignNodeError
+            The State does not have it.
+        """
+        try:
+            if state._store.keys[self._node] is self:
+                pools = state._contents.pools
+                return pools.y.item(pools.places[self._node].start)  # type: ignore[no-any-return]  # a float
+        except (AttributeError, IndexError, KeyError, TypeError):
+            pass  # as in CacheEntry
+        return float(contents_of(state).get_block(self)[0])
+
+    def set(self, state: AnyState, value: float) -> None:
+        """Replace the value; invalidates as a write of q, u or z does, but of this number only."""
+        contents_of(state).set_scalar(self, value)
+
+
+@final
 class TimeVariable(AbstractHandle):
     """The time. Call it with a State to read it."""
 
     __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("")
 
     def __call__(self, state: AnyState) -> float:
         """Return the time; NaN before Topology is realized."""
@@ -328,6 +405,12 @@ class TimeVariable(AbstractHandle):
         return "time"
 
 
+def declared_item(owner: object, attribute: str, number: int) -> object:
+    """The handle that a subsystem, or a system, declares under that name."""
+    item = attrgetter(attribute)(owner)
+    return item if number == NO_NUMBER else item.member(number)
+
+
 def contents_of(state: AnyState) -> HoldsItems:
     """The contents of a State.
 
@@ -336,8 +419,11 @@ def contents_of(state: AnyState) -> HoldsItems:
     NotAStateError
         It is none.
     """
-    if not isinstance(state, type) and hasattr(state, "_store"):
-        return state._contents
+    try:
+        if isinstance(state._store, Store):
+            return state._contents
+    except AttributeError:
+        pass
     is_partition = hasattr(state, "_contents") and not isinstance(state, type)
     raise NotAStateError(
         f"{brief(state)}: is not a State",

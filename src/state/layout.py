@@ -24,34 +24,51 @@ from typing import Any
 
 from stagecache.graph.evaluation import Function
 from stagecache.state.handles import (
+    AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
+    Vector,
 )
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import CONTINUOUS
+from stagecache.state.vectors import CONTINUOUS, VectorKind
 
 NO_NODE = -1
-PARTS = ("qerr", "uerr", "udoterr")
+ERRORS = ("qerr", "uerr", "udoterr")
+PARTS = (*CONTINUOUS, *ERRORS)
 
 
 class Rows:
-    """Some items of an error vector, or event triggers, of one subsystem: without a node.
+    """Some consecutive items of a vector, of one subsystem.
 
     Attributes
     ----------
     allocated_at : Stage
     start, count : int
         Where they lie in the subsystem's.
+    initial : ndarray or None
+        The values with which they start; None for what is computed.
+    is_fixed : bool
+        Whether their number is known from the beginning. If not, there are none until Model is
+        being realized.
     """
 
-    __slots__ = ("allocated_at", "count", "start")
+    __slots__ = ("allocated_at", "count", "initial", "is_fixed", "start")
 
-    def __init__(self, allocated_at: Stage, start: int, count: int) -> None:
+    def __init__(
+        self,
+        allocated_at: Stage,
+        start: int,
+        count: int,
+        initial: Vector | None = None,
+        is_fixed: bool = True,
+    ) -> None:
         self.allocated_at = allocated_at
         self.start = start
         self.count = count
+        self.initial = initial
+        self.is_fixed = is_fixed
 
 
 class SubsystemLayout:
@@ -64,8 +81,8 @@ class SubsystemLayout:
         Its q, u and z.
     blocks : dict of str to list of ContinuousVariable
         The blocks of these.
-    errors : dict of str to list of Rows
-        Of qerr, uerr and udoterr.
+    rows : dict of str to list of Rows
+        Of q, u and z, one for each block; of qerr, uerr and udoterr.
     triggers : list of list of Rows
         By stage.
     discrete, entries : list of handles
@@ -80,8 +97,8 @@ class SubsystemLayout:
         "blocks",
         "discrete",
         "entries",
-        "errors",
         "name",
+        "rows",
         "stages",
         "triggers",
         "version",
@@ -92,8 +109,8 @@ class SubsystemLayout:
         self.name = name
         self.version = version
         self.whole = whole
-        self.blocks: dict[str, list[ContinuousVariable]] = {kind: [] for kind in CONTINUOUS}
-        self.errors: dict[str, list[Rows]] = {part: [] for part in PARTS}
+        self.blocks: dict[str, list[AbstractContinuousVariable]] = {k: [] for k in CONTINUOUS}
+        self.rows: dict[str, list[Rows]] = {part: [] for part in PARTS}
         self.triggers: list[list[Rows]] = [[] for _ in range(Stage.INFINITY + 1)]
         self.discrete: list[DiscreteVariable[Any]] = []
         self.auto_update: list[DiscreteVariable[Any]] = []
@@ -104,7 +121,7 @@ class SubsystemLayout:
         """Return the same items, in lists of its own."""
         twin = SubsystemLayout(self.name, self.version, self.whole)
         twin.blocks = {kind: blocks.copy() for kind, blocks in self.blocks.items()}
-        twin.errors = {part: rows.copy() for part, rows in self.errors.items()}
+        twin.rows = {part: rows.copy() for part, rows in self.rows.items()}
         twin.triggers = [rows.copy() for rows in self.triggers]
         twin.discrete = self.discrete.copy()
         twin.auto_update = self.auto_update.copy()
@@ -128,20 +145,28 @@ class SubsystemLayout:
                 stack.pop()
 
     def _stacks(self) -> list[list[Any]]:
-        stacks: list[list[Any]] = [*self.blocks.values(), *self.errors.values(), *self.triggers]
+        stacks: list[list[Any]] = [*self.blocks.values(), *self.rows.values(), *self.triggers]
         return [*stacks, self.discrete, self.auto_update, self.entries]
 
     def size(self, part: str) -> int:
         """How many items of q, u, z, qerr, uerr or udoterr there are."""
-        if part not in self.blocks:
-            return total(self.errors[part])
-        blocks = self.blocks[part]
-        return blocks[-1].index + (blocks[-1].size or 0) if blocks else 0
+        return total(self.rows[part])
 
 
 def total(stack: list[Rows]) -> int:
     """How many items there are."""
     return stack[-1].start + stack[-1].count if stack else 0
+
+
+def resize(stack: list[Rows], slot: int, count: int, initial: Vector | None = None) -> None:
+    """Give rows another number, and move those that come after them."""
+    for k in range(slot, len(stack)):
+        old = stack[k]
+        start = total(stack[:k])
+        if k == slot:
+            stack[k] = Rows(old.allocated_at, start, count, initial, is_fixed=False)
+        else:
+            stack[k] = Rows(old.allocated_at, start, old.count, old.initial, old.is_fixed)
 
 
 class Layout:
@@ -156,13 +181,14 @@ class Layout:
         The nodes of the weights.
     stages : list of int
         By stage: the node of the system's stage, or `NO_NODE`.
-    stage_nodes : list of list of int
-        By stage: the nodes of the subsystems' stages.
+    stage_nodes : list of dict of int to int
+        By stage: the nodes of that stage of those subsystems that have one.
     functions : list of callable
         By node: what computes it.
     """
 
     __slots__ = (
+        "_block_sets",
         "_write_sets",
         "functions",
         "serial",
@@ -178,10 +204,11 @@ class Layout:
         self.variables = variables
         self.weights: dict[str, int] = {}
         self.stages = [NO_NODE] * (Stage.INFINITY + 1)
-        self.stage_nodes: list[list[int]] = [[] for _ in self.stages]
+        self.stage_nodes: list[dict[int, int]] = [{} for _ in self.stages]
         self.functions: list[Function] = []
         self.serial = 0
-        self._write_sets: dict[tuple[str, int | None], tuple[int, ...]] = {}
+        self._write_sets: dict[tuple[str, int | None], tuple[tuple[int, ...], object]] = {}
+        self._block_sets: dict[int, tuple[int, ...]] = {}
 
     def copy(self) -> "Layout":
         """Return the same items, in lists of its own. Cost O(items)."""
@@ -197,6 +224,7 @@ class Layout:
     def changed(self) -> None:
         """Forget what follows from the items: one was added or removed."""
         self._write_sets.clear()
+        self._block_sets.clear()
 
     def label(self, index: int | None) -> str:
         """What messages call a subsystem."""
@@ -213,16 +241,43 @@ class Layout:
             return str(handle)
         return f"{name} of {self.label(handle.subsystem)}"
 
-    def write_set(self, kind: str, subsystem: int | None) -> tuple[int, ...]:
-        """The nodes that change when a variable vector of a subsystem, or of all, is written."""
-        nodes = self._write_sets.get((kind, subsystem))
+    def write_set(self, kind: VectorKind, subsystem: int | None) -> tuple[tuple[int, ...], object]:
+        """What changes when a variable vector of a subsystem, or of all, is written.
+
+        Returns
+        -------
+        tuple of int
+            The nodes: of the stage that it invalidates, and of the variables.
+        object
+            What to call the cause: its handle, or text.
+        """
+        found = self._write_sets.get((kind.name, subsystem))
+        if found is None:
+            assert kind.invalidates is not None
+            nodes = (self.stages[kind.invalidates], *self.variable_nodes(kind.name, subsystem))
+            cause: object = self.variables.get(kind.name, kind.name)
+            if subsystem is not None:
+                title = f"{kind.name} of {self.label(subsystem)}"
+                cause = self.subsystems[subsystem].whole.get(kind.name, title)
+            found = self._write_sets[kind.name, subsystem] = nodes, cause
+        return found
+
+    def write_set_of_block(
+        self, block: AbstractContinuousVariable, stage: Stage
+    ) -> tuple[int, ...]:
+        """The nodes that change when a block is written, which invalidates a stage."""
+        nodes = self._block_sets.get(block._node)
         if nodes is None:
-            nodes = self._write_sets[kind, subsystem] = tuple(self._find_written(kind, subsystem))
+            assert block.subsystem is not None
+            whole = self.subsystems[block.subsystem].whole[block.kind]._node
+            nodes = self.stages[stage], block._node, whole, self.variables[block.kind]._node
+            self._block_sets[block._node] = nodes
         return nodes
 
-    def _find_written(self, kind: str, subsystem: int | None) -> list[int]:
+    def variable_nodes(self, kind: str, subsystem: int | None) -> list[int]:
+        """The nodes of a variable vector, or of a subsystem's part, and of what overlaps it."""
         if kind == "y":
-            return [node for part in CONTINUOUS for node in self._find_written(part, None)]
+            return [node for part in CONTINUOUS for node in self.variable_nodes(part, None)]
         if kind in self.weights:
             return [self.weights[kind]]
         found = [self.variables[kind]._node]
@@ -230,9 +285,3 @@ class Layout:
             found.append(self.subsystems[x].whole[kind]._node)
             found += [block._node for block in self.subsystems[x].blocks[kind]]
         return found
-
-    def write_set_of_block(self, block: ContinuousVariable) -> tuple[int, int, int]:
-        """The nodes that change when a block is written."""
-        assert block.subsystem is not None
-        whole = self.subsystems[block.subsystem].whole[block.kind]
-        return block._node, whole._node, self.variables[block.kind]._node

@@ -9,7 +9,7 @@ from stagecache.errors import PartitionError
 from stagecache.state.contents import Contents
 from stagecache.state.continuous_state import PARTS, ContinuousState
 from stagecache.state.element_views import AbstractElementView, Indices, JoinedView
-from stagecache.state.handles import ContinuousVariable
+from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.state.places import Place
 from stagecache.state.vectors import QDOT, UDOT, ZDOT, Q, U, VectorKind, Z
 
@@ -63,8 +63,8 @@ class LiveVector(AbstractElementView):
     def _scatter(self, indices: Indices, values: NDArray[Any]) -> None:
         self._require_size()
         blocks = blocks_of(self._contents, self._kind.part, self._subsystem)
-        filled = [start for start, block in blocks if block.size]
-        owners = [block for _, block in blocks if block.size]
+        filled = [place.start for place, _ in blocks if place.start < place.stop]
+        owners = [block for place, block in blocks if place.start < place.stop]
         which = np.searchsorted(filled, indices, side="right") - 1
         touched = np.unique(which)
         if not self._kind.is_variable or len(touched) == len(filled):
@@ -93,16 +93,15 @@ class LiveVector(AbstractElementView):
 
 def blocks_of(
     contents: Contents, part: str, subsystem: int | None
-) -> list[tuple[int, ContinuousVariable]]:
-    """The blocks of q, u or z, each with where it starts."""
+) -> list[tuple[slice, AbstractContinuousVariable]]:
+    """The blocks of q, u or z, each with where it lies in that vector."""
     layout = contents.realization.layout
-    whose = range(len(layout.subsystems)) if subsystem is None else [subsystem]
-    first = 0 if subsystem is None else contents.pools.start(part, subsystem)
-    return [
-        (contents.pools.start(part, x) - first + block.index, block)
-        for x in whose
-        for block in layout.subsystems[x].blocks[part]
-    ]
+    places = contents.pools.places
+    subsystems = layout.subsystems if subsystem is None else [layout.subsystems[subsystem]]
+    blocks = [block for s in subsystems for block in s.blocks[part]]
+    whole = layout.variables[part] if subsystem is None else subsystems[0].whole[part]
+    first = places[whole._node].start
+    return [(slice(places[b._node].start - first, places[b._node].stop - first), b) for b in blocks]
 
 
 def live_state(contents: Contents, subsystem: int | None) -> ContinuousState:
@@ -125,16 +124,14 @@ def _joined(
     for part, kind, vector in zip(PARTS, kinds, vectors, strict=True):
         places[part] = slice(start, start + len(vector))
         start += len(vector)
-        for _, block in blocks_of(contents, kind.part, subsystem):
-            names += _names(contents, block)
+        for place, block in blocks_of(contents, kind.part, subsystem):
+            names += _names(contents, block, place.stop - place.start)
     return ContinuousState._of(JoinedView(vectors), places, tuple(names))
 
 
-def _names(contents: Contents, block: ContinuousVariable) -> list[str]:
+def _names(contents: Contents, block: AbstractContinuousVariable, size: int) -> list[str]:
     """What to call the elements of a block: "cart.position", "arm.angles[0]", ..."""
     x = block.subsystem or 0
     owner = contents.realization.layout.subsystems[x].name or str(x)
     name = f"{owner}.{block._name or f'{block.kind}{block.index}'}"
-    if block.size == 1:
-        return [name]
-    return [f"{name}[{i}]" for i in range(block.size or 0)]
+    return [name] if size == 1 else [f"{name}[{i}]" for i in range(size)]

@@ -5,16 +5,17 @@ computed from it, so that a late write through a view that someone kept raises, 
 wrong values in the cache. Slices that were taken from such a view cannot be sealed.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from stagecache.state.handles import Vector
 from stagecache.state.layout import Layout, total
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import EVENT_TRIGGERS, VECTORS, VectorKind
+from stagecache.state.vectors import CONTINUOUS, EVENT_TRIGGERS, VECTORS, VectorKind
 
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
+NO_ITEMS: Final = np.empty(0)
 
 
 class Pools:
@@ -29,21 +30,32 @@ class Pools:
         By stage: the same for event triggers.
     whole : dict of str to ndarray
         By name of a vector: a read-only view. Those that exist are there.
+    y : ndarray
+        The whole y among them, one step nearer; empty if it does not exist.
+    places : dict of int to slice
+        Where in y the blocks and wholes of q, u and z lie, by their node; those that exist.
     writable : dict of tuple to ndarray
         Views of variables, and of caches that can be read, that were handed out and not sealed yet.
+    writable_caches : dict of tuple to ndarray
+        Views of caches that cannot be read yet, likewise.
     writable_entries : dict of int to ndarray
         By node of a cache entry: the value that was handed out and not sealed yet.
+    is_open : bool
+        Whether there may be anything in these three.
     """
 
     __slots__ = (
         "_arrays",
         "_places",
-        "_writable_caches",
+        "is_open",
+        "places",
         "starts",
         "trigger_starts",
         "whole",
         "writable",
+        "writable_caches",
         "writable_entries",
+        "y",
     )
 
     def __init__(self) -> None:
@@ -52,9 +64,12 @@ class Pools:
         self.starts: dict[str, list[int]] = {}
         self.trigger_starts: list[list[int]] = []
         self.whole: dict[str, Vector] = {}
+        self.y: Vector = NO_ITEMS
+        self.places: dict[int, slice] = {}
         self._places: dict[str, slice] = {}
         self.writable: dict[tuple[Any, ...], Any] = {}
-        self._writable_caches: dict[tuple[Any, ...], Any] = {}
+        self.is_open = False
+        self.writable_caches: dict[tuple[Any, ...], Any] = {}
 
     # ------------------------------------------------------------------ allocation
 
@@ -76,10 +91,26 @@ class Pools:
                 arrays[kind.pool] = np.full(size, kind.initial)
         if stage == MODEL:
             blocks = [
-                b.initial for part in _parts(MODEL) for s in subsystems for b in s.blocks[part]
+                rows.initial for part in _parts(MODEL) for s in subsystems for rows in s.rows[part]
             ]
-            arrays["y"][:] = np.concatenate([np.empty(0), *blocks])
+            arrays["y"][:] = np.concatenate([NO_ITEMS, *filter(_is_there, blocks)])
         self._become(arrays, starts, trigger_starts)
+        if stage == MODEL:
+            self._find_places(layout)
+
+    def _find_places(self, layout: Layout) -> None:
+        """Note where blocks and wholes lie in y."""
+        self.places = places = {}
+        for kind in CONTINUOUS.values():
+            places[layout.variables[kind.name]._node] = self._slice(kind, None)
+            for x, subsystem in enumerate(layout.subsystems):
+                part = self._slice(kind, x)
+                places[subsystem.whole[kind.name]._node] = part
+                for block, rows in zip(
+                    subsystem.blocks[kind.name], subsystem.rows[kind.name], strict=True
+                ):
+                    start = part.start + rows.start
+                    places[block._node] = slice(start, start + rows.count)
 
     def drop(self, stage: Stage) -> None:
         """Drop the vectors that exist from `stage` on; views of them are sealed and detached."""
@@ -114,6 +145,9 @@ class Pools:
             view.flags.writeable = False
         self._arrays, self.starts, self.trigger_starts = arrays, starts, trigger_starts
         self._places, self.whole = places, whole
+        self.y = whole.get("y", NO_ITEMS)
+        if "y" not in whole:
+            self.places = {}
 
     # ------------------------------------------------------------------ views
 
@@ -129,10 +163,8 @@ class Pools:
         """The same for writing, until it is sealed; `at` is the stage of its owner."""
         return self._hand_out(kind, subsystem, self._slice(kind, subsystem), kind.sealed, at)
 
-    def writable_block(self, kind: VectorKind, subsystem: int, start: int, stop: int) -> Vector:
-        """The same of some items of a subsystem's part of a variable."""
-        part = self._slice(kind, subsystem)
-        place = slice(part.start + start, part.start + stop)
+    def writable_block(self, kind: VectorKind, subsystem: int, place: slice) -> Vector:
+        """The same of some items of y."""
         return self._hand_out(kind, subsystem, place, Stage.EMPTY, Stage.EMPTY)
 
     def writable_triggers(self, stage: Stage, subsystem: int | None, at: int) -> Vector:
@@ -144,19 +176,31 @@ class Pools:
         self, kind: VectorKind, subsystem: int | None, place: slice, sealed: Stage, at: int
     ) -> Vector:
         """A view that is sealed when that stage is reached; if it is already, as variables are."""
-        views = self.writable if at >= sealed else self._writable_caches
+        views = self.writable if at >= sealed else self.writable_caches
         key = (kind.name, subsystem, sealed, place.start, place.stop)
         view: Vector | None = views.get(key)
         if view is None:
             view = views[key] = self._arrays[kind.pool][place]
+            self.is_open = True
         return view
 
-    def write(
-        self, kind: VectorKind, subsystem: int | None, values: Vector, start: int = 0
-    ) -> None:
-        """Write values of a variable, from one of a subsystem's part on."""
+    def write(self, kind: VectorKind, subsystem: int | None, values: Vector) -> None:
+        """Write all values of a vector."""
+        self._arrays[kind.pool][self._slice(kind, subsystem)] = values
+
+    def write_rows(self, kind: VectorKind, subsystem: int, start: int, values: Vector) -> None:
+        """Write some values of a subsystem's part of a vector."""
         at = self._slice(kind, subsystem).start + start
         self._arrays[kind.pool][at : at + len(values)] = values
+
+    def write_y(self, place: slice, values: Vector | float) -> None:
+        """Write some items of y."""
+        self._arrays["y"][place] = values
+
+    def write_triggers(self, stage: Stage, subsystem: int, start: int, values: Vector) -> None:
+        """Write some of a subsystem's event triggers of a stage."""
+        at = self.trigger_slice(stage, subsystem).start + start
+        self._arrays[EVENT_TRIGGERS.pool][at : at + len(values)] = values
 
     def start(self, part: str, subsystem: int | None) -> int:
         """Where q, u, z, qerr or uerr starts in y or yerr; a subsystem's, in that vector."""
@@ -198,17 +242,20 @@ class Pools:
         """Seal all that was handed out, of caches only what can be read from this stage on."""
         if self.writable:
             self.seal()
-        for value in self.writable_entries.values():
-            value.flags.writeable = False
-        self.writable_entries.clear()
-        for key in list(self._writable_caches):
-            _, whose, sealed, _, _ = key
-            if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
-                self._writable_caches.pop(key).flags.writeable = False
+        if self.writable_entries:
+            for value in self.writable_entries.values():
+                value.flags.writeable = False
+            self.writable_entries.clear()
+        if self.writable_caches:
+            for key in list(self.writable_caches):
+                _, whose, sealed, _, _ = key
+                if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
+                    self.writable_caches.pop(key).flags.writeable = False
+        self.is_open = bool(self.writable_caches)
 
     def _seal_of(self, names: set[str]) -> None:
         """Seal the views of some vectors."""
-        for views in (self.writable, self._writable_caches):
+        for views in (self.writable, self.writable_caches):
             for key in [key for key in views if key[0] in names]:
                 views.pop(key).flags.writeable = False
 
@@ -223,6 +270,7 @@ class Pools:
             for pool, array in self._arrays.items()
         }
         twin._become(arrays, self.starts, self.trigger_starts)
+        twin.places = self.places
         return twin
 
     def assign(self, other: "Pools") -> None:
@@ -235,11 +283,16 @@ class Pools:
                 mine[:] = array
                 arrays[pool] = mine
         self._become(arrays, other.starts, other.trigger_starts)
+        self.places = other.places
 
 
 def _parts(stage: Stage) -> tuple[str, ...]:
     """The parts whose sizes are known from Model, or from Instance on."""
     return ("q", "u", "z") if stage == MODEL else ("qerr", "uerr", "udoterr")
+
+
+def _is_there(values: Vector | None) -> bool:
+    return values is not None
 
 
 def _starts(sizes: list[int]) -> list[int]:

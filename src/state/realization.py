@@ -7,8 +7,9 @@ second by closing the subsystems' stages::
               realize -->                     <-- write
     Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
 
-The version of a stage is one more than the number of times it was left; so it is the number of
-times it was reached, and one more while it is not.
+The version of a stage is one more than the number of times it was left. A system whose subsystems
+are all where it is itself, the usual case, is *even*: these then leave a stage together, and their
+number is no matter.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,13 +20,14 @@ from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
 from stagecache.graph.structure import NEVER
 from stagecache.state.handles import (
+    AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
     TimeVariable,
 )
-from stagecache.state.layout import NO_NODE, Layout, SubsystemLayout
+from stagecache.state.layout import NO_NODE, Layout, Rows, SubsystemLayout
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import CONTINUOUS, WEIGHTS
 
@@ -49,12 +51,16 @@ class Realization:
         By subsystem.
     highest : int
         Of all these stages.
-    reached : list of int
-        By stage: how often the system reached it.
-    reached_by : list of list of int
-        The same, by subsystem.
+    is_even : bool
+        All subsystems are at the stage of the system. If not, they may be.
+    left : list of int
+        By stage: how often the system left it.
+    left_together : list of int
+        By stage: how often all subsystems left it together.
+    left_alone : list of list of int
+        By subsystem and stage: how often it left it, beside that.
     floor : int
-        No subsystem that is not there any more reached a stage more often.
+        No subsystem that is not there any more left a stage more often.
     causes : list of (int, object)
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
     """
@@ -65,9 +71,11 @@ class Realization:
         "evaluator",
         "floor",
         "highest",
+        "is_even",
         "layout",
-        "reached",
-        "reached_by",
+        "left",
+        "left_alone",
+        "left_together",
         "stage",
         "stages",
         "store",
@@ -79,18 +87,20 @@ class Realization:
         self.evaluator = Evaluator(store, layout.functions, [None] * len(layout.functions), bind)
         self.stage: int = EMPTY
         self.highest: int = EMPTY
+        self.is_even = True
         self.floor = 0
         self.stages: list[int] = []
-        self.reached = [0] * len(STAGES)
-        self.reached_by: list[list[int]] = []
+        self.left = [0] * len(STAGES)
+        self.left_together = [0] * len(STAGES)
+        self.left_alone: list[list[int]] = []
         self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
         self._shared = False
 
     @classmethod
-    def empty(cls, bind: Callable[[int], Arguments]) -> "Realization":
-        """Return that of a State without subsystems."""
-        variables: dict[str, AbstractHandle] = {"time": TimeVariable(None, 0, Stage.EMPTY, "")}
-        variables |= {kind: ContinuousVariable(kind) for kind in CONTINUOUS}
+    def empty(
+        cls, bind: Callable[[int], Arguments], variables: dict[str, AbstractHandle]
+    ) -> "Realization":
+        """Return that of a State without subsystems; the handles are those of `new_variables`."""
         new = cls(Store(), Layout(variables), bind)
         layout = new.layout
         for stage in STAGES[TOPOLOGY:INFINITY]:
@@ -115,24 +125,35 @@ class Realization:
         twin.causes = self.causes.copy()
         twin.stage = min(self.stage, INSTANCE)
         twin.stages = [min(stage, INSTANCE) for stage in self.stages]
-        twin.reached = _left(self.reached, self.stage)
-        twin.reached_by = list(map(_left, self.reached_by, self.stages))
-        twin.touch(TIME, "the copy of the State")
+        twin.is_even = self.is_even
+        twin.left = _all_left_above(self.left, twin.stage, INFINITY)
+        twin.left_together = self.left_together.copy()
+        twin.left_alone = [
+            _all_left_above(left, stage, INFINITY)
+            for left, stage in zip(self.left_alone, twin.stages, strict=True)
+        ]
+        twin.touch(TIME, "the copy of the State", (twin.layout.stages[TIME],))
         twin.highest = min(self.highest, INSTANCE)
         twin.floor = self.floor
-        twin._close(TIME, self.highest)
+        for nodes in twin.layout.stage_nodes[TIME:]:
+            for node in nodes.values():
+                twin.store.close(node)
         twin._forget(self.left_out())
         return twin
 
     def exceed(self, other: "Realization") -> None:
         """Let every version number exceed those of both."""
         self.store.exceed(other.store)
-        topology = self.reached[TOPOLOGY]
-        self.reached = [max(m, o) + 2 for m, o in zip(self.reached, other.reached, strict=True)]
-        self.reached[TOPOLOGY] = topology  # which goes with the System, not with the State
-        every = [*self.reached_by, *other.reached_by]
-        self.floor = max([self.floor, other.floor, *map(max, every)]) + 2
-        self.reached_by = [[self.floor] * len(STAGES) for _ in self.reached_by]
+        topology = self.left[TOPOLOGY]
+        self.left = [max(m, o) + 2 for m, o in zip(self.left, other.left, strict=True)]
+        self.left[TOPOLOGY] = topology  # which goes with the System, not with the State
+        self.floor = max(self._most_left(), other._most_left()) + 2
+        self.left_together = [self.floor] * len(STAGES)
+        self.left_alone = [[0] * len(STAGES) for _ in self.left_alone]
+
+    def _most_left(self) -> int:
+        """No subsystem left a stage more often."""
+        return max(self.floor, max(self.left_together) + max(map(max, self.left_alone), default=0))
 
     def left_out(self) -> list[int]:
         """By subsystem: what was allocated at this stage or later is not advanced over."""
@@ -140,17 +161,17 @@ class Realization:
 
     # ------------------------------------------------------------------ allocating
 
-    def add_subsystem(self, name: str, version: str) -> int:
-        """Add one that is empty."""
+    def add_subsystem(self, name: str, version: str, wholes: dict[str, ContinuousVariable]) -> int:
+        """Add one that is empty; the handles of its q, u and z are those of `new_wholes`."""
         layout = self._own_layout()
         index = len(layout.subsystems)
-        wholes = {kind: ContinuousVariable(kind, index) for kind in CONTINUOUS}
         layout.subsystems.append(SubsystemLayout(name, version, wholes))
         for whole in wholes.values():
+            whole._allocated(index, 0, STAGES[EMPTY])
             self._add(whole, NodeKind.VARIABLE)
         layout.changed()
         self.stages.append(EMPTY)
-        self.reached_by.append([self.floor] * len(STAGES))
+        self.left_alone.append([max(0, self.floor - left) for left in self.left_together])
         return index
 
     def rename_subsystem(self, index: int, name: str, version: str) -> None:
@@ -159,12 +180,14 @@ class Realization:
         subsystem.name = name
         subsystem.version = version
 
-    def add_block(self, block: ContinuousVariable) -> None:
+    def add_block(self, block: AbstractContinuousVariable, rows: Rows) -> None:
         """Add some q, u or z."""
         assert block.subsystem is not None
         subsystem = self.own_subsystem(block.subsystem)
+        block.slot = len(subsystem.blocks[block.kind])
         self._add(block, NodeKind.VARIABLE)
         subsystem.blocks[block.kind].append(block)
+        subsystem.rows[block.kind].append(rows)
         self.layout.changed()
 
     def add_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
@@ -195,7 +218,6 @@ class Realization:
         if entry.computed_by < INFINITY and function is no_function:
             latest = self._stage_node(entry.subsystem, entry.computed_by)
         self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function)
-        entry._group = self.store.structure.group_of[entry._node]
         self.layout.subsystems[entry.subsystem].entries.append(entry)
 
     def own_subsystem(self, index: int) -> SubsystemLayout:
@@ -210,7 +232,7 @@ class Realization:
             key = f"stage {stage} of {self.layout.label(index)}"
             node = subsystem.stages[stage] = self._add(key, NodeKind.STAGE)
             self.store.connect(node, self.layout.stages[stage])
-            self.layout.stage_nodes[stage].append(node)
+            self.layout.stage_nodes[stage][index] = node
             if self.stages[index] >= stage:
                 self.store.open(node)
         return node
@@ -265,63 +287,95 @@ class Realization:
             layout.functions[handle._node] = no_function
         layout.changed()
 
+    def abandon(self, subsystem: int) -> None:
+        """Forget what a subsystem allocated at its present stage: realizing the next one failed."""
+        stages: list[int] = [INFINITY] * len(self.stages)
+        stages[subsystem] = self.stages[subsystem]
+        self._forget(stages)
+
     # ------------------------------------------------------------------ stages
 
     def version(self, stage: int) -> int:
         """How many times the system left that stage, and one."""
-        return self.reached[stage] + (self.stage < stage) if stage else 1
+        return self.left[stage] + 1 if stage else 1
 
     def version_in(self, subsystem: int, stage: int) -> int:
         """How many times a subsystem left that stage, and one."""
-        return self.reached_by[subsystem][stage] + (self.stages[subsystem] < stage) if stage else 1
+        if not stage:
+            return 1
+        return self.left_together[stage] + self.left_alone[subsystem][stage] + 1
 
     def advance_subsystem(self, subsystem: int, stage: int) -> None:
         """Let a subsystem reach the stage after its present one."""
-        node = self.layout.subsystems[subsystem].stages[stage]
+        node = self.layout.stage_nodes[stage].get(subsystem, NO_NODE)
         if node != NO_NODE:
-            self.store.open(node)
-        self.reached_by[subsystem][stage] += 1
+            if node in self.store.closed:
+                self.store.admit(node)
+            self.store.presume(node)
+        self.is_even = False
         self.stages[subsystem] = stage
         self.highest = max(self.highest, stage)
 
     def advance_system(self, stage: int) -> None:
         """Let the system reach the stage after its present one."""
-        self.reached[stage] += 1
         self.stage = stage
         self.highest = max(self.highest, stage)
+        self.is_even = self.highest == stage
 
-    def touch(self, stage: int, cause: object, written: Sequence[int] = ()) -> None:
-        """Count a change of a stage, and so of all after it, and of sources that were written.
+    def touch(self, stage: int, cause: object, nodes: Sequence[int]) -> None:
+        """Count a change of a stage, and so of all after it, and of variables that were written.
 
-        The stage changes whether it is realized or not.
+        The stage changes whether it is realized or not. The nodes are those of both.
         """
-        self.store.write_all((self.layout.stages[stage], *written))
+        self.store.write_all(nodes)
         self.causes[stage] = (self.store.clock, cause)
 
     def back_up(self, stage: int) -> None:
         """Let the system and all subsystems that are beyond a stage go back to it."""
-        highest = self.highest
+        store = self.store
+        left = self.left
+        together = self.left_together
+        stage_nodes = self.layout.stage_nodes
+        if not self.is_even:
+            self._back_up_alone(stage)
+        for g in range(stage + 1, self.highest + 1):
+            if self.is_even:
+                together[g] += 1
+            if g <= self.stage:
+                left[g] += 1
+            if stage_nodes[g]:
+                for node in stage_nodes[g].values():
+                    store.close(node)
+        self.stages = [stage] * len(self.stages) if self.is_even else self.stages
         self.stage = min(self.stage, stage)
-        self.stages = [s if s < stage else stage for s in self.stages]
         self.highest = stage
-        self._close(stage + 1, highest)
         if stage < INSTANCE:
             self._forget([stage] * len(self.stages))
+
+    def _back_up_alone(self, stage: int) -> None:
+        for x, at in enumerate(self.stages):
+            if at > stage:
+                self.left_alone[x] = _all_left_above(self.left_alone[x], stage, at)
+                self.stages[x] = stage
 
     def is_beyond(self, stage: int) -> bool:
         """Whether the system, or a subsystem, is at a later stage."""
         return self.highest > stage
 
-    def _close(self, first: int, last: int) -> None:
-        store = self.store
-        for nodes in self.layout.stage_nodes[first : last + 1]:
-            for node in nodes:
-                store.close(node)
+
+def new_variables() -> dict[str, AbstractHandle]:
+    """Handles of what every State has: the time, and the whole q, u and z."""
+    return {"time": TimeVariable(), **new_wholes()}
 
 
-def _left(reached: list[int], stage: int) -> list[int]:
-    """How often each stage was reached, for a State in which all above `stage` were left anew."""
-    return [count + (g > stage) for g, count in enumerate(reached)]
+def new_wholes() -> dict[str, ContinuousVariable]:
+    """Handles of a whole q, u and z."""
+    return {kind: ContinuousVariable(kind) for kind in CONTINUOUS}
+
+
+def _all_left_above(left: list[int], stage: int, at: int) -> list[int]:
+    """How often each stage was left, after backing up from one to another that is not higher."""
+    return [count + (stage < g <= at) for g, count in enumerate(left)]
 
 
 def _serial(handle: AbstractHandle) -> int:

@@ -24,7 +24,8 @@ def too_low(what: str, needed: int, who: str, at: int) -> StageTooLowError:
         f"{what}: needs a later stage",
         f"{who} at {Stage(needed)} or later",
         f"{who} at {Stage(at)}",
-        f"realize it to {Stage(needed)} first, stage by stage with advance_to_stage()",
+        f"call system.realize(state, Stage.{Stage(needed).name}) first; or, without a System, "
+        "advance_to_stage(), stage by stage",
     )
 
 

@@ -1,8 +1,11 @@
 """How a State moves from stage to stage: forwards by realizing, backwards by writing."""
 
 from collections.abc import Sequence
+from typing import Any, Final
 
-from stagecache.errors import ForeignNodeError, NodeInUseError, StageOrderError
+import attrs
+
+from stagecache.errors import ForeignNodeError, NodeInUseError, ReadOnlyError, StageOrderError
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.pools import Pools
 from stagecache.state.realization import Realization
@@ -11,6 +14,24 @@ from stagecache.state.stage import Stage
 
 EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = list(Stage)[:5]
 NAN = float("nan")
+
+
+@attrs.frozen
+class Guard:
+    """Why a State must not be written now, and what to do instead."""
+
+    reason: str
+    cure: str
+
+
+DEFAULT: Final = Guard(
+    "the default State of a System, which is only for reading and for copying",
+    "write into a copy: state = system.default_state.copy()",
+)
+REALIZING: Final = Guard(
+    "a State that is being realized",
+    "let hooks and computations fill caches only; write before realize(), or after it",
+)
 
 
 class AbstractStaged:
@@ -26,12 +47,26 @@ class AbstractStaged:
         By node of a discrete variable: when it was last written; not there if it never was.
     handed_out : set of int
         By node: whose array was handed out to be changed, so that a slice of it may be about.
+    system : object
+        The System whose State it is; None if it was made by hand.
+    guard : Guard or None
+        Why it must not be written, if it must not.
     """
 
-    __slots__ = ("handed_out", "pools", "realization", "time", "update_times")
+    __slots__ = (
+        "guard",
+        "handed_out",
+        "pools",
+        "realization",
+        "system",
+        "time",
+        "update_times",
+    )
 
-    def __init__(self, realization: Realization) -> None:
+    def __init__(self, realization: Realization, system: Any = None) -> None:
         self.realization = realization
+        self.system = system
+        self.guard: Guard | None = None
         self.pools = Pools()
         self.time = NAN
         self.update_times: dict[int, float] = {}
@@ -86,32 +121,43 @@ class AbstractStaged:
             self.pools.allocate(stage, realization.layout)
         self.pools.seal_reached(stage, None)
         if stage == MODEL:
-            realization.store.touch_all(realization.layout.write_set("y", None))
+            realization.store.touch_all(realization.layout.variable_nodes("y", None))
         realization.advance_system(stage)
 
-    def invalidate(self, stage: Stage, cause: object, written: Sequence[int] = ()) -> None:
-        """Count a change of a stage, and of the sources written; back up before the stage.
+    def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
+        """Count a change of a stage, and of variables; back up before the stage.
 
         Parameters
         ----------
         cause : object
             The handle of what was written, or text that says what happened.
-        written : sequence of int
-            Nodes; each has a new version.
+        nodes : sequence of int
+            Those of the stage and of the variables that were written; each has a new version.
         """
         realization = self.realization
+        if self.guard is not None:
+            cause = realization.layout.path(cause) if isinstance(cause, AbstractHandle) else cause
+            self.require_unguarded(str(cause))
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
-        realization.touch(stage, cause, written)
+        realization.touch(stage, cause, nodes)
         if realization.is_beyond(stage - 1):
             if stage <= INSTANCE:
                 self._drop(stage)
             realization.back_up(stage - 1)
 
+    def require_unguarded(self, what: str) -> None:
+        """Raise `ReadOnlyError` if the State must not be written."""
+        if self.guard is not None:
+            raise ReadOnlyError(
+                f"{what}: cannot be written now", "a State to write", *attrs.astuple(self.guard)
+            )
+
     def invalidate_explicitly(self, stage: Stage) -> None:
         """The same without a write; does nothing if nobody is at that stage."""
         if self.realization.is_beyond(stage - 1):
-            self.invalidate(stage, f"invalidate_all({stage})")
+            nodes = (self.realization.layout.stages[stage],)
+            self.invalidate(stage, f"invalidate_all({stage})", nodes)
 
     def refuse_to_forget_what_is_computed(self, stage: int) -> None:
         """Raise `NodeInUseError` if an entry is being computed that backing up would forget."""
@@ -133,7 +179,7 @@ class AbstractStaged:
         if realization.stage < stage:
             return
         if stage <= MODEL <= realization.stage:
-            realization.store.write_all(realization.layout.write_set("y", None))
+            realization.store.write_all(realization.layout.variable_nodes("y", None))
         self.pools.drop(stage)
         if stage <= TOPOLOGY:
             realization.store.write(realization.layout.variables["time"]._node)
@@ -147,7 +193,19 @@ class AbstractStaged:
         raise ForeignNodeError(
             f"{handle!r}: is not in this State",
             "the handle of an item that was allocated in it, or in another before this was copied",
-            "one of another State, or one allocated after the copy was made, or one that was "
-            f"forgotten when the State backed up to {handle.allocated_at}",
-            "use a State that has the item, or allocate it here and use its new handle",
+            *self._why_foreign(handle),
+        )
+
+    def _why_foreign(self, handle: AbstractHandle) -> tuple[str, str]:
+        if handle._owner is None:
+            return (
+                "one of another State, or one allocated after the copy was made, or one that was "
+                f"forgotten when the State backed up to {handle.allocated_at}",
+                "use a State that has the item, or allocate it here and use its new handle",
+            )
+        return (
+            "one that is declared in a Subsystem, and a State "
+            + ("without a System" if self.system is None else f"of {self.system!r}"),
+            "use a State of that Subsystem's System: realize_topology() makes one, to be copied; "
+            "and make a new one after a change of topology",
         )

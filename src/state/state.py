@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
-from typing import Any, Literal, NoReturn, final, overload
+from typing import Any, Literal, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
 
 from stagecache.errors import (
+    ForeignStateError,
     InvalidCountError,
     InvalidNameError,
     NotAStateError,
@@ -26,7 +27,7 @@ from stagecache.state.handles import (
     Vector,
 )
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.realization import Realization
+from stagecache.state.realization import Realization, new_variables, new_wholes
 from stagecache.state.refusals import check_count, check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import INSTANCE, TOPOLOGY
@@ -71,13 +72,26 @@ class State(AbstractPartition):
     __slots__ = ("__weakref__", "_contents", "_lock", "_store")
 
     def __init__(self) -> None:
-        self._become(Contents(Realization.empty(_binder(self))))
-        self._lock = RLock()
+        self._become(Contents(Realization.empty(_binder(self), new_variables())))
+
+    @classmethod
+    def _of_system(cls, system: Any, variables: dict[str, AbstractHandle]) -> "State":
+        """Return the Empty State of a System, which has the handles of time, q, u and z."""
+        state = State.__new__(State)
+        state._become(Contents(Realization.empty(_binder(state), variables), system))
+        return state
 
     def _become(self, contents: Contents) -> None:
         self._contents = contents
         self._index = None
         self._store = contents.realization.store
+        self._lock = RLock()
+        self._register()
+
+    def _register(self) -> None:
+        """Let the System know which States it has."""
+        if self._contents.system is not None:
+            self._contents.system._states[id(self)] = self
 
     # ------------------------------------------------------------------ life
 
@@ -99,7 +113,6 @@ class State(AbstractPartition):
         """
         twin = State.__new__(State)
         twin._become(self._contents.copy(_binder(twin)))
-        twin._lock = RLock()
         return twin
 
     __copy__ = copy
@@ -107,12 +120,14 @@ class State(AbstractPartition):
     def __deepcopy__(self, memo: object) -> "State":
         return self.copy()
 
-    def __reduce__(self) -> NoReturn:
+    def __reduce__(self) -> Any:
+        if self.system is not None:
+            return self.system._reduce_state(self)
         raise NotPicklableError(
             f"{self!r}: cannot be pickled",
-            "something that means the same in another process",
-            "a State, whose items are known by handles, and whose values are computed, here",
-            "pickle the values of its variables, and write them into a State there",
+            "a State of a System, which says anew what is in it",
+            "a State that was made by hand",
+            "pickle the values of its variables; or write the model as Subsystems of a System",
         )
 
     def assign(self, other: "State") -> None:
@@ -126,10 +141,12 @@ class State(AbstractPartition):
         NotAStateError
         """
         _check_state(other)
+        self._contents.require_unguarded("assign()")
         if other is not self:
             self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
             self._contents.assign(other._contents.copy(_binder(self)))
             self._store = self._contents.realization.store
+            self._register()
 
     def clear(self) -> None:
         """Forget everything: the State is Empty and has no subsystems. Versions go on rising."""
@@ -156,6 +173,11 @@ class State(AbstractPartition):
         return self._contents.pools.trigger_starts == other._contents.pools.trigger_starts
 
     @property
+    def system(self) -> Any:
+        """The System whose State it is; None if it was made by hand."""
+        return self._contents.system
+
+    @property
     def lock(self) -> RLock:
         """A re-entrant lock, not that of any copy: ``with state.lock: ...``."""
         return self._lock
@@ -179,7 +201,7 @@ class State(AbstractPartition):
             raise too_high("adding a subsystem", Stage.EMPTY, "the system", realization.stage)
         _check_text(name, "the name of a subsystem")
         _check_text(version, "the version of a subsystem")
-        return realization.add_subsystem(name, version)
+        return realization.add_subsystem(name, version, new_wholes())
 
     def set_num_subsystems(self, count: int) -> None:
         """Forget everything, and add that many subsystems without names.
@@ -201,6 +223,7 @@ class State(AbstractPartition):
         UnknownSubsystemError
         """
         x = self._check_index(index)
+        self._contents.require_unguarded("initialize_subsystem()")
         _check_text(name, f"the name of subsystem {x}")
         _check_text(version, f"the version of subsystem {x}")
         self._contents.realization.rename_subsystem(x, name, version)
@@ -225,6 +248,15 @@ class State(AbstractPartition):
 
     def _check_index(self, index: object) -> int:
         contents = self._contents
+        system = getattr(index, "system", None)
+        if system is not None and system is not contents.system:
+            raise ForeignStateError(
+                f"{index!r}: is not in this State",
+                "a subsystem of "
+                + ("no System" if contents.system is None else repr(contents.system)),
+                f"one of {system!r}",
+                "use a State of that System",
+            )
         return check_subsystem(index, self.num_subsystems, contents.who)
 
     # ------------------------------------------------------------------ stages
@@ -318,7 +350,8 @@ class State(AbstractPartition):
     def topology_version(self, version: int) -> None:
         realization = self._contents.realization
         version = check_count(version, 1, "the topology version")
-        realization.reached[TOPOLOGY] = version - (realization.stage < TOPOLOGY)
+        self._contents.require_unguarded("the topology version")
+        realization.left[TOPOLOGY] = version - 1
 
     # ------------------------------------------------------------------ variables
 

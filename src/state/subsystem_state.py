@@ -7,11 +7,18 @@ from numpy.typing import ArrayLike
 
 from stagecache.errors import NoUpdateEntryError
 from stagecache.state.allocation import (
+    Attempt,
     allocate_block,
     allocate_discrete,
     allocate_entry,
     allocate_errors,
     allocate_triggers,
+    check_compute,
+    check_prerequisites,
+    new_auto_update,
+    new_block,
+    new_discrete,
+    new_entry,
 )
 from stagecache.state.contents import Contents
 from stagecache.state.display import counted
@@ -23,7 +30,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.layout import SubsystemLayout
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_index, check_subsystem, is_item
+from stagecache.state.refusals import check_count, check_index, check_subsystem, is_item
 from stagecache.state.stage import Stage, check_stage
 
 T = TypeVar("T")
@@ -142,15 +149,21 @@ class SubsystemState(AbstractPartition):
         ------
         StageTooHighError, ShapeError, NotANumberError
         """
-        return allocate_block(self._contents, self._index, "q", values, name)
+        return self._allocate_block("q", values, name)
 
     def allocate_u(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
         """Allocate generalized speeds, as `allocate_q` does."""
-        return allocate_block(self._contents, self._index, "u", values, name)
+        return self._allocate_block("u", values, name)
 
     def allocate_z(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
         """Allocate auxiliary variables, as `allocate_q` does."""
-        return allocate_block(self._contents, self._index, "z", values, name)
+        return self._allocate_block("z", values, name)
+
+    def _allocate_block(self, kind: str, values: ArrayLike, name: str) -> ContinuousVariable:
+        what = self._attempt(kind)
+        block = new_block(what, kind, name)
+        allocate_block(what, block, values)
+        return block
 
     def allocate_qerr(self, count: int) -> int:
         """Allocate position errors before Instance; return where they start in the partition.
@@ -159,15 +172,15 @@ class SubsystemState(AbstractPartition):
         ------
         StageTooHighError, InvalidCountError
         """
-        return allocate_errors(self._contents, self._index, "qerr", count)
+        return self._allocate_errors("qerr", count)
 
     def allocate_uerr(self, count: int) -> int:
         """Allocate velocity errors, as `allocate_qerr` does."""
-        return allocate_errors(self._contents, self._index, "uerr", count)
+        return self._allocate_errors("uerr", count)
 
     def allocate_udoterr(self, count: int) -> int:
         """Allocate acceleration errors and as many multipliers, as `allocate_qerr` does."""
-        return allocate_errors(self._contents, self._index, "udoterr", count)
+        return self._allocate_errors("udoterr", count)
 
     def allocate_event_trigger(self, stage: Stage, count: int) -> int:
         """Allocate event triggers computed at a stage; return where they start among these.
@@ -176,7 +189,12 @@ class SubsystemState(AbstractPartition):
         ------
         StageTooHighError, StageOutOfRangeError, InvalidCountError
         """
-        return allocate_triggers(self._contents, self._index, stage, count)
+        what = self._attempt("event triggers")
+        return allocate_triggers(what, stage, check_count(count, 1, str(what)))
+
+    def _allocate_errors(self, part: str, count: int) -> int:
+        what = self._attempt(part)
+        return allocate_errors(what, part, check_count(count, 0, str(what)))
 
     # ------------------------------------------------------------------ discrete variables
 
@@ -196,7 +214,10 @@ class SubsystemState(AbstractPartition):
         ------
         StageOutOfRangeError, StageTooHighError
         """
-        return allocate_discrete(self._contents, self._index, invalidates, value, name)
+        what = self._attempt("a discrete variable")
+        variable: DiscreteVariable[T] = new_discrete(what, invalidates, name)
+        allocate_discrete(what, variable, value)
+        return variable
 
     def allocate_auto_update_discrete_variable(
         self, invalidates: Stage, value: T, update_depends_on: Stage, *, name: str = ""
@@ -219,9 +240,10 @@ class SubsystemState(AbstractPartition):
         StageOutOfRangeError, StageTooHighError
             And neither is allocated.
         """
-        return allocate_discrete(
-            self._contents, self._index, invalidates, value, name, update_depends_on
-        )
+        what = self._attempt("a discrete variable")
+        variable: DiscreteVariable[T] = new_auto_update(what, invalidates, update_depends_on, name)
+        allocate_discrete(what, variable, value)
+        return variable
 
     def has_discrete_variable(self, index: Index) -> bool:
         """Whether there is a discrete variable of that index, or with that handle."""
@@ -337,7 +359,7 @@ class SubsystemState(AbstractPartition):
         ------
         StageOutOfRangeError, StageTooHighError
         """
-        return allocate_entry(self._contents, self._index, earliest, latest, (), value, None, name)
+        return self._allocate_entry(earliest, latest, (), value, None, name)
 
     @overload
     def allocate_lazy_cache_entry(
@@ -366,9 +388,7 @@ class SubsystemState(AbstractPartition):
             realized. It must read nothing but what `earliest` stands for. An array that it
             returns is read-only from then on.
         """
-        return allocate_entry(
-            self._contents, self._index, earliest, Stage.INFINITY, (), value, compute, name
-        )
+        return self._allocate_entry(earliest, Stage.INFINITY, (), value, compute, name)
 
     @overload
     def allocate_cache_entry_with_prerequisites(
@@ -426,9 +446,27 @@ class SubsystemState(AbstractPartition):
         StageTooHighError
             And nothing has changed.
         """
-        return allocate_entry(
-            self._contents, self._index, earliest, latest, prerequisites, value, compute, name
-        )
+        return self._allocate_entry(earliest, latest, prerequisites, value, compute, name)
+
+    def _allocate_entry(
+        self,
+        earliest: Stage,
+        latest: Stage,
+        prerequisites: Iterable[AbstractHandle],
+        value: object,
+        compute: Callable[[Any], Any] | None,
+        name: str,
+    ) -> CacheEntry[Any]:
+        what = self._attempt("a cache entry")
+        above = check_prerequisites(what, prerequisites)
+        entry = new_entry(what, earliest, latest, name)
+        if compute is not None:
+            check_compute(what, compute)
+        allocate_entry(what, entry, above, value, compute)
+        return entry
+
+    def _attempt(self, kind: str) -> Attempt:
+        return Attempt(self._contents, self._index, kind)
 
     def has_cache_entry(self, index: Index) -> bool:
         """Whether there is a cache entry of that index, or with that handle."""

@@ -65,8 +65,13 @@ def _duplicate(value: object, memo: dict[int, Any], *, is_shared: bool) -> objec
     return twin
 
 
-def freezing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function such that an array which it returns is read-only from then on."""
+def freezing(
+    compute: Callable[[Any], Any], refuse_none: Callable[[], None] | None = None
+) -> Callable[[Any], Any]:
+    """Return the function such that an array which it returns is read-only from then on.
+
+    `refuse_none` is called if it returns None.
+    """
 
     def computed(state: Any) -> Any:
         value = compute(state)
@@ -74,6 +79,8 @@ def freezing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if value.base is not None:  # others may write to the memory
                 value = value.copy()
             value.flags.writeable = False
+        elif value is None and refuse_none is not None:
+            refuse_none()
         return value
 
     return computed

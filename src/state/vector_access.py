@@ -5,11 +5,12 @@ made stale; then the value changes. So nothing stale passes for valid, even if C
 between.
 """
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import StagecacheError
 from stagecache.state.conversion import FLOAT, converted
-from stagecache.state.handles import AbstractHandle, ContinuousVariable, Vector
+from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, Vector
 from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import EMPTY, INSTANCE, MODEL, TIME, TOPOLOGY, AbstractStaged
@@ -42,8 +43,11 @@ class AbstractVectorAccess(AbstractStaged):
         """Write all values of a variable."""
         if self.realization.stage < kind.exists:
             raise self._not_there(kind, subsystem)
-        title = self._title(kind, subsystem)
-        array = converted(values, FLOAT, self.pools.view(kind, subsystem).shape, title)
+        shape = self.pools.view(kind, subsystem).shape
+        if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape:
+            array = values
+        else:
+            array = converted(values, FLOAT, shape, self._title(kind, subsystem))
         self._count_write(kind, subsystem)
         self.pools.write(kind, subsystem, array)
 
@@ -52,14 +56,9 @@ class AbstractVectorAccess(AbstractStaged):
         return too_low(self._title(kind, subsystem), kind.exists, "the system", at)
 
     def _count_write(self, kind: VectorKind, subsystem: int | None) -> None:
-        layout = self.realization.layout
         assert kind.invalidates is not None
-        written = layout.write_set(kind.name, subsystem)
-        if subsystem is None:
-            cause = layout.variables.get(kind.name, kind.name)
-        else:
-            cause = layout.subsystems[subsystem].whole.get(kind.name, self._title(kind, subsystem))
-        self.invalidate(kind.invalidates, cause, written)
+        nodes, cause = self.realization.layout.write_set(kind, subsystem)
+        self.invalidate(kind.invalidates, cause, nodes)
 
     def _title(self, kind: VectorKind, subsystem: int | None) -> str:
         return kind.name if subsystem is None else f"{kind.name} of {self.who(subsystem)}"
@@ -118,43 +117,57 @@ class AbstractVectorAccess(AbstractStaged):
 
     # ------------------------------------------------------------------ blocks of q, u and z
 
-    def get_block(self, variable: ContinuousVariable) -> Vector:
+    def get_block(self, variable: AbstractContinuousVariable) -> Vector:
         """A read-only view of a block, or of a whole q, u or z."""
-        self.require(variable)
-        view = self.view(CONTINUOUS[variable.kind], variable.subsystem)
-        if variable.size is None:
-            return view
-        return view[variable.index : variable.index + variable.size]
+        return self.pools.y[self.place(variable)]
 
-    def upd_block(self, variable: ContinuousVariable) -> Vector:
+    def upd_block(self, variable: AbstractContinuousVariable) -> Vector:
         """Write access to it."""
-        self.require(variable)
+        place = self.place(variable)
         kind = CONTINUOUS[variable.kind]
-        if variable.size is None or variable.subsystem is None:
+        if variable.slot < 0 or variable.subsystem is None:
             return self.upd(kind, variable.subsystem)
-        if self.realization.stage < kind.exists:
-            raise self._not_there(kind, variable.subsystem)
         self._count_write_of_block(kind, variable)
-        start = variable.index
-        return self.pools.writable_block(kind, variable.subsystem, start, start + variable.size)
+        return self.pools.writable_block(kind, variable.subsystem, place)
 
-    def set_block(self, variable: ContinuousVariable, values: ArrayLike) -> None:
+    def set_block(self, variable: AbstractContinuousVariable, values: ArrayLike) -> None:
         """Write all its values."""
-        self.require(variable)
-        kind = CONTINUOUS[variable.kind]
-        if variable.size is None or variable.subsystem is None:
-            self.assign_vector(kind, variable.subsystem, values)
-            return
-        if self.realization.stage < kind.exists:
-            raise self._not_there(kind, variable.subsystem)
-        array = converted(values, FLOAT, (variable.size,), self.realization.layout.path(variable))
-        self._count_write_of_block(kind, variable)
-        self.pools.write(kind, variable.subsystem, array, variable.index)
+        place = self.place(variable)
+        shape = (place.stop - place.start,)
+        self._write_block(variable, place, converted(values, FLOAT, shape, self._path(variable)))
 
-    def _count_write_of_block(self, kind: VectorKind, block: ContinuousVariable) -> None:
+    def set_scalar(self, variable: AbstractContinuousVariable, value: object) -> None:
+        """Write its only value."""
+        place = self.place(variable)
+        if type(value) is not float:
+            value = float(converted(value, FLOAT, (), self._path(variable)))
+        self._write_block(variable, place, value)
+
+    def place(self, variable: AbstractContinuousVariable) -> slice:
+        """Where it lies in y."""
+        self.require(variable)
+        if self.realization.stage < MODEL:
+            raise self._not_there(CONTINUOUS[variable.kind], variable.subsystem)
+        return self.pools.places[variable._node]
+
+    def _write_block(
+        self, variable: AbstractContinuousVariable, place: slice, values: Vector | float
+    ) -> None:
+        kind = CONTINUOUS[variable.kind]
+        if variable.slot < 0 or variable.subsystem is None:
+            self._count_write(kind, variable.subsystem)
+        else:
+            self._count_write_of_block(kind, variable)
+        self.pools.write_y(place, values)
+
+    def _count_write_of_block(self, kind: VectorKind, block: AbstractContinuousVariable) -> None:
         assert kind.invalidates is not None
-        written = self.realization.layout.write_set_of_block(block)
-        self.invalidate(kind.invalidates, block, written)
+        stage = kind.invalidates
+        nodes = self.realization.layout.write_set_of_block(block, stage)
+        self.invalidate(stage, block, nodes)
+
+    def _path(self, variable: AbstractHandle) -> str:
+        return self.realization.layout.path(variable)
 
     # ------------------------------------------------------------------ time
 
@@ -163,7 +176,7 @@ class AbstractVectorAccess(AbstractStaged):
         self.require(variable)
         self.require_stage(TOPOLOGY, None, "time")
         value = float(converted(time, FLOAT, (), "time"))
-        self.invalidate(TIME, variable, (variable._node,))
+        self.invalidate(TIME, variable, (self.realization.layout.stages[TIME], variable._node))
         self.time = value
 
     def get_time(self, variable: AbstractHandle) -> float:

@@ -111,7 +111,8 @@ def test_a_stage_that_it_waits_for() -> None:
         "cache entry 'pull' of subsystem 0 'arm': needs a later stage\n"
         "  expected: subsystem 0 'arm' at Time or later\n"
         "  got:      subsystem 0 'arm' at Instance\n"
-        "  cure:     realize it to Time first, stage by stage with advance_to_stage()"
+        "  cure:     call system.realize(state, Stage.TIME) first; or, without a System, "
+        "advance_to_stage(), stage by stage"
     )
 
 

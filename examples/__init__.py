@@ -1,0 +1,1 @@
+"""Small complete programs, each run by the tests."""

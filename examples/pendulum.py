@@ -1,0 +1,75 @@
+"""A pendulum that hangs from an anchor: a model of two subsystems, as in the README.
+
+Run it: python examples/pendulum.py
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache import Stage, State, Subsystem, System, cached, parameter, q_variable, u_variable
+
+
+class Pendulum(Subsystem):
+    """A point mass on a rod."""
+
+    length = parameter(1.0)  # m
+    mass = parameter(2.0)  # kg
+    gravity = parameter(9.81)  # m/s²
+    angle = q_variable(0.1)  # rad, from straight down
+    rate = u_variable(0.0)  # rad/s
+
+    @cached(prerequisites=(angle, length))
+    def tip(self, state: State) -> NDArray[np.float64]:
+        """Where the mass is, from the pivot [m]."""
+        angle = self.angle(state)
+        return self.length(state) * np.array([math.sin(angle), -math.cos(angle)])
+
+    @cached(depends_on=Stage.VELOCITY)
+    def kinetic_energy(self, state: State) -> float:
+        """Its kinetic energy [J]."""
+        return self.mass(state) * (self.length(state) * self.rate(state)) ** 2 / 2
+
+    def realize_velocity(self, state: State) -> None:
+        """The angle changes with the rate."""
+        state[self].upd_qdot()[0] = self.rate(state)
+
+    def realize_acceleration(self, state: State) -> None:
+        """The torque of the weight changes the rate."""
+        pull = self.gravity(state) / self.length(state)
+        state[self].upd_udot()[0] = -pull * math.sin(self.angle(state))
+
+
+class Anchor(Subsystem):
+    """What the pendulum hangs from."""
+
+    def __init__(self, pendulum: Pendulum) -> None:
+        self.pendulum = pendulum
+
+    @cached(prerequisites=lambda self: (self.pendulum.tip, self.pendulum.mass))
+    def torque(self, state: State) -> float:
+        """Of the weight of the mass about the pivot [N m]."""
+        weight = self.pendulum.mass(state) * self.pendulum.gravity(state)
+        return float(-weight * self.pendulum.tip(state)[0])
+
+
+def main() -> None:
+    """Read, write, and read again."""
+    pendulum = Pendulum()
+    anchor = Anchor(pendulum)
+    system = System(pendulum, anchor=anchor)
+    state = system.realize_topology().copy()
+
+    print("tip:", pendulum.tip(state), "torque:", anchor.torque(state))
+    pendulum.angle.set(state, 0.3)
+    for entry in (pendulum.tip, anchor.torque, pendulum.kinetic_energy):
+        print(entry, "is realized:", entry.is_realized(state))
+    system.realize(state, Stage.ACCELERATION)
+    print("qdot:", state.qdot, "udot:", state.udot)
+    print("kinetic energy:", pendulum.kinetic_energy(state))
+    print(system.statistics)
+
+
+if __name__ == "__main__":
+    main()

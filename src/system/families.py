@@ -1,0 +1,262 @@
+"""Families: many items of one kind under one name, as of N equal springs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, final, overload
+
+from numpy.typing import ArrayLike
+
+from stagecache.errors import UnknownItemError, brief
+from stagecache.state.contents import Contents
+from stagecache.state.handles import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+    ScalarVariable,
+)
+from stagecache.state.refusals import check_count, whole_number
+from stagecache.state.stage import Stage, check_stage
+from stagecache.system.computations import CachedDeclaration, CachedSettings, check_compute
+from stagecache.system.declaration import AbstractDeclaration, FamilyPrerequisites, PlannedEntry
+from stagecache.system.variables import NOT_GIVEN, DiscreteDeclaration, Initial, continuous
+
+H = TypeVar("H", bound=AbstractHandle)
+T = TypeVar("T")
+Count = int | Callable[[Any], int]
+
+
+@final
+class Family(Sequence[H]):
+    """The handles of the items of a family, in one subsystem: ``springs.force[3](state)``."""
+
+    def __init__(self, declaration: "FamilyDeclaration[H]", subsystem: Any) -> None:
+        self._declaration = declaration
+        self._subsystem = subsystem
+        self._members: dict[int, H] = {}
+
+    def __len__(self) -> int:
+        return self._declaration.count_in(self._subsystem)
+
+    @overload
+    def __getitem__(self, index: int) -> H: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[H]: ...
+    def __getitem__(self, index: int | slice) -> H | Sequence[H]:
+        if isinstance(index, slice):
+            return [self.member(i) for i in range(*index.indices(len(self)))]
+        number, count = whole_number(index), len(self)
+        if number is None or not -count <= number < count:
+            raise UnknownItemError(
+                f"{self!r}: has no item {brief(index)}",
+                f"an index from 0 to {count - 1}" if count else "a family that is not empty",
+                brief(index),
+                "count from 0",
+            )
+        return self.member(number % count)
+
+    def member(self, number: int) -> H:
+        """The handle of an item, whether there are as many or not."""
+        if number not in self._members:
+            self._members[number] = self._declaration.member_of(self._subsystem, number)
+        return self._members[number]
+
+    def __iter__(self) -> Iterator[H]:
+        return (self.member(i) for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Family({self._subsystem.name}.{self._declaration.name})"
+
+
+@final
+class FamilyDeclaration(AbstractDeclaration[Family[H]]):
+    """Many declared items of one kind.
+
+    Attributes
+    ----------
+    item : AbstractDeclaration
+        What each of them is.
+    count : int or callable
+        How many there are, or a function ``(self)`` that tells.
+    """
+
+    def __init__(self, item: AbstractDeclaration[H], count: Count) -> None:
+        self.item = item
+        self.count = count
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether they are written, rather than computed."""
+        return self.item.is_variable
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self.item.__set_name__(owner, name)
+
+    def count_in(self, subsystem: Any) -> int:
+        """How many there are in a subsystem."""
+        count = self.count(subsystem) if callable(self.count) else self.count
+        return check_count(count, 0, f"the number of {subsystem.name}.{self.name}")
+
+    def member_of(self, subsystem: Any, number: int) -> H:
+        """A new handle of an item."""
+        handle: Any = self.item.bind(subsystem, number)
+        return handle  # type: ignore[no-any-return]  # an H, of which there are several
+
+    def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
+        """The handles in a subsystem."""
+        return self.bound(subsystem)
+
+    def allocate(self, contents: Contents, handle: Any) -> None:
+        """Allocate one of them."""
+        self.item.allocate(contents, handle)
+
+    def plan(self, handle: Any) -> PlannedEntry | None:
+        """The cache entry of one of them, if they are such."""
+        return self.item.plan(handle)
+
+    def sizing(self, handle: Any) -> Callable[[Any], None] | None:
+        """What gives one of them the size that modeling options decide."""
+        return self.item.sizing(handle)
+
+    def _bind_all(self, subsystem: Any) -> Family[H]:
+        return Family(self, subsystem)
+
+
+def _family(what: str, item: AbstractDeclaration[H], count: Count) -> FamilyDeclaration[H]:
+    if not callable(count):
+        count = check_count(count, 0, f"{what}(count=...)")
+    return FamilyDeclaration(item, count)
+
+
+def cached_family(
+    *,
+    count: Count,
+    prerequisites: FamilyPrerequisites | None = None,
+    depends_on: Stage | None = None,
+    computed_by: Stage = Stage.INFINITY,
+) -> Callable[[Callable[[Any, Any, int], T]], FamilyDeclaration[CacheEntry[T]]]:
+    """Declare many cache entries, by the function ``(self, state, i)`` that computes one of them.
+
+    Parameters
+    ----------
+    count : int or callable
+        How many; or a function ``(self)`` that tells, called when the topology is realized.
+    prerequisites : tuple or callable
+        As for `cached`; the function is ``(self, i)``. A family that is named in a tuple stands for
+        all its items.
+    depends_on, computed_by : Stage, optional
+        As for `cached`.
+
+    Raises
+    ------
+    DeclarationError, PrerequisitesError, StageOutOfRangeError, InvalidCountError
+    """
+    what = "cached_family"
+    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by)
+
+    def declare(compute: Callable[[Any, Any, int], T]) -> FamilyDeclaration[CacheEntry[T]]:
+        function = check_compute(compute, what, in_family=True)
+        return _family(what, CachedDeclaration(function, settings), count)
+
+    return declare
+
+
+@overload
+def parameter_family(initial: T, *, count: Count) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+@overload
+def parameter_family(
+    *, factory: Callable[[Any, int], T], count: Count
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+def parameter_family(
+    initial: Any = NOT_GIVEN, *, factory: Callable[[Any, int], Any] | None = None, count: Count
+) -> FamilyDeclaration[DiscreteVariable[Any]]:
+    """Declare many parameters; `factory` is ``(self, i)``. See `parameter` and `cached_family`."""
+    return _discrete_family("parameter_family", initial, factory, Stage.INSTANCE, count)
+
+
+@overload
+def discrete_family(
+    initial: T, *, invalidates: Stage, count: Count
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+@overload
+def discrete_family(
+    *, factory: Callable[[Any, int], T], invalidates: Stage, count: Count
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+def discrete_family(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[[Any, int], Any] | None = None,
+    invalidates: Stage,
+    count: Count,
+) -> FamilyDeclaration[DiscreteVariable[Any]]:
+    """Declare many discrete variables; `factory` is ``(self, i)``. See `discrete`."""
+    what = "discrete_family"
+    stage = check_stage(invalidates, Stage.MODEL, Stage.REPORT, f"{what}(invalidates=...)")
+    return _discrete_family(what, initial, factory, stage, count)
+
+
+def _discrete_family(
+    what: str, initial: Any, factory: Any, invalidates: Stage, count: Count
+) -> FamilyDeclaration[DiscreteVariable[Any]]:
+    item = DiscreteDeclaration(Initial(what, initial, factory), invalidates)
+    return _family(what, item, count)
+
+
+@overload
+def q_variable_family(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def q_variable_family(
+    initial: ArrayLike, *, count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
+def q_variable_family(
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+def q_variable_family(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[[Any, Any, int], ArrayLike] | None = None,
+    count: Count,
+) -> Any:
+    """Declare many blocks of q; `factory` is ``(self, state, i)``. See `q_variable`."""
+    return _family("q_variable_family", continuous("q", initial, factory), count)
+
+
+@overload
+def u_variable_family(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def u_variable_family(
+    initial: ArrayLike, *, count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
+def u_variable_family(
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+def u_variable_family(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[[Any, Any, int], ArrayLike] | None = None,
+    count: Count,
+) -> Any:
+    """Declare many blocks of u; `factory` is ``(self, state, i)``. See `u_variable`."""
+    return _family("u_variable_family", continuous("u", initial, factory), count)
+
+
+@overload
+def z_variable_family(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def z_variable_family(
+    initial: ArrayLike, *, count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
+def z_variable_family(
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+def z_variable_family(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[[Any, Any, int], ArrayLike] | None = None,
+    count: Count,
+) -> Any:
+    """Declare many blocks of z; `factory` is ``(self, state, i)``. See `z_variable`."""
+    return _family("z_variable_family", continuous("z", initial, factory), count)

@@ -1,0 +1,167 @@
+"""Realizing a State stage after stage, and within a stage subsystem after subsystem.
+
+At each stage a subsystem may have a *task*: what is to be called. It is idle at the others, which
+costs nothing. For stage g, with a subsystem whose turn it is::
+
+    idle subsystems    at g from the start
+    tasks, in order    done: at g  |  its turn, first its hook: at g - 1, but  |  to come: at g - 1
+                                   |  entries that need g can be computed;     |
+                                   |  then entries that are due: at g          |
+    the system         at g when all are
+
+If a call raises, what is done is done, and realizing goes on there the next time.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from stagecache.state.layout import NO_NODE
+from stagecache.state.realization import INSTANCE, STAGES, TOPOLOGY, Realization
+
+Call = Callable[[Any], Any]
+
+
+Task = tuple[int, Call, Call | None, tuple[int, ...]]
+"""What a subsystem has to do at a stage: its index; what is called with the State, to reach the
+stage, and once it is reached; and the subsystems whose entries of that stage can be computed from
+then on, which are itself and those with which it is in a circle."""
+
+
+def nothing(_: object) -> None:
+    """Stand where a subsystem has no hook."""
+
+
+class Calls:
+    """Several calls as one."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: list[Call]) -> None:
+        self._calls = calls
+
+    def __call__(self, state: Any) -> None:
+        """Call each, in order."""
+        for call in self._calls:
+            call(state)
+
+
+class Schedule:
+    """How to realize each stage of the States of a System.
+
+    Attributes
+    ----------
+    tasks : list of list of Task
+        By stage.
+    """
+
+    __slots__ = ("_at_start", "tasks")
+
+    def __init__(self, tasks: list[list[Task]], num_subsystems: int) -> None:
+        self.tasks = tasks
+        self._at_start: list[
+            list[int]
+        ] = []  # by stage: where its subsystems are, the idle ones done
+        for stage in range(len(tasks)):
+            at: list[int] = [stage] * num_subsystems
+            for x, _, _, _ in tasks[stage]:
+                at[x] = stage - 1
+            self._at_start.append(at)
+
+    def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
+        """Realize all stages up to one, and count them."""
+        realization: Realization = contents.realization
+        while realization.stage < min(last, INSTANCE):
+            self._realize_with_sizes(state, contents, realization.stage + 1)
+            counts[realization.stage] += 1
+        pools = contents.pools
+        stage_nodes = realization.layout.stage_nodes
+        for stage in range(realization.stage + 1, last + 1):
+            if stage_nodes[stage] or not realization.is_even:
+                self._realize_with_entries(state, contents, stage)
+            else:  # the same, where there is neither an entry of this stage nor an exception before
+                if pools.is_open:
+                    for x, at in enumerate(self._at_start[stage]):
+                        if at == stage:
+                            pools.seal_reached(stage, x)
+                realization.stages = stages = self._at_start[stage].copy()
+                realization.is_even = False
+                realization.highest = stage
+                for x, reach, after, _ in self.tasks[stage]:
+                    reach(state)
+                    if pools.is_open:
+                        pools.seal_reached(stage, x)
+                    stages[x] = stage
+                    if after is not None:
+                        self._call_after(after, state, realization, x)
+                if pools.is_open:
+                    pools.seal_reached(stage, None)
+                realization.stage = stage
+                realization.is_even = True
+            counts[stage] += 1
+
+    def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
+        """Realize Time or a later stage."""
+        realization: Realization = contents.realization
+        pools = contents.pools
+        for x, at in enumerate(self._at_start[stage]):
+            if at == stage and realization.stages[x] < stage:
+                pools.seal_reached(stage, x)
+                realization.advance_subsystem(x, stage)
+        for x, reach, after, opens in self.tasks[stage]:
+            if realization.stages[x] < stage:
+                try:
+                    self._open(realization, opens, stage)
+                    reach(state)
+                    pools.seal_reached(stage, x)
+                    realization.advance_subsystem(x, stage)
+                    if after is not None:
+                        self._call_after(after, state, realization, x)
+                except BaseException:
+                    self._shut(realization, stage)
+                    raise
+        pools.seal_reached(stage, None)
+        realization.advance_system(stage)
+
+    def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
+        """Realize Topology, Model or Instance, at which items are allocated."""
+        realization: Realization = contents.realization
+        for x, at in enumerate(self._at_start[stage]):
+            if at == stage and realization.stages[x] < stage:
+                contents.advance(STAGES[stage], x)
+        for x, reach, after, opens in self.tasks[stage]:
+            if realization.stages[x] < stage:
+                try:
+                    self._open(realization, opens, stage)
+                    reach(state)
+                    contents.advance(STAGES[stage], x)
+                    if after is not None:
+                        self._call_after(after, state, realization, x)
+                except BaseException:
+                    self._shut(realization, stage)
+                    if stage > TOPOLOGY:  # of a new State, all is forgotten
+                        realization.abandon(x)
+                    raise
+        contents.advance(STAGES[stage], None)
+
+    def _call_after(self, after: Call, state: Any, realization: Realization, x: int) -> None:
+        """Compute what is due when a subsystem has reached a stage; if that fails, it has not."""
+        try:
+            after(state)
+        except BaseException:
+            realization.stages[x] -= 1
+            raise
+
+    def _open(self, realization: Realization, subsystems: tuple[int, ...], stage: int) -> None:
+        """Let entries of these subsystems that depend on the stage be computed."""
+        nodes = realization.layout.stage_nodes[stage]
+        store = realization.store
+        for x in subsystems:
+            node = nodes.get(x, NO_NODE)
+            if node in store.closed:
+                store.admit(node)
+
+    def _shut(self, realization: Realization, stage: int) -> None:
+        """Take back what is open for a subsystem that has not reached the stage."""
+        for x, node in realization.layout.stage_nodes[stage].items():
+            if realization.stages[x] < stage:
+                realization.store.close(node)

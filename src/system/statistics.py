@@ -1,0 +1,71 @@
+"""What a System has done so far, in numbers."""
+
+from attrs import Factory, define, fields
+
+from stagecache.state.stage import Stage, check_stage
+
+
+@define
+class SystemStatistics:
+    """Counters of a System, over all its States. Realizations are counted by stage.
+
+    They are plain numbers: where several threads realize at the same time, some may be lost.
+
+    Attributes
+    ----------
+    num_realize_calls : int
+        Calls of `System.realize`, whether there was anything left to realize or not.
+    num_prescribe_q_calls, num_prescribe_u_calls : int
+    num_project_q_calls, num_project_u_calls : int
+    num_failed_project_q_calls, num_failed_project_u_calls : int
+        Those that did not reach the accuracy.
+    num_q_projections, num_u_projections : int
+        Those that changed the State.
+    num_q_error_estimate_projections, num_u_error_estimate_projections : int
+        Those that changed an error estimate.
+    num_handle_event_calls, num_report_event_calls : int
+    num_handler_calls_that_changed_stage : int
+        Those after which some stage had to be realized again.
+    """
+
+    _realizations: list[int] = Factory(lambda: [0] * len(Stage))
+    num_realize_calls: int = 0
+    num_prescribe_q_calls: int = 0
+    num_prescribe_u_calls: int = 0
+    num_project_q_calls: int = 0
+    num_failed_project_q_calls: int = 0
+    num_q_projections: int = 0
+    num_q_error_estimate_projections: int = 0
+    num_project_u_calls: int = 0
+    num_failed_project_u_calls: int = 0
+    num_u_projections: int = 0
+    num_u_error_estimate_projections: int = 0
+    num_handle_event_calls: int = 0
+    num_handler_calls_that_changed_stage: int = 0
+    num_report_event_calls: int = 0
+
+    def num_realizations(self, stage: Stage) -> int:
+        """How often a stage was realized.
+
+        Raises
+        ------
+        StageOutOfRangeError
+        """
+        stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, "num_realizations()")
+        return self._realizations[stage]
+
+    def reset(self) -> None:
+        """Set all counters to 0."""
+        self._realizations[:] = [0] * len(Stage)
+        for field in fields(SystemStatistics)[1:]:
+            setattr(self, field.name, 0)
+
+    def __str__(self) -> str:
+        counts = {f"realizations of {s}": n for s, n in zip(Stage, self._realizations, strict=True)}
+        for field in fields(SystemStatistics)[1:]:
+            counts[field.name.removeprefix("num_").replace("_", " ")] = getattr(self, field.name)
+        lines = [f"{count:10,}  {name}" for name, count in counts.items() if count]
+        return "\n".join(lines or ["nothing was done yet"])
+
+    def __repr__(self) -> str:
+        return f"SystemStatistics:\n{self}"

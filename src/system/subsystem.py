@@ -1,0 +1,279 @@
+"""A part of a model: what its variables are, and how to compute the rest."""
+
+import copyreg
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from types import MappingProxyType
+from typing import Any, ClassVar, final
+
+from stagecache.errors import AdoptionError, DeclarationError, DeclaredNameError
+from stagecache.state.handles import ContinuousVariable, TimeVariable
+from stagecache.state.realization import new_wholes
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.abstract_system import AbstractSystem
+from stagecache.system.declaration import AbstractDeclaration
+
+
+class Subsystem:
+    """A part of a model, to be subclassed.
+
+    A subclass declares its items as class attributes, and overrides hooks where computing an item
+    when it is read is not enough. It needs no ``__init__``; if it has one, that need not call
+    this one. What varies is in States: once it is part of a System, assigning one of
+    its attributes is a change of topology, which makes all States of the System useless.
+
+    Examples
+    --------
+    >>> import math
+    >>> from stagecache import State, Subsystem, System, cached, parameter, q_variable
+    >>> class Pendulum(Subsystem):
+    ...     length = parameter(2.0)
+    ...     angle = q_variable(0.0)
+    ...
+    ...     @cached(prerequisites=(length, angle))
+    ...     def height(self, state: State) -> float:
+    ...         return -self.length(state) * math.cos(self.angle(state))
+    >>> pendulum = Pendulum()
+    >>> state = System(pendulum).realize_topology().copy()
+    >>> pendulum.height(state)
+    -2.0
+    >>> pendulum.angle.set(state, math.pi)
+    >>> pendulum.height(state)
+    2.0
+    """
+
+    version: ClassVar[str] = ""
+    """A text of the author's choice; a State can be read only by the version that wrote it."""
+
+    declarations: ClassVar[Mapping[str, AbstractDeclaration[Any]]] = MappingProxyType({})
+    """What the class declares and inherits, by name, in order: what is inherited comes first."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.declarations = MappingProxyType(_declarations_of(cls))
+
+    # ------------------------------------------------------------------ where it is
+
+    @property
+    def name(self) -> str:
+        """Its name in the System; before it is adopted, that which it would get."""
+        return self.__dict__.get("_name") or snake_case(type(self).__name__)
+
+    @property
+    def index(self) -> int:
+        """Its index in the System.
+
+        Raises
+        ------
+        AdoptionError
+            It has none.
+        """
+        self._require_system()
+        return self.__dict__["_index"]  # type: ignore[no-any-return]  # an int
+
+    def __index__(self) -> int:
+        return self.index
+
+    @property
+    def system(self) -> AbstractSystem:
+        """The System that has adopted it.
+
+        Raises
+        ------
+        AdoptionError
+            None has.
+        """
+        return self._require_system()
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether a System has adopted it."""
+        return self.__dict__.get("_system") is not None
+
+    def _require_system(self) -> AbstractSystem:
+        system: AbstractSystem | None = self.__dict__.get("_system")
+        if system is None:
+            raise AdoptionError(
+                f"{self!r}: has no System",
+                "a subsystem that a System has adopted",
+                "one that none has",
+                "write System(subsystem), or call system.adopt_subsystem(subsystem)",
+            )
+        return system
+
+    def _adopted(self, system: AbstractSystem, index: int, name: str) -> None:
+        self.__dict__.update(_system=system, _index=index, _name=name)
+
+    # ------------------------------------------------------------------ handles
+
+    @property
+    def q(self) -> ContinuousVariable:
+        """The handle of all its q, as a prerequisite, or to read and write them."""
+        return self._wholes["q"]
+
+    @property
+    def u(self) -> ContinuousVariable:
+        """The handle of all its u."""
+        return self._wholes["u"]
+
+    @property
+    def z(self) -> ContinuousVariable:
+        """The handle of all its z."""
+        return self._wholes["z"]
+
+    @property
+    def time(self) -> TimeVariable:
+        """The handle of the time of the State. Needs a System."""
+        return self.system.time
+
+    @property
+    def _wholes(self) -> dict[str, ContinuousVariable]:
+        found: dict[str, ContinuousVariable] | None = self.__dict__.get("_handles")
+        if found is None:
+            found = self.__dict__["_handles"] = new_wholes()
+            for kind, handle in found.items():
+                handle._declared(self, kind)
+        return found
+
+    # ------------------------------------------------------------------ hooks
+
+    def realize_topology(self, state: State) -> None:
+        """Allocate what is not declared. What is stored in self here is no change of topology."""
+
+    def realize_model(self, state: State) -> None:
+        """Allocate what modeling options decide on. Needs Topology."""
+
+    def realize_instance(self, state: State) -> None:
+        """Compute what depends on parameters only."""
+
+    def realize_time(self, state: State) -> None:
+        """Compute what depends on the time."""
+
+    def realize_position(self, state: State) -> None:
+        """Compute what depends on q."""
+
+    def realize_velocity(self, state: State) -> None:
+        """Compute what depends on u: qdot, for one."""
+
+    def realize_dynamics(self, state: State) -> None:
+        """Compute what depends on z: forces, zdot."""
+
+    def realize_acceleration(self, state: State) -> None:
+        """Compute accelerations: udot, qdotdot, multipliers."""
+
+    def realize_report(self, state: State) -> None:
+        """Compute what is only for looking at."""
+
+    def calc_decorative_geometry_and_append(
+        self, state: State, stage: Stage, geometry: list[Any]
+    ) -> None:
+        """Append what there is to be drawn from that stage on, and not before."""
+
+    # ------------------------------------------------------------------ a const object
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._before_change(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._before_change(name)
+        object.__delattr__(self, name)
+
+    def _before_change(self, name: str) -> None:
+        if name in type(self).declarations:
+            declared = type(self).declarations[name]
+            handle = f"{self.name}.{name}"
+            raise DeclaredNameError(
+                f"{handle}: is a declared item, and cannot be assigned",
+                "a value for it in a State",
+                "an attribute of the model, which all States share",
+                f"call {handle}.set(state, value)"
+                if declared.is_variable
+                else f"it is computed, by calling {handle}(state); declare it anew in a subclass",
+            )
+        if self.is_adopted:
+            self.system._topology_changes(f"{self.name}.{name}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = self.declarations.keys() | {"_handles"}
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __reduce__(self) -> Any:
+        if self.is_adopted:
+            return _subsystem_of, (self.system, self.index)
+        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]  # it is there
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Subsystem":
+        """Return itself if it has a System, of which it is a const part; else a copy."""
+        if self.is_adopted:
+            return self
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__.update(deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __repr__(self) -> str:
+        where = f" of {self.system.name!r}" if self.is_adopted else ", which has no System"
+        return f"{type(self).__name__}({self.name!r}{where})"
+
+
+def _subsystem_of(system: Any, index: int) -> "Subsystem":
+    return system.subsystems[index]  # type: ignore[no-any-return]  # a Subsystem
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as a name of an object: "DoublePendulum" becomes "double_pendulum"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _declarations_of(cls: type) -> dict[str, AbstractDeclaration[Any]]:
+    """What a class declares and inherits.
+
+    Raises
+    ------
+    DeclarationError
+        A name hides an attribute of Subsystem, or what is declared is hidden by what is not.
+    """
+    found: dict[str, AbstractDeclaration[Any]] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, AbstractDeclaration):
+                _check_declaration(cls, name, value)
+                found[name] = value
+            elif name in found:
+                raise DeclarationError(
+                    f"{cls.__name__}.{name}: hides a declared item by something that is none",
+                    f"a declaration, as {found[name]} is one",
+                    f"an object of type {type(value).__name__}",
+                    "declare it too, for instance with @cached; or give it another name",
+                )
+    return found
+
+
+def _check_declaration(cls: type, name: str, declared: AbstractDeclaration[Any]) -> None:
+    if hasattr(Subsystem, name):
+        raise DeclarationError(
+            f"{cls.__name__}.{name}: hides what every Subsystem has",
+            "a name that is not taken",
+            name,
+            f"call it {name}_variable, for instance"
+            if declared.is_variable
+            else "give it another name",
+        )
+    if declared.name != name:
+        raise DeclarationError(
+            f"{cls.__name__}.{name}: is declared under two names",
+            "one declaration for each name",
+            f"that of {declared.name}",
+            "write the declaration again",
+        )
+
+
+@final
+class DefaultSystemSubsystem(Subsystem):
+    """The subsystem of index 0, which each System has from the beginning."""
