@@ -16,6 +16,7 @@ from setuptools.command.build_ext import build_ext
 HOT = [
     *("graph/edges", "graph/structure", "graph/store", "graph/evaluation", "graph/handles"),
     *("state/handles", "state/layout", "state/realization"),
+    "system/realizing",
 ]
 
 

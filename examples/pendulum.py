@@ -18,13 +18,18 @@ class Pendulum(Subsystem):
     mass = parameter(2.0)  # kg
     gravity = parameter(9.81)  # m/s²
     angle = q_variable(0.1)  # rad, from straight down
-    rate = u_variable(0.0)  # rad/s
+    rate = u_variable(0.5)  # rad/s
 
     @cached(prerequisites=(angle, length))
     def tip(self, state: State) -> NDArray[np.float64]:
         """Where the mass is, from the pivot [m]."""
         angle = self.angle(state)
         return self.length(state) * np.array([math.sin(angle), -math.cos(angle)])
+
+    @cached(prerequisites=(mass, gravity))
+    def weight(self, state: State) -> float:
+        """What pulls the mass down [N]."""
+        return self.mass(state) * self.gravity(state)
 
     @cached(depends_on=Stage.VELOCITY)
     def kinetic_energy(self, state: State) -> float:
@@ -37,8 +42,8 @@ class Pendulum(Subsystem):
 
     def realize_acceleration(self, state: State) -> None:
         """The torque of the weight changes the rate."""
-        pull = self.gravity(state) / self.length(state)
-        state[self].upd_udot()[0] = -pull * math.sin(self.angle(state))
+        torque = -self.weight(state) * float(self.tip(state)[0])
+        state[self].upd_udot()[0] = torque / (self.mass(state) * self.length(state) ** 2)
 
 
 class Anchor(Subsystem):
@@ -47,11 +52,10 @@ class Anchor(Subsystem):
     def __init__(self, pendulum: Pendulum) -> None:
         self.pendulum = pendulum
 
-    @cached(prerequisites=lambda self: (self.pendulum.tip, self.pendulum.mass))
+    @cached(prerequisites=lambda self: (self.pendulum.tip, self.pendulum.weight))
     def torque(self, state: State) -> float:
-        """Of the weight of the mass about the pivot [N m]."""
-        weight = self.pendulum.mass(state) * self.pendulum.gravity(state)
-        return float(-weight * self.pendulum.tip(state)[0])
+        """Of the weight about the pivot [N m]."""
+        return -self.pendulum.weight(state) * float(self.pendulum.tip(state)[0])
 
 
 def main() -> None:
@@ -63,7 +67,7 @@ def main() -> None:
 
     print("tip:", pendulum.tip(state), "torque:", anchor.torque(state))
     pendulum.angle.set(state, 0.3)
-    for entry in (pendulum.tip, anchor.torque, pendulum.kinetic_energy):
+    for entry in (pendulum.tip, pendulum.weight, anchor.torque, pendulum.kinetic_energy):
         print(entry, "is realized:", entry.is_realized(state))
     system.realize(state, Stage.ACCELERATION)
     print("qdot:", state.qdot, "udot:", state.udot)

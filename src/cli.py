@@ -33,23 +33,25 @@ def main() -> None:
     epilog="""\b
 Examples:
   stagecache demo
-  stagecache demo --write angle 0.1
-  stagecache demo --write length 3
+  stagecache demo --write rate 1.5
+  stagecache demo --write gravity 1.62
 """
 )
 @click.option(
     "--write",
     type=(str, click.FloatRange(-1e6, 1e6)),
-    default=("rate", 1.5),
+    default=("angle", 0.3),
     show_default=True,
     metavar="NAME VALUE",
-    help="What to write: length, mass, angle, rate or gravity, and its new value in SI units.",
+    help="What to write: length, mass, gravity, angle or rate, and its new value in SI units.",
 )
 def demo(write: tuple[str, float]) -> None:
     """Show what is computed, kept and computed again in a small model.
 
-    The model is a pendulum. Its energy is read twice, one variable is written, and the energy is
-    read again. What was computed each time is noted by the compute functions themselves.
+    The model is a pendulum and its anchor, two Subsystems of a System. The torque of the anchor and
+    the kinetic energy are read twice, one variable is written, the State is realized to
+    Acceleration stage by stage, and both are read again. What was computed each time is known from
+    the versions of the entries.
     """
     from rich.console import Console  # noqa: PLC0415
 

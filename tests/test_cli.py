@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stagecache.cli import Commands, main
-from stagecache.demo import build_pendulum
-from stagecache.graph import Variable
+from stagecache.demo.steps import build_model
 
 
 def run(*args: str) -> Result:
@@ -52,9 +51,8 @@ def test_the_examples_in_the_help_of_a_command_run(name: str) -> None:
 
 def test_the_help_of_demo_names_every_variable() -> None:
     text = run("demo", "--help").output
-    for node in build_pendulum().graph:
-        if isinstance(node, Variable):
-            assert node.name in text
+    for variable in build_model().variables:
+        assert variable.name in text
 
 
 def test_version_is_that_of_the_installed_package() -> None:
@@ -67,8 +65,15 @@ def test_an_unknown_variable_is_reported_by_its_message_alone() -> None:
     result = run("demo", "--write", "rates", "1")
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: graph 'pendulum'")
+    assert result.stderr.startswith("Error: System('system': pendulum, anchor)")
     assert "did you mean 'rate'" in result.stderr
+
+
+def test_a_value_with_which_there_is_no_model_is_reported_by_its_message_alone() -> None:
+    result = run("demo", "--write", "length", "0")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: pendulum.length: the model cannot be computed")
 
 
 @pytest.mark.parametrize("value", ["fast", "inf"])
@@ -96,12 +101,20 @@ def test_python_m_stagecache_demo_prints_plain_text_when_piped() -> None:
     assert result.stdout == run("demo").output
 
 
-def test_demo_loads_no_large_library() -> None:
+def test_demo_loads_no_large_library_but_those_that_its_model_needs() -> None:
+    """A System loads networkx where entries of one subsystem depend on those of another."""
     result = python(
         "-c",
-        "import sys; from stagecache.cli import main; main(['demo'], standalone_mode=False); "
-        "print(sorted({'matplotlib', 'networkx', 'pydrake', 'scipy'} & sys.modules.keys()))",
+        "import sys\n"
+        "from stagecache.cli import main\n"
+        "from stagecache.demo.pendulum import Anchor, Pendulum, System\n"
+        "pendulum = Pendulum()\n"
+        "System(pendulum, anchor=Anchor(pendulum)).realize_topology()\n"
+        "needed = set(sys.modules)\n"
+        "main(['demo'], standalone_mode=False)\n"
+        "large = {'matplotlib', 'networkx', 'pydrake', 'scipy'}\n"
+        "print(sorted(large & sys.modules.keys() - needed), 'matplotlib' in needed)",
     )
-    assert result.returncode == 0
+    assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("1. The model")
-    assert result.stdout.endswith("[]\n")
+    assert result.stdout.endswith("\n[] False\n")

@@ -75,18 +75,20 @@ class Evaluator:
     ----------
     deepest : int
         From how many computations on, inside each other, prerequisites are prepared.
+    running : dict of int to int
+        The entries that are being computed, each with the thread that does.
     """
 
     __slots__ = (
         "_bind",
         "_finished",
         "_memories",
-        "_running",
         "_store",
         "_waiting",
         "arguments",
         "deepest",
         "functions",
+        "running",
     )
 
     def __init__(
@@ -101,14 +103,10 @@ class Evaluator:
         self.deepest = DEEPEST
         self._store = store
         self._bind = bind
-        self._running: dict[int, int] = {}  # entry -> the thread that computes it
+        self.running: dict[int, int] = {}
         self._waiting: dict[int, int] = {}  # thread -> the entry that it waits for
         self._finished = Condition()
         self._memories: dict[int, Memory] = {}  # by thread, while it is deep
-
-    def computing(self) -> list[int]:
-        """The entries that some thread is computing now."""
-        return list(self._running)
 
     def evaluate(self, node: int, me: int = 0) -> Any:
         """Return the value of an entry that is not valid, after computing it or waiting for it.
@@ -123,7 +121,7 @@ class Evaluator:
         Exception
             Whatever the function raises, unchanged; the entry is then invalid, all else as before.
         """
-        running = self._running
+        running = self.running
         if not me:
             me = get_ident()
             if len(running) >= self.deepest:
@@ -166,7 +164,7 @@ class Evaluator:
     # ------------------------------------------------------------------ deep chains
 
     def _evaluate_deep(self, node: int, me: int) -> Any:
-        if list(self._running.values()).count(me) < self.deepest:
+        if list(self.running.values()).count(me) < self.deepest:
             return self.evaluate(node, me)  # the others are those of other threads
         memory = self._memories.get(me)
         if memory is not None:
@@ -184,7 +182,7 @@ class Evaluator:
             self._prepare(node, me, memory)
             return self.evaluate(node, me)
         if outcome.error is None or outcome.clock != outcome.began:
-            for n, thread in list(self._running.items()):
+            for n, thread in list(self.running.items()):
                 if thread == me:  # what reads this is out of date, as it is itself
                     store.marks[n] = VOID
         if outcome.error is not None:
@@ -233,7 +231,7 @@ class Evaluator:
 
     def _evaluate_contended(self, node: int, me: int) -> Any:
         """Evaluate an entry that is being computed: by another thread, or it is a cycle."""
-        if self._running.get(node) == me:
+        if self.running.get(node) == me:
             raise self._cycle([*self._stack(me, node), node])
         self._wait_for(node, me)
         if self._store.is_valid(node):
@@ -245,7 +243,7 @@ class Evaluator:
         with self._finished:
             self._waiting[me] = node
             try:
-                while node in self._running:
+                while node in self.running:
                     self._refuse_deadlock(node, me)
                     self._finished.wait()
             finally:
@@ -256,7 +254,7 @@ class Evaluator:
         path: list[int] = []
         wanted: int | None = node
         while wanted is not None:
-            owner = self._running.get(wanted)
+            owner = self.running.get(wanted)
             if owner is None:
                 return
             path += self._stack(owner, wanted)
@@ -266,7 +264,7 @@ class Evaluator:
 
     def _stack(self, thread: int, first: int) -> list[int]:
         """What a thread is computing, from that entry on, each inside the one before it."""
-        entries = [n for n, t in list(self._running.items()) if t == thread]
+        entries = [n for n, t in list(self.running.items()) if t == thread]
         return entries[entries.index(first) :] if first in entries else []
 
     def _wake_others(self) -> None:

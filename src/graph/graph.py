@@ -160,7 +160,7 @@ class Graph:
         ForeignNodeError, RemovedNodeError, NotANodeError
             Whatever is raised, the graph is as before.
         """
-        computing = self._handles.evaluator.computing()
+        computing = self._handles.evaluator.running
         going = {self._number_of(node): node for node in nodes}
         dependents = {n: self._handles.store.structure.dependents[n] for n in going}
         for n, node in going.items():

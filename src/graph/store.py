@@ -158,6 +158,7 @@ class Store:
         prerequisites: tuple[int, ...] = (),
         latest: int = NEVER,
         value: object = None,
+        reserved: int = -1,
     ) -> int:
         """Add a node, as `Structure.add` does, with a first value if it is a variable.
 
@@ -165,13 +166,8 @@ class Store:
         """
         self._own_structure()
         structure = self.structure
-        node = structure.add(key, kind, prerequisites, latest)
-        if node == len(self.values):
-            self.values.append(None)
-            self.versions.append(0)
-            self.marks.append(0)
-            self.gates.append(0)
-            self.live.append(False)
+        node = structure.add(key, kind, prerequisites, latest, reserved)
+        self._extend()
         self.values[node] = value
         self.versions[node] = self._floor
         self.marks[node] = ~self.clock
@@ -186,6 +182,20 @@ class Store:
         if kind == NodeKind.STAGE:
             self.close(node)
         return node
+
+    def reserve(self, count: int) -> None:
+        """Keep numbers free, as `Structure.reserve` does."""
+        self._own_structure()
+        self.structure.reserve(count)
+        self._extend()
+
+    def _extend(self) -> None:
+        while len(self.values) < len(self.keys):
+            self.values.append(None)
+            self.versions.append(0)
+            self.marks.append(0)
+            self.gates.append(0)
+            self.live.append(False)
 
     def remove(self, node: int) -> None:
         """Remove a node, as `Structure.remove` does, and forget its value."""

@@ -158,6 +158,7 @@ class Structure:
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
         latest: int = NEVER,
+        reserved: int = -1,
     ) -> int:
         """Add a node and return its number. Cost O(prerequisites), amortised.
 
@@ -172,10 +173,13 @@ class Structure:
         latest : int
             Of a cache entry: the stage from which on it is presumed computed, or `NEVER`. Entries
             share a group only where it is the same.
+        reserved : int
+            The number that it gets: one that `reserve` kept free, or the next; -1 for any.
 
         Raises
         ------
-        InvalidNameError, UnknownNodeError, DuplicatePrerequisiteError, NodeKindError
+        InvalidNameError, UnknownNodeError, DuplicatePrerequisiteError, NodeKindError,
+        NodeInUseError
             And the structure is as before.
         """
         prerequisites = tuple(prerequisites)
@@ -211,7 +215,10 @@ class Structure:
             )
         if latest != NEVER:
             self._require_stage(latest)
-        node = self._free.pop() if self._free else self._extend()
+        if reserved >= 0:
+            node = self._take(reserved)
+        else:
+            node = self._free.pop() if self._free else self._extend()
         keys[node] = key
         self.kinds[node] = kind
         self.prerequisites[node] = prerequisites
@@ -266,6 +273,28 @@ class Structure:
                 f"a {self.kinds[node]}",
                 "give the node of a stage, or NEVER",
             )
+
+    def reserve(self, count: int) -> None:
+        """Keep the numbers below this free for nodes that ask for theirs."""
+        while len(self.keys) < count:
+            self._extend()
+
+    def _take(self, node: int) -> int:
+        """Return a number that was reserved, or is the next."""
+        if node > len(self.keys):
+            self.require(node)
+        if node == len(self.keys):
+            return self._extend()
+        if self.keys[node] is not None or node in self._free:
+            raise NodeInUseError(
+                f"node {node}: is not reserved",
+                "a number that reserve() kept free",
+                f"that of {self.name_of(node)!r}"
+                if self.keys[node] is not None
+                else "one that was removed, and may be given to any node",
+                "reserve numbers before any other node is added",
+            )
+        return node
 
     def _extend(self) -> int:
         node = len(self.keys)

@@ -130,16 +130,18 @@ class Contents(AbstractVectorAccess):
 
     # ------------------------------------------------------------------ cache entries
 
-    def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
+    def read_unrealized(self, entry: CacheEntry[Any], *, is_here: bool) -> Any:
         """Compute an entry that is not valid, or raise what says why it cannot be read."""
-        self.require(entry)
+        if not is_here:
+            self.require(entry)
         realization = self.realization
-        function = realization.layout.functions[entry._node]
-        if function is no_function or realization.store.is_closed(entry._node):
+        store = realization.store
+        node = entry._node
+        if realization.layout.functions[node] is no_function or store.is_closed(node):
             raise why_unrealized(realization, entry)
         if self.pools.writable:
             self.pools.seal()
-        return realization.evaluator.evaluate(entry._node)
+        return realization.evaluator.evaluate(node)
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""

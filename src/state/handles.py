@@ -31,7 +31,7 @@ class HoldsItems(Protocol):
 
     @property
     def pools(self) -> Any: ...
-    def read_unrealized(self, entry: "CacheEntry[Any]") -> Any: ...
+    def read_unrealized(self, entry: "CacheEntry[Any]", *, is_here: bool) -> Any: ...
     def is_realized(self, entry: "CacheEntry[Any]") -> bool: ...
     def mark(self, entry: "CacheEntry[Any]") -> None: ...
     def unmark(self, entry: "CacheEntry[Any]") -> None: ...
@@ -74,7 +74,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     """
 
     __slots__ = (
-        "_attribute",
+        "_declared_as",
         "_name",
         "_node",
         "_number",
@@ -93,13 +93,13 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         self._node = NOWHERE
         self._serial = 0  # handles of one State are allocated in the order of these
         self._owner: Any = None  # what declares it: a Subsystem or a System
-        self._attribute = ""
+        self._declared_as = ""
         self._number = NO_NUMBER
 
     def _declared(self, owner: Any, attribute: str, number: int = NO_NUMBER) -> None:
         """Say what declares it, as which attribute, and as which item of a family if it is one."""
         self._owner = owner
-        self._attribute = attribute
+        self._declared_as = attribute
         self._number = number
 
     def _allocated(self, subsystem: int | None, index: int, allocated_at: Stage) -> None:
@@ -133,7 +133,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
 
     def __str__(self) -> str:
         if self._owner is not None:
-            return f"{self._owner.name}.{self._name or self._attribute}"
+            return f"{self._owner.name}.{self._name or self._declared_as}"
         return self.name if self.subsystem is None else f"{self.name} of subsystem {self.subsystem}"
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
 
     def __reduce__(self) -> Any:
         if self._owner is not None:
-            return declared_item, (self._owner, self._attribute, self._number)
+            return declared_item, (self._owner, self._declared_as, self._number)
         raise NotPicklableError(
             f"{self!r}: cannot be pickled",
             "something that means the same in another process",
@@ -154,7 +154,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractHandle":
         if id(self._owner) in memo:  # its subsystem is being copied
-            copied = declared_item(memo[id(self._owner)], self._attribute, self._number)
+            copied = declared_item(memo[id(self._owner)], self._declared_as, self._number)
             assert isinstance(copied, AbstractHandle)
             return copied
         return self
@@ -203,11 +203,13 @@ class CacheEntry(AbstractHandle, Generic[T]):
         try:
             store = state._store
             node = self._node
-            if store.keys[node] is self and store.marks[node] >= store.gates[store.group_of[node]]:
+            is_here = store.keys[node] is self
+            if is_here and store.marks[node] >= store.gates[store.group_of[node]]:
                 return store.values[node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
-            pass  # what is wrong is found out where there is time for it
-        return contents_of(state).read_unrealized(self)  # type: ignore[no-any-return]  # what computes T
+            is_here = False  # what is wrong is found out where there is time for it
+        contents = state._contents if is_here else contents_of(state)
+        return contents.read_unrealized(self, is_here=is_here)  # type: ignore[no-any-return]  # what computes T
 
     def is_realized(self, state: AnyState) -> bool:
         """Whether a read would find a value, without computing."""

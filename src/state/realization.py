@@ -12,7 +12,7 @@ are all where it is itself, the usual case, is *even*: these then leave a stage 
 number is no matter.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
@@ -20,6 +20,7 @@ from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
 from stagecache.graph.structure import NEVER
 from stagecache.state.handles import (
+    NOWHERE,
     AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
@@ -246,17 +247,31 @@ class Realization:
         value: object = None,
         function: Function = no_function,
     ) -> int:
-        node = self.store.add(key, kind, prerequisites, latest, value)
         layout = self.layout
-        if node == len(layout.functions):
-            layout.functions.append(function)
-            self.evaluator.arguments.append(None)
-        else:
-            layout.functions[node] = function
+        reserved = -1
+        if isinstance(key, AbstractHandle) and key._owner is not None and key._node != NOWHERE:
+            reserved = key._node  # which it has in States of older topologies, too
+        node = self.store.add(key, kind, prerequisites, latest, value, reserved)
+        self._extend()
+        layout.functions[node] = function
         if isinstance(key, AbstractHandle):
             key._node = node
             key._serial = layout.serial = layout.serial + 1
         return node
+
+    def reserve(self, handles: Iterable[AbstractHandle]) -> None:
+        """Keep the nodes free that declared items have in States of an older topology.
+
+        So an item is at one node in all States, and those that are outdated stay coherent.
+        """
+        self.store.reserve(1 + max(h._node for h in handles if h._node != NOWHERE))
+        self._extend()
+
+    def _extend(self) -> None:
+        functions = self.layout.functions
+        while len(functions) < len(self.store.keys):
+            functions.append(no_function)
+            self.evaluator.arguments.append(None)
 
     def _own_layout(self) -> Layout:
         if self._shared:

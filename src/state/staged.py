@@ -32,6 +32,10 @@ REALIZING: Final = Guard(
     "a State that is being realized",
     "let hooks and computations fill caches only; write before realize(), or after it",
 )
+COMPUTING: Final = Guard(
+    "a State of a System, in which an entry is being computed",
+    "let computations return values only; write before the entry is read, or after it",
+)
 
 
 class AbstractStaged:
@@ -135,9 +139,9 @@ class AbstractStaged:
             Those of the stage and of the variables that were written; each has a new version.
         """
         realization = self.realization
-        if self.guard is not None:
+        if self.guard is not None or realization.evaluator.running:
             cause = realization.layout.path(cause) if isinstance(cause, AbstractHandle) else cause
-            self.require_unguarded(str(cause))
+            self.require_unguarded(f"a write of {cause}")
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
         realization.touch(stage, cause, nodes)
@@ -147,11 +151,13 @@ class AbstractStaged:
             realization.back_up(stage - 1)
 
     def require_unguarded(self, what: str) -> None:
-        """Raise `ReadOnlyError` if the State must not be written."""
-        if self.guard is not None:
-            raise ReadOnlyError(
-                f"{what}: cannot be written now", "a State to write", *attrs.astuple(self.guard)
-            )
+        """Raise `ReadOnlyError` if the State must not be changed now."""
+        guard = self.guard
+        if guard is None and self.system is not None and self.realization.evaluator.running:
+            guard = COMPUTING
+        if guard is not None:
+            expected = "a State that may be changed now"
+            raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.cure)
 
     def invalidate_explicitly(self, stage: Stage) -> None:
         """The same without a write; does nothing if nobody is at that stage."""
@@ -162,7 +168,7 @@ class AbstractStaged:
     def refuse_to_forget_what_is_computed(self, stage: int) -> None:
         """Raise `NodeInUseError` if an entry is being computed that backing up would forget."""
         realization = self.realization
-        for node in realization.evaluator.computing():
+        for node in list(realization.evaluator.running):
             entry = realization.store.keys[node]
             assert isinstance(entry, AbstractHandle)
             if entry.allocated_at >= stage:
@@ -197,15 +203,21 @@ class AbstractStaged:
         )
 
     def _why_foreign(self, handle: AbstractHandle) -> tuple[str, str]:
-        if handle._owner is None:
+        """What was got, and what to do."""
+        owner = handle._owner
+        if owner is None:
             return (
                 "one of another State, or one allocated after the copy was made, or one that was "
                 f"forgotten when the State backed up to {handle.allocated_at}",
                 "use a State that has the item, or allocate it here and use its new handle",
             )
-        return (
-            "one that is declared in a Subsystem, and a State "
-            + ("without a System" if self.system is None else f"of {self.system!r}"),
-            "use a State of that Subsystem's System: realize_topology() makes one, to be copied; "
-            "and make a new one after a change of topology",
-        )
+        theirs = getattr(owner, "_system", owner)
+        if theirs is None or not theirs.topology_has_been_realized:
+            cure = "call realize_topology() of its System, and copy the State that it returns"
+        else:
+            cure = f"use a State of {theirs!r}: copy its default_state"
+        if self.system is None:
+            return "one that is declared, and a State without a System", cure
+        if theirs is self.system:
+            return f"one that is declared, and a State of another topology of {theirs!r}", cure
+        return f"one that is declared, and a State of {self.system!r}", cure

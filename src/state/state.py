@@ -196,6 +196,7 @@ class State(AbstractPartition):
         ------
         StageTooHighError, InvalidNameError
         """
+        self._contents.require_unguarded("add_subsystem()")
         realization = self._contents.realization
         if realization.stage > Stage.EMPTY:
             raise too_high("adding a subsystem", Stage.EMPTY, "the system", realization.stage)
@@ -248,7 +249,7 @@ class State(AbstractPartition):
 
     def _check_index(self, index: object) -> int:
         contents = self._contents
-        system = getattr(index, "system", None)
+        system = getattr(index, "_system", None)
         if system is not None and system is not contents.system:
             raise ForeignStateError(
                 f"{index!r}: is not in this State",
@@ -275,6 +276,7 @@ class State(AbstractPartition):
             It is not the stage after the present one, or a subsystem is not there yet.
         """
         stage = check_stage(stage, TOPOLOGY, Stage.REPORT, "advance_to_stage()")
+        self._contents.require_unguarded("advance_to_stage()")
         self._contents.advance(stage, None)
 
     def invalidate_all(self, stage: Stage) -> None:

@@ -122,6 +122,7 @@ class SubsystemState(AbstractPartition):
             It is not the stage after the present one.
         """
         stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, "advance_to_stage()")
+        self._contents.require_unguarded("advance_to_stage()")
         self._contents.advance(stage, self._index)
 
     def variable(self, name: Literal["q", "u", "z"]) -> ContinuousVariable:

@@ -77,8 +77,9 @@ class AbstractSystem:
                 brief(direction),
                 "write CoordinateDirection.Z, or '+Z'",
             ) from None
-        self._topology_changes("up_direction")
+        self._require_idle("up_direction")
         self._up_direction = direction
+        self._topology_changed()
 
     @property
     def use_uniform_background(self) -> bool:
@@ -127,8 +128,9 @@ class AbstractSystem:
             raise NotANumberError(
                 f"{name}: is no truth value", "a bool", brief(value), "write True or False"
             )
-        self._topology_changes(name)
+        self._require_idle(name)
         setattr(self, f"_{name}", value)
+        self._topology_changed()
 
     def _set_scale(self, name: str, value: float) -> None:
         scale = float(converted(value, FLOAT, (), name))
@@ -136,9 +138,14 @@ class AbstractSystem:
             raise OutOfRangeError(
                 f"{name}: is no scale", "a positive number", brief(value), "give one in SI units"
             )
-        self._topology_changes(name)
+        self._require_idle(name)
         setattr(self, f"_{name}", scale)
+        self._topology_changed()
 
-    def _topology_changes(self, what: str) -> None:
-        """Count a change of topology, unless it is refused."""
+    def _require_idle(self, what: str) -> None:
+        """Refuse a change of topology while something is computed."""
+        raise NotImplementedError
+
+    def _topology_changed(self) -> None:
+        """Count a change of topology."""
         raise NotImplementedError

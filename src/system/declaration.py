@@ -54,13 +54,13 @@ class AbstractDeclaration(Generic[H]):
         The class that declares it.
     """
 
+    name = ""
+    owner: type | None = None
+
     @property
     def is_variable(self) -> bool:
         """Whether it is written, rather than computed."""
         return False
-
-    name = ""
-    owner: type | None = None
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:

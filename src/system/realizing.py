@@ -60,7 +60,7 @@ class Schedule:
         self.tasks = tasks
         self._at_start: list[
             list[int]
-        ] = []  # by stage: where its subsystems are, the idle ones done
+        ] = []  # by stage and subsystem: its stage, the idle ones done
         for stage in range(len(tasks)):
             at: list[int] = [stage] * num_subsystems
             for x, _, _, _ in tasks[stage]:
@@ -76,51 +76,41 @@ class Schedule:
         pools = contents.pools
         stage_nodes = realization.layout.stage_nodes
         for stage in range(realization.stage + 1, last + 1):
-            if stage_nodes[stage] or not realization.is_even:
-                self._realize_with_entries(state, contents, stage)
-            else:  # the same, where there is neither an entry of this stage nor an exception before
-                if pools.is_open:
-                    for x, at in enumerate(self._at_start[stage]):
-                        if at == stage:
-                            pools.seal_reached(stage, x)
-                realization.stages = stages = self._at_start[stage].copy()
-                realization.is_even = False
-                realization.highest = stage
-                for x, reach, after, _ in self.tasks[stage]:
+            nodes = stage_nodes[stage]
+            tasks = self.tasks[stage]
+            at_start = self._at_start[stage]
+            before = realization.stages
+            if realization.is_even:
+                stages = at_start.copy()
+            else:  # something was raised
+                stages = list(map(max, before, at_start))
+                tasks = [task for task in tasks if stages[task[0]] < stage]
+            realization.stages = stages
+            realization.is_even = False
+            realization.highest = stage
+            if nodes or pools.is_open:
+                for x, at in enumerate(at_start):
+                    if before[x] < at:
+                        self._reach(realization, pools, x, stage)
+            for x, reach, after, opens in tasks:
+                try:
+                    if nodes:
+                        self._open(realization, opens, stage)
                     reach(state)
-                    if pools.is_open:
-                        pools.seal_reached(stage, x)
+                    if nodes or pools.is_open:
+                        self._reach(realization, pools, x, stage)
                     stages[x] = stage
                     if after is not None:
-                        self._call_after(after, state, realization, x)
-                if pools.is_open:
-                    pools.seal_reached(stage, None)
-                realization.stage = stage
-                realization.is_even = True
-            counts[stage] += 1
-
-    def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
-        """Realize Time or a later stage."""
-        realization: Realization = contents.realization
-        pools = contents.pools
-        for x, at in enumerate(self._at_start[stage]):
-            if at == stage and realization.stages[x] < stage:
-                pools.seal_reached(stage, x)
-                realization.advance_subsystem(x, stage)
-        for x, reach, after, opens in self.tasks[stage]:
-            if realization.stages[x] < stage:
-                try:
-                    self._open(realization, opens, stage)
-                    reach(state)
-                    pools.seal_reached(stage, x)
-                    realization.advance_subsystem(x, stage)
-                    if after is not None:
-                        self._call_after(after, state, realization, x)
+                        after(state)
                 except BaseException:
+                    stages[x] = stage - 1
                     self._shut(realization, stage)
                     raise
-        pools.seal_reached(stage, None)
-        realization.advance_system(stage)
+            if pools.is_open:
+                pools.seal_reached(stage, None)
+            realization.stage = stage
+            realization.is_even = True
+            counts[stage] += 1
 
     def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
         """Realize Topology, Model or Instance, at which items are allocated."""
@@ -135,21 +125,24 @@ class Schedule:
                     reach(state)
                     contents.advance(STAGES[stage], x)
                     if after is not None:
-                        self._call_after(after, state, realization, x)
+                        after(state)
                 except BaseException:
+                    realization.stages[x] = stage - 1
                     self._shut(realization, stage)
                     if stage > TOPOLOGY:  # of a new State, all is forgotten
                         realization.abandon(x)
                     raise
         contents.advance(STAGES[stage], None)
 
-    def _call_after(self, after: Call, state: Any, realization: Realization, x: int) -> None:
-        """Compute what is due when a subsystem has reached a stage; if that fails, it has not."""
-        try:
-            after(state)
-        except BaseException:
-            realization.stages[x] -= 1
-            raise
+    def _reach(self, realization: Realization, pools: Any, x: int, stage: int) -> None:
+        """Let a subsystem reach a stage that others wait for, or to which views were handed out."""
+        if pools.is_open:
+            pools.seal_reached(stage, x)
+        node = realization.layout.stage_nodes[stage].get(x, NO_NODE)
+        if node != NO_NODE:
+            if node in realization.store.closed:
+                realization.store.admit(node)
+            realization.store.presume(node)
 
     def _open(self, realization: Realization, subsystems: tuple[int, ...], stage: int) -> None:
         """Let entries of these subsystems that depend on the stage be computed."""

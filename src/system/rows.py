@@ -7,9 +7,9 @@ their values are put into the vector.
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.errors import ShapeError, brief
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
@@ -46,7 +46,15 @@ class AbstractRows(AbstractComputation[Vector]):
             if values is None:
                 return None
             count = self.stack(state._contents.realization.layout.subsystems[x])[slot].count
-            return converted(np.atleast_1d(values), FLOAT, (count,), str(handle))
+            vector = converted(values, FLOAT, None, f"the values of {handle}")
+            if vector.size != count or vector.ndim > 1:
+                raise ShapeError(
+                    f"{handle}: its computation returned values of another shape",
+                    f"{count} of them, as size= says",
+                    f"{brief(values)}, of shape {vector.shape}",
+                    "return as many, or declare another size",
+                )
+            return vector.reshape(count)
 
         return computed
 

@@ -44,11 +44,15 @@ class Subsystem:
     2.0
     """
 
-    version: ClassVar[str] = ""
+    version: str = ""
     """A text of the author's choice; a State can be read only by the version that wrote it."""
 
     declarations: ClassVar[Mapping[str, AbstractDeclaration[Any]]] = MappingProxyType({})
     """What the class declares and inherits, by name, in order: what is inherited comes first."""
+
+    _system: AbstractSystem | None = None
+    _index = -1
+    _name = ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -59,7 +63,7 @@ class Subsystem:
     @property
     def name(self) -> str:
         """Its name in the System; before it is adopted, that which it would get."""
-        return self.__dict__.get("_name") or snake_case(type(self).__name__)
+        return self._name or snake_case(type(self).__name__)
 
     @property
     def index(self) -> int:
@@ -70,11 +74,12 @@ class Subsystem:
         AdoptionError
             It has none.
         """
-        self._require_system()
-        return self.__dict__["_index"]  # type: ignore[no-any-return]  # an int
+        return self.__index__()
 
     def __index__(self) -> int:
-        return self.index
+        if self._system is None:
+            raise self._has_no_system()
+        return self._index
 
     @property
     def system(self) -> AbstractSystem:
@@ -85,23 +90,22 @@ class Subsystem:
         AdoptionError
             None has.
         """
-        return self._require_system()
+        if self._system is None:
+            raise self._has_no_system()
+        return self._system
 
     @property
     def is_adopted(self) -> bool:
         """Whether a System has adopted it."""
-        return self.__dict__.get("_system") is not None
+        return self._system is not None
 
-    def _require_system(self) -> AbstractSystem:
-        system: AbstractSystem | None = self.__dict__.get("_system")
-        if system is None:
-            raise AdoptionError(
-                f"{self!r}: has no System",
-                "a subsystem that a System has adopted",
-                "one that none has",
-                "write System(subsystem), or call system.adopt_subsystem(subsystem)",
-            )
-        return system
+    def _has_no_system(self) -> AdoptionError:
+        return AdoptionError(
+            f"{self!r}: has no System",
+            "a subsystem that a System has adopted",
+            "one that none has",
+            "write System(subsystem), or call system.adopt_subsystem(subsystem)",
+        )
 
     def _adopted(self, system: AbstractSystem, index: int, name: str) -> None:
         self.__dict__.update(_system=system, _index=index, _name=name)
@@ -174,14 +178,18 @@ class Subsystem:
     # ------------------------------------------------------------------ a const object
 
     def __setattr__(self, name: str, value: object) -> None:
-        self._before_change(name)
+        self._refuse_change(name)
         object.__setattr__(self, name, value)
+        if self._system is not None:
+            self._system._topology_changed()
 
     def __delattr__(self, name: str) -> None:
-        self._before_change(name)
+        self._refuse_change(name)
         object.__delattr__(self, name)
+        if self._system is not None:
+            self._system._topology_changed()
 
-    def _before_change(self, name: str) -> None:
+    def _refuse_change(self, name: str) -> None:
         if name in type(self).declarations:
             declared = type(self).declarations[name]
             handle = f"{self.name}.{name}"
@@ -193,8 +201,8 @@ class Subsystem:
                 if declared.is_variable
                 else f"it is computed, by calling {handle}(state); declare it anew in a subclass",
             )
-        if self.is_adopted:
-            self.system._topology_changes(f"{self.name}.{name}")
+        if self._system is not None:
+            self._system._require_idle(f"{self.name}.{name}")
 
     def __getstate__(self) -> dict[str, Any]:
         own = self.declarations.keys() | {"_handles"}

@@ -29,7 +29,7 @@ from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.realizing import Schedule
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
-from stagecache.system.topology import allocate_declared, schedule_of
+from stagecache.system.topology import allocate_declared, declared_handles, schedule_of
 from stagecache.system.transport import KNOWN, restore_state, snapshot
 
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
@@ -144,9 +144,11 @@ class System(AbstractSystem):
                 f"{name!r} for {brief(subsystem)}",
                 f"name it: System(..., another_{name}=...) or adopt_subsystem(..., 'name')",
             )
-        self._topology_changes(f"the subsystems of {self._name}")
+        self._require_idle(f"the subsystems of {self._name}")
+        self._refuse_in_hook("adopt_subsystem()")
         subsystem._adopted(self, len(self._subsystems), name)
         self._subsystems.append(subsystem)
+        self._topology_changed()
         return subsystem.index
 
     @property
@@ -238,7 +240,8 @@ class System(AbstractSystem):
         ConstModelError
             A State is being realized, or an entry computed.
         """
-        self._topology_changes(f"the topology of {self._name}")
+        self._require_idle(f"the topology of {self._name}")
+        self._topology_changed()
 
     def realize_topology(self) -> State:
         """Allocate what the subsystems declare, and return the default State, at Model.
@@ -252,6 +255,7 @@ class System(AbstractSystem):
             What is declared cannot be allocated; the topology is then not realized.
         """
         if self._default is None:
+            self._refuse_in_hook("realize_topology()")
             self._default = self._make_default_state()
         return self._default
 
@@ -291,19 +295,29 @@ class System(AbstractSystem):
     def _make_default_state(self) -> State:
         state = State._of_system(self, self._variables)
         contents = state._contents
+        contents.realization.reserve(declared_handles(self._subsystems, self._variables.values()))
         for subsystem in self._subsystems:
             contents.realization.add_subsystem(subsystem.name, subsystem.version, subsystem._wholes)
         self._is_allocating = True
         try:
             planned = allocate_declared(contents, self._subsystems)
             self._schedule = schedule_of(self._subsystems, planned, self._checked_order)
-            self._schedule.realize(state, contents, TOPOLOGY, self._statistics._realizations)
+            self._realize(state, contents, TOPOLOGY)
         finally:
             self._is_allocating = False
         contents.realization.left[TOPOLOGY] = self._topology_version - 1
         self._realize(state, contents, MODEL)
         contents.guard = DEFAULT
         return state
+
+    def _refuse_in_hook(self, what: str) -> None:
+        if self._is_allocating:
+            raise ConstModelError(
+                f"{what}: is refused",
+                "a System whose topology is not being realized",
+                "a call by what realize_topology() calls, or while another thread is in it",
+                "let the hook realize_topology() of a subsystem allocate in its State only",
+            )
 
     def _checked_order(
         self, stage: Stage, subsystems: tuple[Subsystem, ...]
@@ -318,14 +332,13 @@ class System(AbstractSystem):
             )
         return chosen
 
-    def _topology_changes(self, what: str) -> None:
+    def _require_idle(self, what: str) -> None:
         if self._is_allocating:
             return  # what realize_topology() of a subsystem stores belongs to this topology
         for reference in self._states.valuerefs():
             state = reference()
             if state and (
-                state._contents.guard is REALIZING
-                or state._contents.realization.evaluator.computing()
+                state._contents.guard is REALIZING or state._contents.realization.evaluator.running
             ):
                 raise ConstModelError(
                     f"{what}: cannot be changed while something is computed with it",
@@ -333,6 +346,8 @@ class System(AbstractSystem):
                     "a change by a hook or computation, or while another thread runs one",
                     "store this in a cache entry: declare it with @cached, or allocate it",
                 )
+
+    def _topology_changed(self) -> None:
         if self._default is not None:
             self._default = None
             self._topology_version += 1

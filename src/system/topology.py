@@ -8,7 +8,7 @@ after those on which it depends::
                       tip  <------------------------  pull
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from graphlib import CycleError as GraphCycleError
 from graphlib import TopologicalSorter
 from typing import Final
@@ -56,13 +56,35 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
             _check_prerequisites(contents, entry)
             planned[entry.handle] = entry
     ordered = _in_order(planned)
+    reads_vectors: set[AbstractHandle] = set()  # of the entries: q, u or z, directly or not
     for entry in ordered:
         _set_stage(entry)
+        if any(
+            isinstance(p, AbstractContinuousVariable) or p in reads_vectors
+            for p in entry.prerequisites
+        ):
+            reads_vectors.add(entry.handle)
+            _check_vectors_are_there(entry)
         what = declared_attempt(contents, entry.handle)
         allocate_entry(
             what, entry.handle, entry.prerequisites, None, entry.compute, entry.refuse_none
         )
     return ordered
+
+
+def declared_handles(
+    subsystems: Sequence[Subsystem], variables: Iterable[AbstractHandle]
+) -> list[AbstractHandle]:
+    """The handles of all that a System declares: of time, q, u and z, too."""
+    found = [*variables]
+    for subsystem in subsystems:
+        found += subsystem._wholes.values()
+        for declared in subsystem.declarations.values():
+            for handle in declared.items(subsystem):
+                found.append(handle)
+                if isinstance(handle, DiscreteVariable) and handle.update is not None:
+                    found.append(handle.update)
+    return found
 
 
 def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
@@ -75,7 +97,7 @@ def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
                 "name the item, not its value",
             )
         owner = handle._owner
-        theirs = owner.__dict__.get("_system") if isinstance(owner, Subsystem) else owner
+        theirs = owner._system if isinstance(owner, Subsystem) else owner
         if theirs is not contents.system:
             raise ForeignNodeError(
                 f"{entry.handle}: a prerequisite is not in the System",
@@ -141,6 +163,16 @@ def _set_stage(entry: PlannedEntry) -> None:
         )
     if entry.fill is not None:
         _check_vector(entry)
+
+
+def _check_vectors_are_there(entry: PlannedEntry) -> None:
+    if entry.handle.computed_by == Stage.MODEL:
+        raise PrerequisiteStageError(
+            f"{entry.handle}: is computed by Model, but depends on q, u or z",
+            "prerequisites that can be read while Model is being realized",
+            "variables that are made when all subsystems have reached it",
+            "write computed_by=Stage.INSTANCE, or leave computed_by out",
+        )
 
 
 def _check_vector(entry: PlannedEntry) -> None:
@@ -255,8 +287,9 @@ def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry])
         return [[x] for x in range(num_subsystems)]
     import networkx as nx  # noqa: PLC0415  # it takes a while, and most models do without
 
-    graph = nx.DiGraph(edges)
+    graph = nx.DiGraph()
     graph.add_nodes_from(range(num_subsystems))
+    graph.add_edges_from(edges)
     circles = nx.condensation(graph)
     members = {c: sorted(circles.nodes[c]["members"]) for c in circles}
     return [members[c] for c in nx.lexicographical_topological_sort(circles, key=members.get)]

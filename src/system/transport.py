@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from attrs import frozen
 
+from stagecache.errors import TopologyVersionError
 from stagecache.state.contents import Contents
 from stagecache.state.handles import AbstractHandle, DiscreteVariable, Vector
 from stagecache.state.layout import Layout
@@ -26,6 +27,9 @@ KNOWN: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 @frozen(eq=False)
 class Snapshot:
     """The variables of a State, and how often each was written."""
+
+    subsystems: list[tuple[str, str]]
+    """Their names and versions."""
 
     stage: Stage
     time: float
@@ -48,6 +52,7 @@ def snapshot(state: State) -> Snapshot:
     realization = contents.realization
     store, layout = realization.store, realization.layout
     return Snapshot(
+        [(subsystem.name, subsystem.version) for subsystem in layout.subsystems],
         Stage(realization.stage),
         contents.time,
         {k.name: contents.pools.whole[k.name] for k in _written_vectors(realization.stage)},
@@ -61,14 +66,30 @@ def snapshot(state: State) -> Snapshot:
 
 
 def restore_state(system: Any, taken: Snapshot) -> State:
-    """A State of the System with those variables."""
+    """A State of the System with those variables.
+
+    Raises
+    ------
+    TopologyVersionError
+        The System has other subsystems, or other versions of them.
+    """
     state: State = system.realize_topology().copy()
     contents = state._contents
+    here = [
+        (subsystem.name, subsystem.version) for subsystem in contents.realization.layout.subsystems
+    ]
+    if here != taken.subsystems:
+        raise TopologyVersionError(
+            f"a State of {system!r}: was pickled by another version of it",
+            "subsystems with names and versions " + ", ".join(map(str, here)),
+            ", ".join(map(str, taken.subsystems)),
+            "unpickle it with the version of the model that pickled it",
+        )
     _write_discrete(contents, taken, [Stage.EMPTY])
     if taken.stage >= MODEL:
         system.realize_model(state)
         _write_discrete(contents, taken, [Stage.TOPOLOGY])
-        state.time = taken.time
+    state.time = taken.time
     if taken.stage >= INSTANCE:
         system.realize(state, INSTANCE)
     state.invalidate_all(taken.stage.next())

@@ -206,3 +206,40 @@ def test_a_copy_shares_nothing_that_changes() -> None:
     check_structure(twin)
     assert [structure.name_of(n) for n in structure] == ["v", "e0", "e1", "e2", "q"]
     assert sorted(twin.name_of(n) for n in twin) == ["e0", "e1", "other", "q", "v"]
+
+
+def test_a_reserved_number_is_given_to_who_asks_for_it_and_to_nobody_else() -> None:
+    structure = Structure()
+    q = structure.add("q", VARIABLE)
+    structure.reserve(4)
+    other = structure.add("other", VARIABLE)
+    tip = structure.add("tip", ENTRY, (q,), reserved=2)
+    assert (q, other, tip) == (0, 4, 2)
+    assert structure.add("next", VARIABLE, reserved=5) == 5
+    assert list(structure) == [0, 2, 4, 5]
+    check_structure(structure)
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(0, NodeInUseError), (1, NodeInUseError), (3, UnknownNodeError)]
+)
+def test_only_a_number_that_is_reserved_or_next_can_be_asked_for(
+    number: int, error: type[Exception]
+) -> None:
+    structure = Structure()
+    structure.add("taken", VARIABLE)
+    structure.remove(structure.add("removed", VARIABLE))
+    with pytest.raises(error, match=f"node {number}:"):
+        structure.add("tip", VARIABLE, reserved=number)
+    assert list(structure) == [0]
+
+
+def test_the_lists_of_a_store_are_as_long_as_those_of_its_structure_after_reserving() -> None:
+    store = Store()
+    store.reserve(3)
+    q = store.add("q", VARIABLE, value=1.5)
+    tip = store.add("tip", ENTRY, (q,), reserved=1)
+    store.mark_valid(tip)
+    store.write(q)
+    assert (q, tip, store.is_valid(tip), store.values[q]) == (3, 1, False, 1.5)
+    assert len(store.values) == len(store.marks) == len(store.gates) == len(store.structure.keys)

@@ -1,0 +1,74 @@
+"""The examples: each runs, and what it prints is right."""
+
+import ast
+import math
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.name != "__init__.py")
+NUMBER = r"-?\d+(?:\.\d*)?(?:e-?\d+)?"
+
+
+def output(name: str, capsys: pytest.CaptureFixture[str]) -> str:
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    return capsys.readouterr().out
+
+
+def numbers(text: str, after: str) -> list[float]:
+    """Those that come right after a text, one or a vector of them."""
+    (vector,) = re.findall(rf"{re.escape(after)} ?(\[[^]]*\]|{NUMBER})", text)
+    return [float(number) for number in re.findall(NUMBER, vector)]
+
+
+def test_there_are_examples() -> None:
+    assert {"pendulum", "every_declaration"} <= {path.stem for path in EXAMPLES}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_and_prints_something_and_nothing_when_it_is_imported(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runpy.run_path(str(path), run_name="imported")
+    assert capsys.readouterr() == ("", "")
+    assert output(path.stem, capsys).strip()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_says_how_to_run_it(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert f"Run it: python examples/{path.name}" in (docstring or "")
+
+
+def test_the_pendulum_prints_what_a_pendulum_does(capsys: pytest.CaptureFixture[str]) -> None:
+    text = output("pendulum", capsys)
+    assert numbers(text, "tip:") == pytest.approx([math.sin(0.1), -math.cos(0.1)])
+    assert numbers(text, "torque:") == pytest.approx([-2.0 * 9.81 * math.sin(0.1)])
+    assert dict(re.findall(r"(\S+) is realized: (\w+)", text)) == {
+        "pendulum.tip": "False",
+        "pendulum.weight": "True",
+        "anchor.torque": "False",
+        "pendulum.kinetic_energy": "False",
+    }
+    assert numbers(text, "qdot:") == [0.5]
+    assert numbers(text, "udot:") == pytest.approx([-9.81 * math.sin(0.3)])
+    assert numbers(text, "kinetic energy:") == [0.25]
+    assert "1  realizations of Acceleration" in text
+
+
+def test_a_torque_that_was_read_is_computed_again_after_a_write_of_gravity() -> None:
+    """An undeclared prerequisite would show here: a value that stays as it was."""
+    example = runpy.run_path(str(FOLDER / "pendulum.py"))
+    pendulum = example["Pendulum"]()
+    anchor = example["Anchor"](pendulum)
+    system = example["System"](pendulum, anchor=anchor)
+    for name, value in (("length", 2.0), ("mass", 3.0), ("gravity", 1.62), ("angle", 0.5)):
+        state = system.realize_topology().copy()
+        anchor.torque(state)
+        getattr(pendulum, name).set(state, value)
+        fresh = system.realize_topology().copy()
+        getattr(pendulum, name).set(fresh, value)
+        assert anchor.torque(state) == anchor.torque(fresh) != anchor.torque(system.default_state)
