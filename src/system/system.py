@@ -27,9 +27,10 @@ from stagecache.state.staged import DEFAULT, REALIZING
 from stagecache.state.state import State
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.realizing import Schedule
+from stagecache.system.scheduling import schedule_of
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
-from stagecache.system.topology import allocate_declared, declared_handles, schedule_of
+from stagecache.system.topology import allocate_declared, declared_handles
 from stagecache.system.transport import KNOWN, restore_state, snapshot
 
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY

@@ -1,4 +1,4 @@
-r"""From declarations to a State: what is allocated, and what realizing takes.
+r"""From declarations to a State: what is allocated, in which order, and what is refused.
 
 Variables come first, subsystem by subsystem, and then the cache entries of all subsystems, each
 after those on which it depends::
@@ -8,10 +8,12 @@ after those on which it depends::
                       tip  <------------------------  pull
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from graphlib import CycleError as GraphCycleError
 from graphlib import TopologicalSorter
 from typing import Final
+
+from attrs import frozen
 
 from stagecache.errors import (
     CycleError,
@@ -30,9 +32,9 @@ from stagecache.state.handles import (
     DiscreteVariable,
 )
 from stagecache.state.stage import Stage
+from stagecache.state.vectors import CONTINUOUS
 from stagecache.system.computations import UpdateDeclaration
 from stagecache.system.declaration import PlannedEntry, declared_attempt
-from stagecache.system.realizing import Call, Calls, Schedule, Task, nothing
 from stagecache.system.subsystem import Subsystem
 
 TOPOLOGY: Final = Stage.TOPOLOGY
@@ -56,15 +58,11 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
             _check_prerequisites(contents, entry)
             planned[entry.handle] = entry
     ordered = _in_order(planned)
-    reads_vectors: set[AbstractHandle] = set()  # of the entries: q, u or z, directly or not
+    sources: dict[AbstractHandle, Sources] = {}
     for entry in ordered:
         _set_stage(entry)
-        if any(
-            isinstance(p, AbstractContinuousVariable) or p in reads_vectors
-            for p in entry.prerequisites
-        ):
-            reads_vectors.add(entry.handle)
-            _check_vectors_are_there(entry)
+        sources[entry.handle] = found = _sources_of(entry, sources)
+        _check_sources(entry, found)
         what = declared_attempt(contents, entry.handle)
         allocate_entry(
             what, entry.handle, entry.prerequisites, None, entry.compute, entry.refuse_none
@@ -161,135 +159,63 @@ def _set_stage(entry: PlannedEntry) -> None:
             f"some that can be read from {handle.depends_on} on",
             f"write computed_by=Stage.{handle.depends_on.name}, or leave computed_by out",
         )
-    if entry.fill is not None:
-        _check_vector(entry)
 
 
-def _check_vectors_are_there(entry: PlannedEntry) -> None:
-    if entry.handle.computed_by == Stage.MODEL:
+@frozen
+class Sources:
+    """What is known of the variables upstream of an entry."""
+
+    latest: Stage
+    """A write of one of them may invalidate no earlier stage than this."""
+
+    latest_one: AbstractHandle | None
+    has_vectors: bool
+    """Whether q, u or z are among them."""
+
+
+def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> Sources:
+    found = [above.get(p) or _source(p) for p in entry.prerequisites]
+    latest = max(found, key=lambda source: source.latest, default=Sources(TOPOLOGY, None, False))
+    has_vectors = any(source.has_vectors for source in found)
+    return Sources(latest.latest, latest.latest_one, has_vectors)
+
+
+def _source(handle: AbstractHandle) -> Sources:
+    """The same of a variable."""
+    if isinstance(handle, AbstractContinuousVariable):
+        stage = CONTINUOUS[handle.kind].invalidates
+        assert stage is not None
+        return Sources(stage, handle, has_vectors=True)
+    if isinstance(handle, DiscreteVariable):  # an automatic update invalidates no stage at all
+        stage = handle.invalidates if handle.update is None else Stage.INFINITY
+        return Sources(stage, handle, has_vectors=False)
+    return Sources(Stage.TIME, handle, has_vectors=False)
+
+
+def _check_sources(entry: PlannedEntry, sources: Sources) -> None:
+    handle = entry.handle
+    if sources.has_vectors and handle.computed_by == Stage.MODEL:
         raise PrerequisiteStageError(
-            f"{entry.handle}: is computed by Model, but depends on q, u or z",
+            f"{handle}: is computed by Model, but depends on q, u or z",
             "prerequisites that can be read while Model is being realized",
             "variables that are made when all subsystems have reached it",
             "write computed_by=Stage.INSTANCE, or leave computed_by out",
         )
-
-
-def _check_vector(entry: PlannedEntry) -> None:
-    """Refuse what would change values of a vector of the State without leaving their stage."""
-    stage = entry.handle.computed_by
-    for handle in entry.prerequisites:
-        if isinstance(handle, DiscreteVariable) and handle.invalidates > stage:
-            raise PrerequisiteStageError(
-                f"{entry.handle}: a write of a prerequisite would leave its values as they are",
-                f"variables that invalidate {stage} or an earlier stage",
-                f"{handle}, which invalidates {handle.invalidates}",
-                f"let it invalidate {stage}",
-            )
+    if entry.fill is not None and sources.latest > handle.computed_by:
+        raise PrerequisiteStageError(
+            f"{handle}: a write upstream would leave its values as they are",
+            f"variables whose writes invalidate {handle.computed_by} or an earlier stage",
+            f"{sources.latest_one}, which "
+            + (
+                "may be updated automatically, without invalidating any"
+                if sources.latest == Stage.INFINITY
+                else f"invalidates {sources.latest}"
+            ),
+            "leave it out of what these values depend on, or compute them at a later stage",
+        )
 
 
 def _readable_from(handle: AbstractHandle) -> Stage:
     if isinstance(handle, CacheEntry):
         return handle.depends_on
     return Stage.MODEL if isinstance(handle, AbstractContinuousVariable) else TOPOLOGY
-
-
-# ---------------------------------------------------------------------- what realizing takes
-
-
-def schedule_of(
-    subsystems: Sequence[Subsystem],
-    planned: Sequence[PlannedEntry],
-    order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
-) -> Schedule:
-    """How to realize each stage.
-
-    Parameters
-    ----------
-    subsystems : sequence of Subsystem
-    planned : sequence of PlannedEntry
-        Their declared entries, each after those on which it depends.
-    order : callable
-        Given a stage, and the subsystems in the order in which they would be realized, returns the
-        order in which they are.
-    """
-    tasks: list[list[Task]] = [[]]
-    for stage in list(Stage)[TOPOLOGY : Stage.INFINITY]:
-        circles = _circles(stage, len(subsystems), planned)
-        circle_of = {x: circle for circle in circles for x in circle}
-        chosen = order(stage, tuple(subsystems[x] for x in circle_of))
-        due = _due_at(stage, subsystems, planned)
-        tasks.append([])
-        for subsystem in chosen:
-            x = subsystem.index
-            reach = _calls_to_reach(stage, subsystem)
-            if reach or due[x]:
-                after = _as_one(due[x]) if due[x] else None
-                tasks[stage].append((x, _as_one(reach), after, tuple(circle_of[x])))
-    tasks.append([])
-    return Schedule(tasks, len(subsystems))
-
-
-def _as_one(calls: list[Call]) -> Call:
-    if not calls:
-        return nothing
-    return calls[0] if len(calls) == 1 else Calls(calls)
-
-
-def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
-    """What has to be called for a subsystem to reach a stage: at most its hook, but at Model."""
-    calls: list[Call | None] = []
-    if stage == Stage.MODEL:
-        calls += [
-            declared.sizing(handle)
-            for declared in subsystem.declarations.values()
-            if not isinstance(declared, UpdateDeclaration)
-            for handle in declared.items(subsystem)
-        ]
-    hook = f"realize_{stage.name.lower()}"
-    if getattr(type(subsystem), hook) is not getattr(Subsystem, hook):
-        calls.append(getattr(subsystem, hook))
-    return [call for call in calls if call is not None]
-
-
-def _due_at(
-    stage: Stage, subsystems: Sequence[Subsystem], planned: Sequence[PlannedEntry]
-) -> list[list[Call]]:
-    """By subsystem: the entries that are computed when it has reached a stage."""
-    due: list[list[Call]] = [[] for _ in subsystems]
-    for x, subsystem in enumerate(subsystems):
-        for declared in subsystem.declarations.values():
-            if isinstance(declared, UpdateDeclaration):
-                update = declared.bound(subsystem)
-                if update.depends_on == stage:
-                    due[x].append(update)
-    for entry in planned:
-        if entry.handle.computed_by == stage:
-            due[entry.handle._owner.index].append(entry.fill or entry.handle)
-    return due
-
-
-def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:
-    """The subsystems in the order of their prerequisites at a stage, and then of their indices.
-
-    Those that need each other are in a circle, in which each can be computed from the first on.
-    """
-    edges = {
-        (p.subsystem, entry.handle.subsystem)
-        for entry in planned
-        if entry.handle.depends_on == stage
-        for p in entry.prerequisites
-        if isinstance(p, CacheEntry)
-        and p.depends_on == stage
-        and p.subsystem != entry.handle.subsystem
-    }
-    if not edges:
-        return [[x] for x in range(num_subsystems)]
-    import networkx as nx  # noqa: PLC0415  # it takes a while, and most models do without
-
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(num_subsystems))
-    graph.add_edges_from(edges)
-    circles = nx.condensation(graph)
-    members = {c: sorted(circles.nodes[c]["members"]) for c in circles}
-    return [members[c] for c in nx.lexicographical_topological_sort(circles, key=members.get)]

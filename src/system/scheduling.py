@@ -1,0 +1,108 @@
+"""From declarations to what realizing takes: who is called at each stage, and in which order."""
+
+from collections.abc import Callable, Sequence
+
+from stagecache.state.handles import CacheEntry
+from stagecache.state.stage import Stage
+from stagecache.system.computations import UpdateDeclaration
+from stagecache.system.declaration import PlannedEntry
+from stagecache.system.realizing import Call, Calls, Schedule, Task, nothing
+from stagecache.system.subsystem import Subsystem
+
+
+def schedule_of(
+    subsystems: Sequence[Subsystem],
+    planned: Sequence[PlannedEntry],
+    order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
+) -> Schedule:
+    """How to realize each stage.
+
+    Parameters
+    ----------
+    subsystems : sequence of Subsystem
+    planned : sequence of PlannedEntry
+        Their declared entries, each after those on which it depends.
+    order : callable
+        Given a stage, and the subsystems in the order in which they would be realized, returns the
+        order in which they are.
+    """
+    tasks: list[list[Task]] = [[]]
+    for stage in list(Stage)[Stage.TOPOLOGY : Stage.INFINITY]:
+        circles = _circles(stage, len(subsystems), planned)
+        circle_of = {x: circle for circle in circles for x in circle}
+        chosen = order(stage, tuple(subsystems[x] for x in circle_of))
+        due = _due_at(stage, subsystems, planned)
+        tasks.append([])
+        for subsystem in chosen:
+            x = subsystem.index
+            reach = _calls_to_reach(stage, subsystem)
+            if reach or due[x]:
+                after = _as_one(due[x]) if due[x] else None
+                tasks[stage].append((x, _as_one(reach), after, tuple(circle_of[x])))
+    tasks.append([])
+    return Schedule(tasks, len(subsystems))
+
+
+def _as_one(calls: list[Call]) -> Call:
+    if not calls:
+        return nothing
+    return calls[0] if len(calls) == 1 else Calls(calls)
+
+
+def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
+    """What has to be called for a subsystem to reach a stage: at most its hook, but at Model."""
+    calls: list[Call | None] = []
+    if stage == Stage.MODEL:
+        calls += [
+            declared.sizing(handle)
+            for declared in subsystem.declarations.values()
+            if not isinstance(declared, UpdateDeclaration)
+            for handle in declared.items(subsystem)
+        ]
+    hook = f"realize_{stage.name.lower()}"
+    if getattr(type(subsystem), hook) is not getattr(Subsystem, hook):
+        calls.append(getattr(subsystem, hook))
+    return [call for call in calls if call is not None]
+
+
+def _due_at(
+    stage: Stage, subsystems: Sequence[Subsystem], planned: Sequence[PlannedEntry]
+) -> list[list[Call]]:
+    """By subsystem: the entries that are computed when it has reached a stage."""
+    due: list[list[Call]] = [[] for _ in subsystems]
+    for x, subsystem in enumerate(subsystems):
+        for declared in subsystem.declarations.values():
+            if isinstance(declared, UpdateDeclaration):
+                update = declared.bound(subsystem)
+                if update.depends_on == stage:
+                    due[x].append(update)
+    for entry in planned:
+        if entry.handle.computed_by == stage:
+            due[entry.handle._owner.index].append(entry.fill or entry.handle)
+    return due
+
+
+def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:
+    """The subsystems in the order of their prerequisites at a stage, and then of their indices.
+
+    Those that need each other are in a circle, in which each can be computed from the first on.
+    """
+    edges = {
+        (p.subsystem, entry.handle.subsystem)
+        for entry in planned
+        if entry.handle.depends_on == stage
+        for p in entry.prerequisites
+        if isinstance(p, CacheEntry)
+        and p.depends_on == stage
+        and p.subsystem != entry.handle.subsystem
+    }
+    if not edges:
+        return [[x] for x in range(num_subsystems)]
+    import networkx as nx  # noqa: PLC0415  # it takes a while, and most models do without
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(num_subsystems))
+    graph.add_edges_from(edges)
+    circles = nx.condensation(graph)
+    members = {c: sorted(circles.nodes[c]["members"]) for c in circles}
+    return [members[c] for c in nx.lexicographical_topological_sort(circles, key=members.get)]
