@@ -5,7 +5,7 @@ from typing import Final
 from benchmarks.command import command
 from benchmarks.rows import SECTIONS
 
-HELP: Final = """Measure stagecache beside its peers, and print a table for Graph and one for State.
+HELP: Final = """Measure stagecache beside its peers, and print tables for Graph, State and System.
 
 Each cell is the median of samples that are taken in turns with those of the other libraries, with
 half of their interquartile range. The last column compares stagecache with a peer: with the limit
@@ -20,6 +20,7 @@ Examples:
   python -m benchmarks --rows ^write,   the rows whose names begin with "write,"
   python -m benchmarks --markdown       the tables for benchmarks/README.md
   python -m benchmarks.state            the rows of the State alone
+  python -m benchmarks.realize          the rows of realizing alone
 """
 
 main = command(SECTIONS, HELP, EXAMPLES)

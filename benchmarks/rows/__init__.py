@@ -1,7 +1,8 @@
 """The rows of the tables, in groups that are measured together."""
 
 from benchmarks.rows.base import CUT_SHORT, Group, Row, Section
+from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.state import STATE
 from benchmarks.rows.table import SECTIONS
 
-__all__ = ["CUT_SHORT", "SECTIONS", "STATE", "Group", "Row", "Section"]
+__all__ = ["CUT_SHORT", "REALIZE", "SECTIONS", "STATE", "Group", "Row", "Section"]

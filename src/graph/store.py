@@ -311,6 +311,11 @@ class Store:
         for n in reversed(queue):  # if this is cut short, the entry itself was not invalidated
             marks[n] = ~self.clock if marks[n] > COMPUTING else VOID
 
+    def invalidate_all(self) -> None:
+        """Make every entry invalid. Cost O(nodes)."""
+        self.clock += 1
+        self.marks[:] = [~self.clock] * len(self.marks)
+
     def make_live(self, group: int) -> None:
         """Let the next write upstream of this group raise its gate."""
         live = self.live

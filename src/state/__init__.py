@@ -6,6 +6,7 @@ from stagecache.state.element_views import AbstractElementView
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
+    AutoUpdateVariable,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
@@ -21,6 +22,7 @@ __all__ = [
     "AbstractContinuousVariable",
     "AbstractElementView",
     "AbstractHandle",
+    "AutoUpdateVariable",
     "CacheEntry",
     "ContinuousState",
     "ContinuousVariable",

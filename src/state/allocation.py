@@ -27,6 +27,7 @@ from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
+    AutoUpdateVariable,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
@@ -109,13 +110,13 @@ def new_discrete(what: Attempt, invalidates: Stage, name: str) -> DiscreteVariab
 
 def new_auto_update(
     what: Attempt, invalidates: Stage, update_depends_on: Stage, name: str
-) -> DiscreteVariable[Any]:
+) -> AutoUpdateVariable[Any]:
     """A handle of one that is to be allocated together with its update entry."""
     invalidates = check_stage(invalidates, Stage.POSITION, Stage.REPORT, what)
     what.require_at_most(Stage.TOPOLOGY)
     update_name = f"update of {name}" if name else ""
     update = new_entry(what, update_depends_on, Stage.INFINITY, update_name)
-    return DiscreteVariable(_check_name(name, what), invalidates, update)
+    return AutoUpdateVariable(_check_name(name, what), invalidates, update)
 
 
 def new_entry(what: Attempt, earliest: Stage, latest: Stage, name: str) -> CacheEntry[Any]:
@@ -172,18 +173,17 @@ def allocate_discrete(
     what: Attempt,
     variable: DiscreteVariable[Any],
     value: object,
-    compute_update: Compute | None = None,
-    refuse_none: Callable[[], None] | None = None,
+    *,
+    with_update: bool = True,
 ) -> None:
-    """Allocate a discrete variable, and its update entry if it has one."""
+    """Allocate a discrete variable, and its update entry if it has one; or that comes later."""
     contents, subsystem = what.contents, what.subsystem
-    update = variable.update
+    update = variable._update
     highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
     allocated_at = what.require_at_most(highest)
     own = kept(value)
-    if update is not None:
-        first_update = duplicate(own)
-        allocate_entry(what, update, (), first_update, compute_update, refuse_none)
+    if update is not None and with_update:
+        allocate_entry(what, update, (), duplicate(own), None)
     index = len(contents.realization.layout.subsystems[subsystem].discrete)
     variable._allocated(subsystem, index, allocated_at)
     contents.realization.add_discrete(variable, own)

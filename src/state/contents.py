@@ -5,11 +5,16 @@ from typing import Any, final
 
 import numpy as np
 
-from stagecache.errors import PrerequisiteStageError, UnknownItemError, brief
+from stagecache.errors import (
+    PrerequisiteStageError,
+    TopologyVersionError,
+    UnknownItemError,
+    brief,
+)
 from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.state.explanation import why_unrealized
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
-from stagecache.state.staged import INSTANCE, NAN
+from stagecache.state.staged import INSTANCE, NAN, OUTDATED
 from stagecache.state.values import duplicates, kept, seal
 from stagecache.state.vector_access import AbstractVectorAccess
 
@@ -26,6 +31,7 @@ class Contents(AbstractVectorAccess):
         """Return those of a copy of the State; `State.copy` says what comes along."""
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind), self.system)
+        twin.guard = OUTDATED if self.guard is OUTDATED else None
         store = twin.realization.store
         name = self._name_of
         store.values = duplicates(store.values, self.handed_out, name)
@@ -40,6 +46,7 @@ class Contents(AbstractVectorAccess):
         self.pools.assign(other.pools)
         self.realization = other.realization
         self.system = other.system
+        self.guard = other.guard
         self.time = other.time
         self.update_times = other.update_times
         self.handed_out = other.handed_out
@@ -100,8 +107,8 @@ class Contents(AbstractVectorAccess):
         return value
 
     def _count_write_of_discrete(self, variable: DiscreteVariable[Any]) -> None:
-        if variable.update is not None:
-            self.realization.store.invalidate(variable.update._node)
+        if variable._update is not None:
+            self.realization.store.invalidate(variable._update._node)
         stage = variable.invalidates
         nodes = (self.realization.layout.stages[stage], variable._node)
         self.invalidate(stage, variable, nodes)
@@ -115,12 +122,12 @@ class Contents(AbstractVectorAccess):
             variable
             for subsystem in self.realization.layout.subsystems
             for variable in subsystem.auto_update
-            if variable.update is not None and store.is_valid(variable.update._node)
+            if variable._update is not None and store.is_valid(variable._update._node)
         ]
         self.pools.seal()
         for variable in due:
-            assert variable.update is not None
-            node, update = variable._node, variable.update._node
+            assert variable._update is not None
+            node, update = variable._node, variable._update._node
             seal(self.pools.writable_entries.pop(update, None))
             store.invalidate(update)
             store.write(node)
@@ -137,6 +144,13 @@ class Contents(AbstractVectorAccess):
         realization = self.realization
         store = realization.store
         node = entry._node
+        if self.guard is OUTDATED:
+            raise TopologyVersionError(
+                f"{realization.layout.path(entry)}: cannot be computed any more",
+                f"a State of topology version {self.system.topology_cache_version}",
+                OUTDATED.reason,
+                OUTDATED.cure,
+            )
         if realization.layout.functions[node] is no_function or store.is_closed(node):
             raise why_unrealized(realization, entry)
         if self.pools.writable:

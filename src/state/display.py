@@ -57,7 +57,7 @@ def text(contents: Contents) -> str:
         for variable in subsystem.discrete:
             value = brief(contents.get_discrete(variable))
             number = realization.store.versions[variable._node]
-            update = ", auto-update" if variable.update is not None else ""
+            update = ", auto-update" if variable._update is not None else ""
             lines.append(
                 f"  {variable.name} = {value} "
                 f"(version {number}, invalidates {variable.invalidates}{update})"

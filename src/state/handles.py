@@ -9,6 +9,7 @@ A handle of a *declared* item is there before any State is. It is allocated in t
 its System, again whenever that is made anew, and so is in all States of the System.
 """
 
+from copy import deepcopy
 from operator import attrgetter
 from typing import Any, Final, Generic, Protocol, TypeVar, final
 
@@ -153,11 +154,8 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractHandle":
-        if id(self._owner) in memo:  # its subsystem is being copied
-            copied = declared_item(memo[id(self._owner)], self._declared_as, self._number)
-            assert isinstance(copied, AbstractHandle)
-            return copied
-        return self
+        twin: AbstractHandle = copied_item(self, self._owner, self._declared_as, self._number, memo)
+        return twin
 
     def __bool__(self) -> bool:
         raise HandleTruthError(
@@ -231,7 +229,6 @@ class CacheEntry(AbstractHandle, Generic[T]):
         return "cache entry"
 
 
-@final
 class DiscreteVariable(AbstractHandle, Generic[T]):
     """A variable of a subsystem that may hold any value. Call it with a State to read it.
 
@@ -239,16 +236,19 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
     ----------
     invalidates : Stage
         A write makes this stage stale, and those after it.
-    update : CacheEntry or None
-        The entry whose value an automatic update exchanges for the variable's.
     """
 
-    __slots__ = ("invalidates", "update")
+    __slots__ = ("_update", "invalidates")
 
-    def __init__(self, name: str, invalidates: Stage, update: CacheEntry[T] | None = None) -> None:
+    def __init__(self, name: str, invalidates: Stage) -> None:
         super().__init__(name)
         self.invalidates = invalidates
-        self.update = update
+        self._update: CacheEntry[T] | None = None
+
+    @property
+    def update(self) -> CacheEntry[T] | None:
+        """The entry whose value an automatic update exchanges for the variable's; None if none."""
+        return self._update
 
     def __call__(self, state: AnyState) -> T:
         """Return the value.
@@ -276,6 +276,23 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
 
     def _kind(self) -> str:
         return "discrete variable"
+
+
+@final
+class AutoUpdateVariable(DiscreteVariable[T]):
+    """A discrete variable with an entry for its next value."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, invalidates: Stage, update: CacheEntry[T]) -> None:
+        super().__init__(name, invalidates)
+        self._update = update
+
+    @property
+    def update(self) -> CacheEntry[T]:
+        """The entry whose value an automatic update exchanges for the variable's."""
+        assert self._update is not None
+        return self._update
 
 
 class AbstractContinuousVariable(AbstractHandle):
@@ -411,6 +428,13 @@ def declared_item(owner: object, attribute: str, number: int) -> object:
     """The handle that a subsystem, or a system, declares under that name."""
     item = attrgetter(attribute)(owner)
     return item if number == NO_NUMBER else item.member(number)
+
+
+def copied_item(item: Any, owner: Any, attribute: str, number: int, memo: dict[int, Any]) -> Any:
+    """The item itself; or that of a copy of its owner, if that is free to be copied."""
+    if owner is None or getattr(owner, "_system", owner) is not None:
+        return item
+    return declared_item(deepcopy(owner, memo), attribute, number)
 
 
 def contents_of(state: AnyState) -> HoldsItems:

@@ -197,7 +197,7 @@ class Realization:
         subsystem = self.own_subsystem(variable.subsystem)
         self._add(variable, NodeKind.VARIABLE, value=value)
         subsystem.discrete.append(variable)
-        if variable.update is not None:
+        if variable._update is not None:
             subsystem.auto_update.append(variable)
 
     def add_entry(

@@ -38,6 +38,12 @@ COMPUTING: Final = Guard(
 )
 
 
+OUTDATED: Final = Guard(
+    "a State of an older topology of its System, which was changed since",
+    "call realize_topology() of the System, and copy the State that it returns",
+)
+
+
 class AbstractStaged:
     """What is in a State, as far as stages go.
 
@@ -158,6 +164,11 @@ class AbstractStaged:
         if guard is not None:
             expected = "a State that may be changed now"
             raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.cure)
+
+    def outdate(self) -> None:
+        """Let nothing be written or computed any more: the System has changed."""
+        self.guard = OUTDATED
+        self.realization.store.invalidate_all()
 
     def invalidate_explicitly(self, stage: Stage) -> None:
         """The same without a write; does nothing if nobody is at that stage."""

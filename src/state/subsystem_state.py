@@ -24,6 +24,7 @@ from stagecache.state.contents import Contents
 from stagecache.state.display import counted
 from stagecache.state.handles import (
     AbstractHandle,
+    AutoUpdateVariable,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
@@ -222,7 +223,7 @@ class SubsystemState(AbstractPartition):
 
     def allocate_auto_update_discrete_variable(
         self, invalidates: Stage, value: T, update_depends_on: Stage, *, name: str = ""
-    ) -> DiscreteVariable[T]:
+    ) -> AutoUpdateVariable[T]:
         """Allocate a variable together with a cache entry that holds its next value.
 
         `State.auto_update_discrete_variables` exchanges the two, if the entry is realized.
@@ -242,7 +243,9 @@ class SubsystemState(AbstractPartition):
             And neither is allocated.
         """
         what = self._attempt("a discrete variable")
-        variable: DiscreteVariable[T] = new_auto_update(what, invalidates, update_depends_on, name)
+        variable: AutoUpdateVariable[T] = new_auto_update(
+            what, invalidates, update_depends_on, name
+        )
         allocate_discrete(what, variable, value)
         return variable
 
@@ -324,14 +327,14 @@ class SubsystemState(AbstractPartition):
 
     def _update_entry(self, index: Index) -> CacheEntry[Any]:
         variable = self.discrete_variable_info(index)
-        if variable.update is None:
+        if variable._update is None:
             raise NoUpdateEntryError(
                 f"{self._contents.realization.layout.path(variable)}: has no update value",
                 "an auto-update discrete variable",
                 "a plain one",
                 "allocate it by allocate_auto_update_discrete_variable()",
             )
-        return variable.update
+        return variable._update
 
     # ------------------------------------------------------------------ cache entries
 

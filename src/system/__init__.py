@@ -1,6 +1,7 @@
 """Models: Systems made of Subsystems, which declare what every State has."""
 
 from stagecache.system.abstract_system import AbstractSystem
+from stagecache.system.auto_update import auto_update
 from stagecache.system.computations import cached
 from stagecache.system.constraint_errors import (
     acceleration_error,
@@ -34,7 +35,6 @@ from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.system import System
 from stagecache.system.variables import (
-    auto_update,
     discrete,
     modeling_option,
     parameter,

@@ -1,8 +1,8 @@
-"""Declared computations: cache entries, and the next values of auto-update variables."""
+"""Declared computations: cache entries of any type."""
 
 from collections.abc import Callable
 from types import MethodType, NoneType, UnionType
-from typing import Any, TypeVar, Union, final, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_type_hints
 
 from attrs import frozen
 
@@ -27,6 +27,7 @@ from stagecache.system.declaration import (
 )
 
 T = TypeVar("T")
+NOTHING_SAID: Final = "no annotation"
 
 
 def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
@@ -48,7 +49,7 @@ def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
 class NoneRefusal:
     """Refuses None as the value of a computation that promises another.
 
-    A function whose return annotation admits None may return it.
+    A function whose return annotation admits None may return it, unless it computes rows.
     """
 
     def __init__(self, compute: Callable[..., Any], what: str) -> None:
@@ -58,24 +59,28 @@ class NoneRefusal:
     def __call__(self) -> None:
         """Raise `NoValueError` unless None is a value."""
         if not _admits_none(self._compute):
-            raise NoValueError(
-                f"{self._what}: its computation returned None",
-                "a value",
-                "None, as a function does that does not return",
-                "return the value; if None is one, say so: -> float | None",
-            )
+            raise refused_none(self._what)
+
+
+def refused_none(what: str) -> NoValueError:
+    """The error of a computation that returned None."""
+    return NoValueError(
+        f"{what}: its computation returned None",
+        "a value",
+        "None, as a function does that does not return",
+        "return the value; if None is one, say so: -> float | None",
+    )
 
 
 def _admits_none(compute: Callable[..., Any]) -> bool:
     try:
-        promised = get_type_hints(compute).get("return", object)
+        promised = get_type_hints(compute).get("return", NOTHING_SAID)
     except (NameError, TypeError):  # names that are known to type checkers only
-        promised = object
-        text = str(getattr(compute, "__annotations__", {}).get("return", ""))
-        return text in ("None", "Any", "object") or "None" in text or "Optional" in text
+        text = str(compute.__annotations__.get("return", ""))
+        return text in ("Any", "object") or "None" in text or "Optional" in text
     if get_origin(promised) in (Union, UnionType):
         return NoneType in get_args(promised)
-    return promised in (NoneType, None, Any)
+    return promised in (NoneType, None, Any, object)
 
 
 class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
@@ -204,20 +209,3 @@ def cached(
         return CachedDeclaration(check_compute(compute, what), settings)
 
     return declare
-
-
-@final
-class UpdateDeclaration(AbstractDeclaration[CacheEntry[T]]):
-    """The declared computation of the next value of an auto-update variable."""
-
-    def __init__(self, of: AbstractDeclaration[Any], compute: Callable[[Any, Any], T]) -> None:
-        self.of = of
-        self.compute: Callable[[Any, Any], T] = check_compute(compute, f"@{of.name}.update")
-
-    def computing(self, subsystem: Any) -> tuple[Callable[[Any], T], Callable[[], None]]:
-        """The computation for a subsystem, and what refuses None."""
-        refusal = NoneRefusal(self.compute, f"{subsystem.name}.{self.name}")
-        return MethodType(self.compute, subsystem), refusal
-
-    def _bind_all(self, subsystem: Any) -> object:
-        return getattr(subsystem, self.of.name).update

@@ -14,16 +14,17 @@ Rows of uerr and udoterr for which no function is declared are NaN.
 from collections.abc import Callable
 from typing import Any, final, overload
 
-from stagecache.errors import DeclarationError
+from stagecache.errors import DeclarationError, ShapeError
 from stagecache.state.allocation import Attempt, allocate_errors
 from stagecache.state.contents import Contents
-from stagecache.state.handles import Vector
+from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.handles import AbstractHandle, Vector
 from stagecache.state.layout import Rows, SubsystemLayout, resize
 from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import QERR, UDOTERR, UERR, VectorKind
-from stagecache.system.computations import AbstractComputation, check_compute
-from stagecache.system.declaration import Prerequisites, check_prerequisites
+from stagecache.system.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.declaration import AbstractDeclaration, Prerequisites, check_prerequisites
 from stagecache.system.rows import AbstractAllocatedRows, AbstractRows, Compute, Size
 
 
@@ -161,12 +162,21 @@ class DerivativeDeclaration(AbstractErrors):
         kind: VectorKind,
         prerequisites: Prerequisites | None,
     ) -> None:
-        self.of = of
+        self.of: ErrorDeclaration = of
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.kind = kind
         self.prerequisites = prerequisites
         self.computed_by = kind.read
         self.depends_on = kind.read if prerequisites is None else None
+
+    @property
+    def role(self) -> str:  # type: ignore[override]  # of which it has one of two
+        """Velocity or acceleration."""
+        return "velocity" if self.kind is UERR else "acceleration"
+
+    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
+        """Whether that one has rows of this level, above its first."""
+        return isinstance(declared, ErrorDeclaration) and self.kind in declared.kinds[1:]
 
     def slot(self, subsystem: Any) -> int:
         """Which rows of the level are those of the errors."""
@@ -179,14 +189,43 @@ class DerivativeDeclaration(AbstractErrors):
 class JacobianDeclaration(AbstractComputation[Vector]):
     """The declared Jacobian of errors: a cache entry, from Position on if nothing else is said."""
 
+    role = "jacobian"
+
     def __init__(
         self, of: ErrorDeclaration, compute: Compute, prerequisites: Prerequisites | None
     ) -> None:
-        self.of = of
+        self.of: ErrorDeclaration = of
         self.compute = compute  # type: ignore[assignment]  # an array
         self.prerequisites = prerequisites
         self.depends_on = Stage.POSITION if prerequisites is None else None
         self.computed_by = Stage.INFINITY
+
+    def _function(self, handle: AbstractHandle) -> Callable[[Any], Vector]:
+        compute, subsystem = self.compute, handle._owner
+        errors = subsystem.declarations[self.of.name]
+        slot = errors.slot(subsystem)
+
+        def computed(state: Any) -> Any:
+            values: Any = compute(subsystem, state)
+            if values is None:
+                raise refused_none(str(handle))
+            contents = state._contents
+            rows = errors.stack(contents.realization.layout.subsystems[subsystem.index])[slot]
+            matrix = converted(values, FLOAT, None, f"the values of {handle}")
+            if matrix.shape != (rows.count, contents.size("u", None)):
+                raise ShapeError(
+                    f"{handle}: its computation returned a matrix of another shape",
+                    f"shape {(rows.count, contents.size('u', None))}: errors by all u",
+                    f"shape {matrix.shape}",
+                    "give a row for each error, and a column for each u of the whole State",
+                )
+            return matrix
+
+        return computed
+
+    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
+        """Whether that are errors."""
+        return isinstance(declared, ErrorDeclaration)
 
 
 def _errors(

@@ -56,6 +56,11 @@ class AbstractDeclaration(Generic[H]):
 
     name = ""
     owner: type | None = None
+    of: "AbstractDeclaration[Any] | None" = None
+    """What it belongs to, if it is the update, the velocity, ... of another one."""
+
+    role = ""
+    """As what."""
 
     @property
     def is_variable(self) -> bool:
@@ -72,6 +77,10 @@ class AbstractDeclaration(Generic[H]):
     def __get__(self, instance: object, owner: type) -> H: ...
     def __get__(self, instance: object | None, owner: type) -> Self | H:
         return self if instance is None else self.bound(instance)
+
+    def fits(self, declared: "AbstractDeclaration[Any]") -> bool:  # noqa: ARG002  # others need it
+        """Whether it can belong to that one."""
+        return False
 
     def bind(self, subsystem: Any, number: int = NO_NUMBER) -> AbstractHandle:
         """Return the handle, which is not allocated, for one subsystem."""

@@ -75,6 +75,7 @@ class TriggerDeclaration(AbstractAllocatedRows):
                 "let one method do all",
             )
         self.handler_name = method.__name__
+        method._handles = self  # type: ignore[attr-defined]  # a function can have attributes
         return method
 
     def stack(self, layout: SubsystemLayout) -> list[Rows]:

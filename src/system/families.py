@@ -8,11 +8,14 @@ from numpy.typing import ArrayLike
 from stagecache.errors import UnknownItemError, brief
 from stagecache.state.contents import Contents
 from stagecache.state.handles import (
+    NO_NUMBER,
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
     ScalarVariable,
+    copied_item,
+    declared_item,
 )
 from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
@@ -33,9 +36,14 @@ class Family(Sequence[H]):
         self._declaration = declaration
         self._subsystem = subsystem
         self._members: dict[int, H] = {}
+        self._count = -1  # not asked for yet
 
     def __len__(self) -> int:
-        return self._declaration.count_in(self._subsystem)
+        return self._count if self._count >= 0 else self._declaration.count_in(self._subsystem)
+
+    def _fix_count(self) -> None:
+        """Ask how many there are, for the topology that is being realized."""
+        self._count = self._declaration.count_in(self._subsystem)
 
     @overload
     def __getitem__(self, index: int) -> H: ...
@@ -62,6 +70,15 @@ class Family(Sequence[H]):
 
     def __iter__(self) -> Iterator[H]:
         return (self.member(i) for i in range(len(self)))
+
+    def __reduce__(self) -> Any:
+        return declared_item, (self._subsystem, self._declaration.name, NO_NUMBER)
+
+    def __copy__(self) -> "Family[H]":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copied_item(self, self._subsystem, self._declaration.name, NO_NUMBER, memo)
 
     def __repr__(self) -> str:
         return f"Family({self._subsystem.name}.{self._declaration.name})"
@@ -103,8 +120,10 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         return handle  # type: ignore[no-any-return]  # an H, of which there are several
 
     def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
-        """The handles in a subsystem."""
-        return self.bound(subsystem)
+        """The handles in a subsystem, whose number is asked for now."""
+        family = self.bound(subsystem)
+        family._fix_count()
+        return family
 
     def allocate(self, contents: Contents, handle: Any) -> None:
         """Allocate one of them."""

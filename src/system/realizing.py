@@ -58,9 +58,8 @@ class Schedule:
 
     def __init__(self, tasks: list[list[Task]], num_subsystems: int) -> None:
         self.tasks = tasks
-        self._at_start: list[
-            list[int]
-        ] = []  # by stage and subsystem: its stage, the idle ones done
+        # By stage and subsystem: its stage when the first task begins, where the idle ones are done.
+        self._at_start: list[list[int]] = []
         for stage in range(len(tasks)):
             at: list[int] = [stage] * num_subsystems
             for x, _, _, _ in tasks[stage]:
@@ -79,19 +78,19 @@ class Schedule:
             nodes = stage_nodes[stage]
             tasks = self.tasks[stage]
             at_start = self._at_start[stage]
-            before = realization.stages
-            if realization.is_even:
-                stages = at_start.copy()
-            else:  # something was raised
-                stages = list(map(max, before, at_start))
-                tasks = [task for task in tasks if stages[task[0]] < stage]
-            realization.stages = stages
+            is_even = realization.is_even
             realization.is_even = False
             realization.highest = stage
-            if nodes or pools.is_open:
+            if is_even and not nodes and not pools.is_open:
+                stages = realization.stages = at_start.copy()
+            else:
+                stages = realization.stages
                 for x, at in enumerate(at_start):
-                    if before[x] < at:
+                    if stages[x] < at:
                         self._reach(realization, pools, x, stage)
+                        stages[x] = at
+                if not is_even:  # something was raised before
+                    tasks = [task for task in tasks if stages[task[0]] < stage]
             for x, reach, after, opens in tasks:
                 try:
                     if nodes:

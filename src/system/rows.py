@@ -16,7 +16,7 @@ from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractHandle, Vector
 from stagecache.state.layout import Rows, SubsystemLayout, resize
 from stagecache.state.refusals import check_count
-from stagecache.system.computations import AbstractComputation
+from stagecache.system.computations import AbstractComputation, refused_none
 from stagecache.system.declaration import declared_attempt
 
 Compute = Callable[[Any, Any], ArrayLike]
@@ -44,7 +44,7 @@ class AbstractRows(AbstractComputation[Vector]):
         def computed(state: Any) -> Any:
             values: Any = compute(subsystem, state)
             if values is None:
-                return None
+                raise refused_none(str(handle))
             count = self.stack(state._contents.realization.layout.subsystems[x])[slot].count
             vector = converted(values, FLOAT, None, f"the values of {handle}")
             if vector.size != count or vector.ndim > 1:
@@ -92,7 +92,13 @@ class AbstractAllocatedRows(AbstractRows):
             return None
 
         def size(state: Any) -> None:
-            count = check_count(function(subsystem, state), 0, f"the size of {handle}")
+            what = f"the size of {handle}"
+            try:
+                found = function(subsystem, state)
+            except Exception as error:
+                error.add_note(f"while {what} was asked for")
+                raise
+            count = check_count(found, 0, what)
             self._resize(
                 state._contents.realization.own_subsystem(subsystem.index), subsystem, count
             )

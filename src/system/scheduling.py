@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
-from stagecache.system.computations import UpdateDeclaration
 from stagecache.system.declaration import PlannedEntry
 from stagecache.system.realizing import Call, Calls, Schedule, Task, nothing
 from stagecache.system.subsystem import Subsystem
@@ -56,12 +55,12 @@ def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
         calls += [
             declared.sizing(handle)
             for declared in subsystem.declarations.values()
-            if not isinstance(declared, UpdateDeclaration)
             for handle in declared.items(subsystem)
         ]
-    hook = f"realize_{stage.name.lower()}"
-    if getattr(type(subsystem), hook) is not getattr(Subsystem, hook):
-        calls.append(getattr(subsystem, hook))
+    name = f"realize_{stage.name.lower()}"
+    hook = getattr(subsystem, name)
+    if getattr(hook, "__func__", hook) is not getattr(Subsystem, name):
+        calls.append(hook)
     return [call for call in calls if call is not None]
 
 
@@ -70,12 +69,6 @@ def _due_at(
 ) -> list[list[Call]]:
     """By subsystem: the entries that are computed when it has reached a stage."""
     due: list[list[Call]] = [[] for _ in subsystems]
-    for x, subsystem in enumerate(subsystems):
-        for declared in subsystem.declarations.values():
-            if isinstance(declared, UpdateDeclaration):
-                update = declared.bound(subsystem)
-                if update.depends_on == stage:
-                    due[x].append(update)
     for entry in planned:
         if entry.handle.computed_by == stage:
             due[entry.handle._owner.index].append(entry.fill or entry.handle)

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from types import MappingProxyType
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from stagecache.errors import AdoptionError, DeclarationError, DeclaredNameError
-from stagecache.state.handles import ContinuousVariable, TimeVariable
+from stagecache.state.handles import AbstractHandle, ContinuousVariable, TimeVariable
 from stagecache.state.realization import new_wholes
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -110,6 +110,10 @@ class Subsystem:
     def _adopted(self, system: AbstractSystem, index: int, name: str) -> None:
         self.__dict__.update(_system=system, _index=index, _name=name)
 
+    def _released(self) -> None:
+        for attribute in ("_system", "_index", "_name"):
+            del self.__dict__[attribute]
+
     # ------------------------------------------------------------------ handles
 
     @property
@@ -177,44 +181,51 @@ class Subsystem:
 
     # ------------------------------------------------------------------ a const object
 
-    def __setattr__(self, name: str, value: object) -> None:
-        self._refuse_change(name)
-        object.__setattr__(self, name, value)
-        if self._system is not None:
-            self._system._topology_changed()
+    if not TYPE_CHECKING:  # for which any name could be assigned, then
 
-    def __delattr__(self, name: str) -> None:
-        self._refuse_change(name)
-        object.__delattr__(self, name)
-        if self._system is not None:
-            self._system._topology_changed()
+        def __setattr__(self, name: str, value: object) -> None:
+            self._refuse_change(name)
+            object.__setattr__(self, name, value)
+            if self._system is not None:
+                self._system._topology_changed()
+
+        def __delattr__(self, name: str) -> None:
+            self._refuse_change(name)
+            object.__delattr__(self, name)
+            if self._system is not None:
+                self._system._topology_changed()
 
     def _refuse_change(self, name: str) -> None:
-        if name in type(self).declarations:
-            declared = type(self).declarations[name]
+        declared = type(self).declarations.get(name)
+        if declared is not None or name in ("q", "u", "z", "time"):
             handle = f"{self.name}.{name}"
             raise DeclaredNameError(
                 f"{handle}: is a declared item, and cannot be assigned",
                 "a value for it in a State",
                 "an attribute of the model, which all States share",
                 f"call {handle}.set(state, value)"
-                if declared.is_variable
+                if declared is None or declared.is_variable
                 else f"it is computed, by calling {handle}(state); declare it anew in a subclass",
             )
         if self._system is not None:
             self._system._require_idle(f"{self.name}.{name}")
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return its attributes but handles of its own, which are made where it arrives."""
+        found: Any = object.__getstate__(self)
+        if isinstance(found, tuple):  # of a class with slots
+            found = (found[0] or {}) | found[1]
         own = self.declarations.keys() | {"_handles"}
-        return {name: value for name, value in self.__dict__.items() if name not in own}
+        return {k: v for k, v in (found or {}).items() if k not in own and not _is_allocated(v)}
 
     def __reduce__(self) -> Any:
-        if self.is_adopted:
-            return _subsystem_of, (self.system, self.index)
+        if self._system is not None:
+            return _subsystem_of, (self._system, self._index)
         return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]  # it is there
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Subsystem":
         """Return itself if it has a System, of which it is a const part; else a copy."""
@@ -222,12 +233,19 @@ class Subsystem:
             return self
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
-        twin.__dict__.update(deepcopy(self.__getstate__(), memo))
+        twin.__setstate__(deepcopy(self.__getstate__(), memo))
         return twin
 
     def __repr__(self) -> str:
         where = f" of {self.system.name!r}" if self.is_adopted else ", which has no System"
         return f"{type(self).__name__}({self.name!r}{where})"
+
+
+def _is_allocated(value: object) -> bool:
+    """Whether it is made of handles that a hook allocated, and will allocate again."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_allocated, value))
+    return isinstance(value, AbstractHandle) and value._owner is None
 
 
 def _subsystem_of(system: Any, index: int) -> "Subsystem":
@@ -251,8 +269,12 @@ def _declarations_of(cls: type) -> dict[str, AbstractDeclaration[Any]]:
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, AbstractDeclaration):
+                if base is cls:
+                    value.owner = cls  # attrs makes a class twice
                 _check_declaration(cls, name, value)
                 found[name] = value
+            elif isinstance(handled := getattr(value, "_handles", None), AbstractDeclaration):
+                _check_function_name(cls, name, handled, "handler")
             elif name in found:
                 raise DeclarationError(
                     f"{cls.__name__}.{name}: hides a declared item by something that is none",
@@ -260,7 +282,43 @@ def _declarations_of(cls: type) -> dict[str, AbstractDeclaration[Any]]:
                     f"an object of type {type(value).__name__}",
                     "declare it too, for instance with @cached; or give it another name",
                 )
+    _check_roles(cls, found)
     return found
+
+
+def _check_roles(cls: type, found: dict[str, AbstractDeclaration[Any]]) -> None:
+    """Refuse what belongs to something that is not there, or twice to the same."""
+    taken: dict[tuple[str, str], str] = {}
+    for name, declared in found.items():
+        of, role = declared.of, declared.role
+        if of is None:
+            continue
+        _check_function_name(cls, name, of, role)
+        if of.name not in found or not declared.fits(found[of.name]):
+            raise DeclarationError(
+                f"{cls.__name__}.{name}: is the {role} of something that has none",
+                f"a declaration {of.name!r} that can have one, as {of} can",
+                f"{found.get(of.name, 'none')}",
+                f"declare {of.name!r} as it was, or declare {name!r} anew as something else",
+            )
+        other = taken.setdefault((of.name, role), name)
+        if other != name:
+            raise DeclarationError(
+                f"{cls.__name__}.{name}: is the {role} of {of.name!r}, as {other!r} is",
+                "one function for each",
+                f"{other!r} and {name!r}",
+                f"call it {other!r} too: then it replaces that one",
+            )
+
+
+def _check_function_name(cls: type, name: str, of: AbstractDeclaration[Any], role: str) -> None:
+    if not of.name:
+        raise DeclarationError(
+            f"{cls.__name__}.{name}: its {role} has the same name, and so hides it",
+            "a name of its own for the decorated function",
+            name,
+            f"call the function {name}_{role}, for instance",
+        )
 
 
 def _check_declaration(cls: type, name: str, declared: AbstractDeclaration[Any]) -> None:

@@ -1,6 +1,7 @@
 """A model: subsystems, and the realization of States stage by stage."""
 
 from collections.abc import Iterator, Sequence
+from threading import RLock
 from typing import Any, Final, NoReturn, SupportsIndex
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -23,7 +24,7 @@ from stagecache.errors import (
 from stagecache.state.contents import Contents
 from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import DEFAULT, REALIZING
+from stagecache.state.staged import DEFAULT, OUTDATED, REALIZING
 from stagecache.state.state import State
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.realizing import Schedule
@@ -85,11 +86,16 @@ class System(AbstractSystem):
         self._start(uuid4().hex, 1)
         self._version = _checked_text(version, "the version of a System")
         self._subsystems: list[Subsystem] = []
-        self.adopt_subsystem(DefaultSystemSubsystem())
-        for subsystem in subsystems:
-            self.adopt_subsystem(subsystem)
-        for key, subsystem in named.items():
-            self.adopt_subsystem(subsystem, key)
+        try:
+            self.adopt_subsystem(DefaultSystemSubsystem())
+            for subsystem in subsystems:
+                self.adopt_subsystem(subsystem)
+            for key, subsystem in named.items():
+                self.adopt_subsystem(subsystem, key)
+        except StagecacheError:
+            for subsystem in self._subsystems:
+                subsystem._released()
+            raise
 
     def _start(self, identity: str, topology_version: int) -> None:
         self._identity = identity
@@ -97,9 +103,10 @@ class System(AbstractSystem):
         self._statistics = SystemStatistics()
         self._default: State | None = None
         self._schedule = Schedule([], 0)
+        self._content = ""  # the identity of what is in it now, once it was asked for
+        self._allocating = RLock()  # who holds it makes the default State
         self._is_allocating = False
         self._states: WeakValueDictionary[int, State] = WeakValueDictionary()
-        KNOWN.setdefault(identity, self)
 
     # ------------------------------------------------------------------ subsystems
 
@@ -129,6 +136,13 @@ class System(AbstractSystem):
                 if isinstance(subsystem, type)
                 else f"an object of type {type(subsystem).__name__}",
                 "pass an instance of a class that derives from Subsystem",
+            )
+        if any("__attrs_own_setattr__" in vars(base) for base in type(subsystem).__mro__):
+            raise AdoptionError(
+                f"{subsystem!r}: cannot be adopted",
+                "a subsystem whose __setattr__ is that of Subsystem, which notices changes",
+                "one of a class for which attrs wrote another, for validators and converters",
+                "write @attrs.define(on_setattr=attrs.setters.NO_OP)",
             )
         if subsystem.is_adopted:
             raise AdoptionError(
@@ -255,10 +269,12 @@ class System(AbstractSystem):
         StagecacheError
             What is declared cannot be allocated; the topology is then not realized.
         """
-        if self._default is None:
-            self._refuse_in_hook("realize_topology()")
-            self._default = self._make_default_state()
-        return self._default
+        default = self._default
+        if default is None:
+            with self._allocating:
+                self._refuse_in_hook("realize_topology()")
+                default = self._default = self._default or self._make_default_state()
+        return default
 
     @property
     def default_state(self) -> State:
@@ -311,12 +327,19 @@ class System(AbstractSystem):
         contents.guard = DEFAULT
         return state
 
+    def _is_allocating_here(self) -> bool:
+        """Whether this thread is making the default State."""
+        if not self._is_allocating or not self._allocating.acquire(blocking=False):
+            return False
+        self._allocating.release()
+        return True
+
     def _refuse_in_hook(self, what: str) -> None:
-        if self._is_allocating:
+        if self._is_allocating_here():
             raise ConstModelError(
                 f"{what}: is refused",
                 "a System whose topology is not being realized",
-                "a call by what realize_topology() calls, or while another thread is in it",
+                "a call by what realize_topology() calls",
                 "let the hook realize_topology() of a subsystem allocate in its State only",
             )
 
@@ -334,7 +357,7 @@ class System(AbstractSystem):
         return chosen
 
     def _require_idle(self, what: str) -> None:
-        if self._is_allocating:
+        if self._is_allocating_here():
             return  # what realize_topology() of a subsystem stores belongs to this topology
         for reference in self._states.valuerefs():
             state = reference()
@@ -349,9 +372,16 @@ class System(AbstractSystem):
                 )
 
     def _topology_changed(self) -> None:
+        if self._is_allocating_here():
+            return
+        self._content = ""
         if self._default is not None:
             self._default = None
             self._topology_version += 1
+            for reference in self._states.valuerefs():
+                state = reference()
+                if state is not None:
+                    state._contents.outdate()
 
     # ------------------------------------------------------------------ realization
 
@@ -391,10 +421,9 @@ class System(AbstractSystem):
             self._realize(state, contents, stage)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
-        guard = contents.guard
-        if guard is REALIZING:
+        if contents.guard is REALIZING:
             contents.require_unguarded("realize()")
-        contents.guard = REALIZING
+        guard, contents.guard = contents.guard, REALIZING
         try:
             self._schedule.realize(state, contents, stage, self._statistics._realizations)
         finally:
@@ -407,6 +436,7 @@ class System(AbstractSystem):
             if (
                 contents.system is self
                 and contents.realization.left[TOPOLOGY] == self._topology_version - 1
+                and contents.guard is not OUTDATED
             ):
                 return contents
         raise self._refusal_of(state)
@@ -431,7 +461,8 @@ class System(AbstractSystem):
         return TopologyVersionError(
             f"{state!r}: was made for another topology of {self!r}",
             f"a State of topology version {self._topology_version}",
-            f"one of version {state.topology_version}",
+            f"one of version {state.topology_version}"
+            + (", left since" if state.topology_version == self._topology_version else ""),
             "call realize_topology() after a change of the model, and copy the State it returns",
         )
 
@@ -462,8 +493,12 @@ class System(AbstractSystem):
         contents = self._contents_of(state)
         stage = check_stage(stage, TOPOLOGY, Stage.REPORT, "calc_decorative_geometry_and_append()")
         contents.require_stage(stage, None, f"the geometry of {self._name} at {stage}")
-        for subsystem in self._subsystems:
-            subsystem.calc_decorative_geometry_and_append(state, stage, geometry)
+        guard, contents.guard = contents.guard, REALIZING
+        try:
+            for subsystem in self._subsystems:
+                subsystem.calc_decorative_geometry_and_append(state, stage, geometry)
+        finally:
+            contents.guard = guard
 
     def __repr__(self) -> str:
         names = ", ".join(subsystem.name for subsystem in self._subsystems[1:])
@@ -475,9 +510,11 @@ class System(AbstractSystem):
         types = tuple(type(subsystem) for subsystem in self._subsystems)
         own = {k: v for k, v in self.__dict__.items() if k not in TRANSIENT}
         parts = [subsystem.__getstate__() for subsystem in self._subsystems]
+        self._content = self._content or uuid4().hex
+        KNOWN[self._content] = self
         return (
             _restore_system,
-            (type(self), self._identity, self._topology_version, types),
+            (type(self), self._identity, self._content, self._topology_version, types),
             (own, parts),
         )
 
@@ -485,9 +522,10 @@ class System(AbstractSystem):
         if "_version" in self.__dict__:
             return  # it was known already
         own, parts = state
-        self.__dict__.update(own)
         for subsystem, part in zip(self._subsystems, parts, strict=True):
             subsystem.__setstate__(part)
+        self.__dict__.update(own)
+        KNOWN.setdefault(self._content, self)
 
     def _reduce_state(self, state: State) -> Any:
         self._contents_of(state)
@@ -507,22 +545,27 @@ class System(AbstractSystem):
 
 TRANSIENT: Final = frozenset(
     {
-        *("_default", "_identity", "_is_allocating", "_schedule", "_states", "_statistics"),
-        *("_subsystems", "_topology_version", "_variables"),
+        *("_allocating", "_content", "_default", "_identity", "_is_allocating", "_schedule"),
+        *("_states", "_statistics", "_subsystems", "_topology_version", "_variables"),
     }
 )
 
 
 def _restore_system(
-    cls: type[System], identity: str, topology_version: int, types: tuple[type[Subsystem], ...]
+    cls: type[System],
+    identity: str,
+    content: str,
+    topology_version: int,
+    types: tuple[type[Subsystem], ...],
 ) -> System:
-    """The System of that identity: the one that is known, or a new one whose state comes next."""
-    known = KNOWN.get(identity)
-    if type(known) is cls and known._topology_version == topology_version:
+    """The System of that content: the one that is known, or a new one whose state comes next."""
+    known: System | None = KNOWN.get(content)
+    if known is not None and known._content == content:
         return known
     system = cls.__new__(cls)
     AbstractSystem.__init__(system, "")
     system._start(identity, topology_version)
+    system._content = content
     system._subsystems = [subsystem.__new__(subsystem) for subsystem in types]
     for x, subsystem in enumerate(system._subsystems):
         subsystem._adopted(system, x, "")

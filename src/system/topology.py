@@ -33,7 +33,6 @@ from stagecache.state.handles import (
 )
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import CONTINUOUS
-from stagecache.system.computations import UpdateDeclaration
 from stagecache.system.declaration import PlannedEntry, declared_attempt
 from stagecache.system.subsystem import Subsystem
 
@@ -47,7 +46,6 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
         (declared, handle)
         for subsystem in subsystems
         for declared in subsystem.declarations.values()
-        if not isinstance(declared, UpdateDeclaration)  # which belongs to its variable
         for handle in declared.items(subsystem)
     ]
     for declared, handle in items:
@@ -78,10 +76,13 @@ def declared_handles(
     for subsystem in subsystems:
         found += subsystem._wholes.values()
         for declared in subsystem.declarations.values():
-            for handle in declared.items(subsystem):
-                found.append(handle)
-                if isinstance(handle, DiscreteVariable) and handle.update is not None:
-                    found.append(handle.update)
+            handles = declared.items(subsystem)
+            found += handles
+            found += [
+                h._update
+                for h in handles
+                if isinstance(h, DiscreteVariable) and h._update is not None
+            ]
     return found
 
 

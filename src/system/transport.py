@@ -1,8 +1,9 @@
 """Taking Systems and States to other processes.
 
-A System has an identity, which travels with it: unpickled where it is known already, it is the
-System that is there, so that States which come one by one belong to the same one. A State
-travels as its variables; what is computed from them is computed again where it arrives.
+A System has an identity, and so has what it contains, until that changes. Both travel with it:
+unpickled where a System of that content is known, it is the System that is there, so that States
+which come one by one belong to the same one. A State travels as its variables; what is computed
+from them is computed again where it arrives.
 """
 
 from typing import Any, Final
@@ -21,7 +22,7 @@ from stagecache.state.vectors import WEIGHTS, VectorKind, Y
 INSTANCE, MODEL = Stage.INSTANCE, Stage.MODEL
 
 KNOWN: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
-"""The Systems of this process by identity: the one thing here that modules have in common."""
+"""The Systems that came here or went away, by content; the one thing that all code shares."""
 
 
 @frozen(eq=False)

@@ -12,7 +12,6 @@ from stagecache.state.allocation import allocate_block, allocate_discrete
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import (
-    CacheEntry,
     ContinuousVariable,
     DiscreteVariable,
     ScalarVariable,
@@ -21,7 +20,7 @@ from stagecache.state.handles import (
 from stagecache.state.layout import resize
 from stagecache.state.places import vector_of
 from stagecache.state.stage import Stage, check_stage
-from stagecache.system.computations import UpdateDeclaration
+from stagecache.state.values import duplicate
 from stagecache.system.declaration import AbstractDeclaration, arguments, declared_attempt
 
 H = TypeVar("H")
@@ -55,8 +54,8 @@ class Initial(Generic[T]):
         self.factory = factory
 
     def __call__(self, *args: Any) -> T:
-        """Return the value."""
-        return self.value if self.factory is None else self.factory(*args)
+        """Return the value; where it can be changed, one that nobody else has."""
+        return duplicate(self.value) if self.factory is None else self.factory(*args)
 
 
 class AbstractVariable(AbstractDeclaration[H]):
@@ -86,43 +85,6 @@ class DiscreteDeclaration(AbstractVariable[DiscreteVariable[T]]):
         """Allocate it with its first value."""
         what = declared_attempt(contents, handle)
         allocate_discrete(what, handle, self.initial(*arguments(handle)))
-
-
-@final
-class AutoUpdateDeclaration(AbstractVariable[DiscreteVariable[T]]):
-    """A declared discrete variable with an entry for its next value."""
-
-    def __init__(self, initial: Initial[T], invalidates: Stage, update_depends_on: Stage) -> None:
-        self.initial = initial
-        self.invalidates = invalidates
-        self.update_depends_on = update_depends_on
-
-    def update(self, compute: Callable[[Any, Any], T]) -> UpdateDeclaration[T]:
-        """Decorate the function ``(self, state)`` that computes the next value.
-
-        It is called when the stage on which the update depends is realized.
-        """
-        return UpdateDeclaration(self, compute)
-
-    def _bind_all(self, subsystem: Any) -> DiscreteVariable[T]:
-        entry: CacheEntry[T] = CacheEntry(
-            f"{self.name}.update", self.update_depends_on, Stage.INFINITY
-        )
-        entry._declared(subsystem, f"{self.name}.update")
-        variable = DiscreteVariable(self.name, self.invalidates, entry)
-        variable._declared(subsystem, self.name)
-        return variable
-
-    def allocate(self, contents: Contents, handle: Any) -> None:
-        """Allocate it, and its update entry, with its first value."""
-        what = declared_attempt(contents, handle)
-        updates = [
-            declared.computing(handle._owner)
-            for declared in type(handle._owner).declarations.values()
-            if isinstance(declared, UpdateDeclaration) and declared.of.name == self.name
-        ]
-        value = self.initial(handle._owner)
-        allocate_discrete(what, handle, value, *(updates[0] if updates else ()))
 
 
 @overload
@@ -187,47 +149,6 @@ def discrete(
     return DiscreteDeclaration(Initial("discrete", initial, factory), stage)
 
 
-@overload
-def auto_update(
-    initial: T, *, invalidates: Stage, update_depends_on: Stage
-) -> AutoUpdateDeclaration[T]: ...
-@overload
-def auto_update(
-    *, factory: Callable[[Any], T], invalidates: Stage, update_depends_on: Stage
-) -> AutoUpdateDeclaration[T]: ...
-def auto_update(
-    initial: Any = NOT_GIVEN,
-    *,
-    factory: Callable[[Any], Any] | None = None,
-    invalidates: Stage,
-    update_depends_on: Stage,
-) -> AutoUpdateDeclaration[Any]:
-    """Declare a discrete variable together with a cache entry for its next value.
-
-    `State.auto_update_discrete_variables` exchanges the two where the entry is realized. Its value
-    is computed by the function that ``@name.update`` decorates, or else by a hook.
-
-    Parameters
-    ----------
-    initial, factory
-        As those of `parameter`.
-    invalidates : Stage
-        Position to Report: what a write, not an exchange, makes stale.
-    update_depends_on : Stage
-        The earliest stage at which the next value can be computed.
-
-    Raises
-    ------
-    DeclarationError, StageOutOfRangeError
-    """
-    what = "auto_update"
-    stage = check_stage(invalidates, Stage.POSITION, Stage.REPORT, f"{what}(invalidates=...)")
-    depends_on = check_stage(
-        update_depends_on, Stage.TOPOLOGY, Stage.REPORT, f"{what}(update_depends_on=...)"
-    )
-    return AutoUpdateDeclaration(Initial(what, initial, factory), stage, depends_on)
-
-
 # ---------------------------------------------------------------------- q, u and z
 
 
@@ -273,7 +194,11 @@ class VectorDeclaration(AbstractVariable[ContinuousVariable]):
 
         def size(state: Any) -> None:
             what = f"the first values of {handle}"
-            found = factory(subsystem, state, *number)
+            try:
+                found = factory(subsystem, state, *number)
+            except Exception as error:
+                error.add_note(f"while {what} were asked for")
+                raise
             vector = vector_of(np.atleast_1d(np.asarray(found)), what)
             initial = converted(vector, FLOAT, (len(vector),), what).copy()
             initial.flags.writeable = False
