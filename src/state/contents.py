@@ -115,16 +115,19 @@ class Contents(AbstractVectorAccess):
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
-        """Exchange each discrete variable with its update value, if that is realized."""
+        """Exchange each discrete variable with its update value, if that is realized or can be."""
         self.require_unguarded("auto_update_discrete_variables()")
         store = self.realization.store
-        due = [
-            variable
-            for subsystem in self.realization.layout.subsystems
-            for variable in subsystem.auto_update
-            if variable._update is not None and store.is_valid(variable._update._node)
-        ]
         self.pools.seal()
+        due = []
+        for subsystem in self.realization.layout.subsystems:
+            for variable in subsystem.auto_update:
+                assert variable._update is not None
+                node = variable._update._node
+                if not store.is_valid(node) and self._can_be_computed(node):
+                    self.realization.evaluator.evaluate(node)
+                if store.is_valid(node):
+                    due.append(variable)
         for variable in due:
             assert variable._update is not None
             node, update = variable._node, variable._update._node
@@ -137,12 +140,10 @@ class Contents(AbstractVectorAccess):
 
     # ------------------------------------------------------------------ cache entries
 
-    def read_unrealized(self, entry: CacheEntry[Any], *, is_here: bool) -> Any:
+    def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
         """Compute an entry that is not valid, or raise what says why it cannot be read."""
-        if not is_here:
-            self.require(entry)
+        self.require(entry)
         realization = self.realization
-        store = realization.store
         node = entry._node
         if self.guard is OUTDATED:
             raise TopologyVersionError(
@@ -151,11 +152,18 @@ class Contents(AbstractVectorAccess):
                 OUTDATED.reason,
                 OUTDATED.cure,
             )
-        if realization.layout.functions[node] is no_function or store.is_closed(node):
+        if not self._can_be_computed(node):
             raise why_unrealized(realization, entry)
         if self.pools.writable:
             self.pools.seal()
         return realization.evaluator.evaluate(node)
+
+    def _can_be_computed(self, node: int) -> bool:
+        """Whether it has a function, and all the stages are reached that it waits for."""
+        realization = self.realization
+        return realization.layout.functions[
+            node
+        ] is not no_function and not realization.store.is_closed(node)
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""

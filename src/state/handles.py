@@ -32,7 +32,7 @@ class HoldsItems(Protocol):
 
     @property
     def pools(self) -> Any: ...
-    def read_unrealized(self, entry: "CacheEntry[Any]", *, is_here: bool) -> Any: ...
+    def read_unrealized(self, entry: "CacheEntry[Any]") -> Any: ...
     def is_realized(self, entry: "CacheEntry[Any]") -> bool: ...
     def mark(self, entry: "CacheEntry[Any]") -> None: ...
     def unmark(self, entry: "CacheEntry[Any]") -> None: ...
@@ -201,13 +201,11 @@ class CacheEntry(AbstractHandle, Generic[T]):
         try:
             store = state._store
             node = self._node
-            is_here = store.keys[node] is self
-            if is_here and store.marks[node] >= store.gates[store.group_of[node]]:
+            if store.keys[node] is self and store.marks[node] >= store.gates[store.group_of[node]]:
                 return store.values[node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
-            is_here = False  # what is wrong is found out where there is time for it
-        contents = state._contents if is_here else contents_of(state)
-        return contents.read_unrealized(self, is_here=is_here)  # type: ignore[no-any-return]  # what computes T
+            pass  # what is wrong is found out where there is time for it
+        return contents_of(state).read_unrealized(self)  # type: ignore[no-any-return]  # what computes T
 
     def is_realized(self, state: AnyState) -> bool:
         """Whether a read would find a value, without computing."""

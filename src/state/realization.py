@@ -373,10 +373,6 @@ class Realization:
                 self.left_alone[x] = _all_left_above(self.left_alone[x], stage, at)
                 self.stages[x] = stage
 
-    def is_beyond(self, stage: int) -> bool:
-        """Whether the system, or a subsystem, is at a later stage."""
-        return self.highest > stage
-
 
 def new_variables() -> dict[str, AbstractHandle]:
     """Handles of what every State has: the time, and the whole q, u and z."""

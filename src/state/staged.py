@@ -151,7 +151,7 @@ class AbstractStaged:
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
         realization.touch(stage, cause, nodes)
-        if realization.is_beyond(stage - 1):
+        if realization.highest >= stage:
             if stage <= INSTANCE:
                 self._drop(stage)
             realization.back_up(stage - 1)
@@ -172,7 +172,7 @@ class AbstractStaged:
 
     def invalidate_explicitly(self, stage: Stage) -> None:
         """The same without a write; does nothing if nobody is at that stage."""
-        if self.realization.is_beyond(stage - 1):
+        if self.realization.highest >= stage:
             nodes = (self.realization.layout.stages[stage],)
             self.invalidate(stage, f"invalidate_all({stage})", nodes)
 

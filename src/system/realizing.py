@@ -54,62 +54,79 @@ class Schedule:
         By stage.
     """
 
-    __slots__ = ("_at_start", "tasks")
+    __slots__ = ("_at_start", "_hooks", "tasks")
 
     def __init__(self, tasks: list[list[Task]], num_subsystems: int) -> None:
         self.tasks = tasks
-        # By stage and subsystem: its stage when the first task begins, where the idle ones are done.
+        # By stage and subsystem: its stage when the first task begins; the idle ones are done.
         self._at_start: list[list[int]] = []
+        # By stage: the tasks, where each is but a hook.
+        self._hooks: list[list[tuple[int, Call]] | None] = []
         for stage in range(len(tasks)):
             at: list[int] = [stage] * num_subsystems
             for x, _, _, _ in tasks[stage]:
                 at[x] = stage - 1
             self._at_start.append(at)
+            are_hooks = all(after is None for _, _, after, _ in tasks[stage])
+            self._hooks.append([(x, hook) for x, hook, _, _ in tasks[stage]] if are_hooks else None)
 
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them."""
         realization: Realization = contents.realization
-        while realization.stage < min(last, INSTANCE):
+        while realization.stage < INSTANCE and realization.stage < last:
             self._realize_with_sizes(state, contents, realization.stage + 1)
             counts[realization.stage] += 1
         pools = contents.pools
         stage_nodes = realization.layout.stage_nodes
         for stage in range(realization.stage + 1, last + 1):
-            nodes = stage_nodes[stage]
-            tasks = self.tasks[stage]
-            at_start = self._at_start[stage]
-            is_even = realization.is_even
-            realization.is_even = False
-            realization.highest = stage
-            if is_even and not nodes and not pools.is_open:
-                stages = realization.stages = at_start.copy()
-            else:
-                stages = realization.stages
-                for x, at in enumerate(at_start):
-                    if stages[x] < at:
-                        self._reach(realization, pools, x, stage)
-                        stages[x] = at
-                if not is_even:  # something was raised before
-                    tasks = [task for task in tasks if stages[task[0]] < stage]
-            for x, reach, after, opens in tasks:
-                try:
-                    if nodes:
-                        self._open(realization, opens, stage)
-                    reach(state)
-                    if nodes or pools.is_open:
-                        self._reach(realization, pools, x, stage)
+            hooks = self._hooks[stage]
+            if hooks is None or stage_nodes[stage] or pools.is_open or not realization.is_even:
+                self._realize_with_entries(state, contents, stage)
+            else:  # the same, where nothing but hooks has to be thought of
+                realization.is_even = False
+                realization.highest = stage
+                stages = realization.stages = self._at_start[stage].copy()
+                for x, hook in hooks:
+                    hook(state)
+                    if pools.is_open:
+                        pools.seal_reached(stage, x)
                     stages[x] = stage
-                    if after is not None:
-                        after(state)
-                except BaseException:
-                    stages[x] = stage - 1
-                    self._shut(realization, stage)
-                    raise
-            if pools.is_open:
-                pools.seal_reached(stage, None)
-            realization.stage = stage
-            realization.is_even = True
+                realization.stage = stage
+                realization.is_even = True
             counts[stage] += 1
+
+    def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
+        """Realize Time or a later stage."""
+        realization: Realization = contents.realization
+        pools = contents.pools
+        nodes = realization.layout.stage_nodes[stage]
+        realization.is_even = False
+        realization.highest = stage
+        stages = realization.stages
+        for x, at in enumerate(self._at_start[stage]):
+            if stages[x] < at:
+                self._reach(realization, pools, x, stage)
+                stages[x] = at
+        for x, reach, after, opens in self.tasks[stage]:
+            if stages[x] == stage:
+                continue  # something was raised after it was done
+            try:
+                if nodes:
+                    self._open(realization, opens, stage)
+                reach(state)
+                if nodes or pools.is_open:
+                    self._reach(realization, pools, x, stage)
+                stages[x] = stage
+                if after is not None:
+                    after(state)
+            except BaseException:
+                stages[x] = stage - 1
+                self._shut(realization, stage)
+                raise
+        if pools.is_open:
+            pools.seal_reached(stage, None)
+        realization.stage = stage
+        realization.is_even = True
 
     def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
         """Realize Topology, Model or Instance, at which items are allocated."""

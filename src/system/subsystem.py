@@ -184,23 +184,23 @@ class Subsystem:
     if not TYPE_CHECKING:  # for which any name could be assigned, then
 
         def __setattr__(self, name: str, value: object) -> None:
-            self._refuse_change(name)
+            self._refuse_change(name, "assigned")
             object.__setattr__(self, name, value)
             if self._system is not None:
                 self._system._topology_changed()
 
         def __delattr__(self, name: str) -> None:
-            self._refuse_change(name)
+            self._refuse_change(name, "deleted")
             object.__delattr__(self, name)
             if self._system is not None:
                 self._system._topology_changed()
 
-    def _refuse_change(self, name: str) -> None:
+    def _refuse_change(self, name: str, how: str) -> None:
         declared = type(self).declarations.get(name)
         if declared is not None or name in ("q", "u", "z", "time"):
             handle = f"{self.name}.{name}"
             raise DeclaredNameError(
-                f"{handle}: is a declared item, and cannot be assigned",
+                f"{handle}: is a declared item, and cannot be {how}",
                 "a value for it in a State",
                 "an attribute of the model, which all States share",
                 f"call {handle}.set(state, value)"

@@ -137,7 +137,7 @@ class System(AbstractSystem):
                 else f"an object of type {type(subsystem).__name__}",
                 "pass an instance of a class that derives from Subsystem",
             )
-        if any("__attrs_own_setattr__" in vars(base) for base in type(subsystem).__mro__):
+        if getattr(type(subsystem), "__attrs_own_setattr__", False):
             raise AdoptionError(
                 f"{subsystem!r}: cannot be adopted",
                 "a subsystem whose __setattr__ is that of Subsystem, which notices changes",

@@ -50,7 +50,7 @@ class Initial(Generic[T]):
             raise DeclarationError(
                 f"{what}: its factory cannot be called", "a function", brief(factory), "pass one"
             )
-        self.value = value
+        self.value = value if value is NOT_GIVEN else duplicate(value)
         self.factory = factory
 
     def __call__(self, *args: Any) -> T:
