@@ -243,6 +243,8 @@ class Subsystem:
 
 def _is_allocated(value: object) -> bool:
     """Whether it is made of handles that a hook allocated, and will allocate again."""
+    if isinstance(value, dict):
+        return _is_allocated(tuple(value.values()))
     if isinstance(value, list | tuple):
         return bool(value) and all(map(_is_allocated, value))
     return isinstance(value, AbstractHandle) and value._owner is None

@@ -359,17 +359,19 @@ class System(AbstractSystem):
     def _require_idle(self, what: str) -> None:
         if self._is_allocating_here():
             return  # what realize_topology() of a subsystem stores belongs to this topology
-        for reference in self._states.valuerefs():
-            state = reference()
-            if state and (
-                state._contents.guard is REALIZING or state._contents.realization.evaluator.running
-            ):
-                raise ConstModelError(
-                    f"{what}: cannot be changed while something is computed with it",
-                    "a model that is const, and States in which all that varies is",
-                    "a change by a hook or computation, or while another thread runs one",
-                    "store this in a cache entry: declare it with @cached, or allocate it",
-                )
+        states = [reference() for reference in self._states.valuerefs()]
+        is_busy = self._is_allocating or any(
+            state._contents.guard is REALIZING or state._contents.realization.evaluator.running
+            for state in states
+            if state is not None
+        )
+        if is_busy:
+            raise ConstModelError(
+                f"{what}: cannot be changed while something is computed with it",
+                "a model that is const, and States in which all that varies is",
+                "a change by a hook or computation, or while another thread runs one",
+                "store this in a cache entry: declare it with @cached, or allocate it",
+            )
 
     def _topology_changed(self) -> None:
         if self._is_allocating_here():
@@ -525,7 +527,7 @@ class System(AbstractSystem):
         for subsystem, part in zip(self._subsystems, parts, strict=True):
             subsystem.__setstate__(part)
         self.__dict__.update(own)
-        KNOWN.setdefault(self._content, self)
+        KNOWN[self._content] = self
 
     def _reduce_state(self, state: State) -> Any:
         self._contents_of(state)
