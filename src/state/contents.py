@@ -115,7 +115,7 @@ class Contents(AbstractVectorAccess):
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
-        """Exchange each discrete variable with its update value, if that is realized or can be."""
+        """Exchange each discrete variable with its update value, if that is realized."""
         self.require_unguarded("auto_update_discrete_variables()")
         store = self.realization.store
         self.pools.seal()
@@ -124,7 +124,7 @@ class Contents(AbstractVectorAccess):
             for variable in subsystem.auto_update:
                 assert variable._update is not None
                 node = variable._update._node
-                if not store.is_valid(node) and self._can_be_computed(node):
+                if self._was_computed(node) and not store.is_valid(node):
                     self.realization.evaluator.evaluate(node)
                 if store.is_valid(node):
                     due.append(variable)
@@ -137,6 +137,15 @@ class Contents(AbstractVectorAccess):
             store.values[node], store.values[update] = store.values[update], store.values[node]
             self.handed_out.update((node, update) if self.handed_out & {node, update} else ())
             self.update_times[node] = self.time
+
+    def _was_computed(self, node: int) -> bool:
+        """Whether an entry can be computed, and was: since it was invalidated, if it ever was."""
+        realization = self.realization
+        return (
+            realization.store.marks[node] >= 0
+            and realization.layout.functions[node] is not no_function
+            and not realization.store.is_closed(node)
+        )
 
     # ------------------------------------------------------------------ cache entries
 
@@ -152,18 +161,11 @@ class Contents(AbstractVectorAccess):
                 OUTDATED.reason,
                 OUTDATED.cure,
             )
-        if not self._can_be_computed(node):
+        if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
             raise why_unrealized(realization, entry)
         if self.pools.writable:
             self.pools.seal()
         return realization.evaluator.evaluate(node)
-
-    def _can_be_computed(self, node: int) -> bool:
-        """Whether it has a function, and all the stages are reached that it waits for."""
-        realization = self.realization
-        return realization.layout.functions[
-            node
-        ] is not no_function and not realization.store.is_closed(node)
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""

@@ -11,7 +11,7 @@ its System, again whenever that is made anew, and so is in all States of the Sys
 
 from copy import deepcopy
 from operator import attrgetter
-from typing import Any, Final, Generic, Protocol, TypeVar, final
+from typing import Any, Final, Generic, Protocol, SupportsFloat, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -393,7 +393,7 @@ class ScalarVariable(AbstractContinuousVariable):
             pass  # as in CacheEntry
         return float(contents_of(state).get_block(self)[0])
 
-    def set(self, state: AnyState, value: float) -> None:
+    def set(self, state: AnyState, value: SupportsFloat) -> None:
         """Replace the value; invalidates as a write of q, u or z does, but of this number only."""
         contents_of(state).set_scalar(self, value)
 

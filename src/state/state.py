@@ -436,9 +436,9 @@ class State(AbstractPartition):
     def auto_update_discrete_variables(self) -> None:
         """Exchange each auto-update variable with its update value, if that is realized.
 
-        First it is decided which, for which update values are computed that have a function. Then
-        each of them has a new version, its dependents and its update entry are unrealized, and no
-        stage is invalidated.
+        First it is decided which, and a value that has become stale since it was computed is
+        computed again. Then each of them has a new version, its dependents and its update entry are
+        unrealized, and no stage is invalidated.
         """
         self._contents.auto_update()
 

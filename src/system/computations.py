@@ -59,16 +59,16 @@ class NoneRefusal:
     def __call__(self) -> None:
         """Raise `NoValueError` unless None is a value."""
         if not _admits_none(self._compute):
-            raise refused_none(self._what)
+            raise refused_none(self._what, "return it; if None is one, say so: -> float | None")
 
 
-def refused_none(what: str) -> NoValueError:
+def refused_none(what: str, cure: str = "return it") -> NoValueError:
     """The error of a computation that returned None."""
     return NoValueError(
         f"{what}: its computation returned None",
         "a value",
         "None, as a function does that does not return",
-        "return the value; if None is one, say so: -> float | None",
+        cure,
     )
 
 
