@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from threading import RLock
-from typing import Any, Final, NoReturn, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -32,7 +32,12 @@ from stagecache.system.scheduling import schedule_of
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.topology import allocate_declared, declared_handles
-from stagecache.system.transport import KNOWN, restore_state, snapshot
+from stagecache.system.transport import (
+    complete_system,
+    reduce_system,
+    restore_state,
+    snapshot,
+)
 
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
 
@@ -509,25 +514,10 @@ class System(AbstractSystem):
     # ------------------------------------------------------------------ other processes
 
     def __reduce__(self) -> Any:
-        types = tuple(type(subsystem) for subsystem in self._subsystems)
-        own = {k: v for k, v in self.__dict__.items() if k not in TRANSIENT}
-        parts = [subsystem.__getstate__() for subsystem in self._subsystems]
-        self._content = self._content or uuid4().hex
-        KNOWN[self._content] = self
-        return (
-            _restore_system,
-            (type(self), self._identity, self._content, self._topology_version, types),
-            (own, parts),
-        )
+        return reduce_system(self)
 
-    def __setstate__(self, state: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
-        if "_version" in self.__dict__:
-            return  # it was known already
-        own, parts = state
-        for subsystem, part in zip(self._subsystems, parts, strict=True):
-            subsystem.__setstate__(part)
-        self.__dict__.update(own)
-        KNOWN[self._content] = self
+    def __setstate__(self, state: Any) -> None:
+        complete_system(self, state)
 
     def _reduce_state(self, state: State) -> Any:
         self._contents_of(state)
@@ -543,35 +533,6 @@ class System(AbstractSystem):
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         self.__copy__()
-
-
-TRANSIENT: Final = frozenset(
-    {
-        *("_allocating", "_content", "_default", "_identity", "_is_allocating", "_schedule"),
-        *("_states", "_statistics", "_subsystems", "_topology_version", "_variables"),
-    }
-)
-
-
-def _restore_system(
-    cls: type[System],
-    identity: str,
-    content: str,
-    topology_version: int,
-    types: tuple[type[Subsystem], ...],
-) -> System:
-    """The System of that content: the one that is known, or a new one whose state comes next."""
-    known: System | None = KNOWN.get(content)
-    if known is not None and known._content == content:
-        return known
-    system = cls.__new__(cls)
-    AbstractSystem.__init__(system, "")
-    system._start(identity, topology_version)
-    system._content = content
-    system._subsystems = [subsystem.__new__(subsystem) for subsystem in types]
-    for x, subsystem in enumerate(system._subsystems):
-        subsystem._adopted(system, x, "")
-    return system
 
 
 def _checked_name(name: object, what: str) -> str:
