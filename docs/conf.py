@@ -46,7 +46,14 @@ def set_off_colon(_app: "Sphinx", what: str, *rest: object) -> None:
 # What only a graph, a State or a System makes.
 MADE = ("AbstractHandle", "AbstractNode", "CacheEntry", "ContinuousVariable", "DiscreteVariable")
 MADE += ("Entry", "SubsystemState", "TimeVariable", "Variable", "AbstractContinuousVariable")
-MADE += ("AbstractDeclaration", "AutoUpdateVariable", "AbstractSystem", "Family", "ScalarVariable", "SystemStatistics")
+MADE += (
+    "AbstractDeclaration",
+    "AutoUpdateVariable",
+    "AbstractSystem",
+    "Family",
+    "ScalarVariable",
+    "SystemStatistics",
+)
 
 # What people call a type that autodoc writes out.
 SHORT = {
