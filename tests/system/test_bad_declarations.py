@@ -703,3 +703,20 @@ def test_a_partition_is_no_state() -> None:
     with pytest.raises(NotAStateError, match="is not a State") as caught:
         joint.length(state[joint])  # type: ignore[arg-type]  # is refused
     assert "whole State" in caught.value.cure
+
+
+def test_a_handler_that_hides_a_declared_item_is_refused() -> None:
+    class Base(Subsystem):
+        x = q_variable(1.0)
+        stop = parameter(2.0)
+
+    with pytest.raises(DeclarationError, match="hides a declared item"):
+
+        class Derived(Base):
+            @event_trigger(stage=Stage.POSITION)
+            def hit(self, state: State) -> float:
+                return self.x(state)
+
+            @hit.handler
+            def stop(self, state: State) -> None:  # type: ignore[override]  # is refused
+                pass
