@@ -14,7 +14,7 @@ from stagecache.errors import (
 from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.state.explanation import why_unrealized
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
-from stagecache.state.staged import INSTANCE, NAN, OUTDATED
+from stagecache.state.staged import INSTANCE, NAN, OUTDATED, REALIZING
 from stagecache.state.values import duplicates, kept, seal
 from stagecache.state.vector_access import AbstractVectorAccess
 
@@ -31,7 +31,8 @@ class Contents(AbstractVectorAccess):
         """Return those of a copy of the State; `State.copy` says what comes along."""
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind), self.system)
-        twin.guard = OUTDATED if self.guard is OUTDATED else None
+        if self.outdated_by:
+            twin.outdate(self.outdated_by)
         store = twin.realization.store
         name = self._name_of
         store.values = duplicates(store.values, self.handed_out, name)
@@ -47,6 +48,7 @@ class Contents(AbstractVectorAccess):
         self.realization = other.realization
         self.system = other.system
         self.guard = other.guard
+        self.outdated_by = other.outdated_by
         self.time = other.time
         self.update_times = other.update_times
         self.handed_out = other.handed_out
@@ -154,15 +156,15 @@ class Contents(AbstractVectorAccess):
         self.require(entry)
         realization = self.realization
         node = entry._node
-        if self.guard is OUTDATED:
+        if self.outdated_by:
             raise TopologyVersionError(
                 f"{realization.layout.path(entry)}: cannot be computed any more",
                 f"a State of topology version {self.system.topology_cache_version}",
-                OUTDATED.reason,
+                f"{OUTDATED.reason}: {self.outdated_by}",
                 OUTDATED.cure,
             )
         if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
-            raise why_unrealized(realization, entry)
+            raise why_unrealized(realization, entry, in_hook=self.guard is REALIZING)
         if self.pools.writable:
             self.pools.seal()
         return realization.evaluator.evaluate(node)

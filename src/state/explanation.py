@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stagecache.errors import CacheEntryOutOfDateError, StagecacheError
+from stagecache.errors import CacheEntryOutOfDateError, StagecacheError, StageTooLowError
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import COMPUTING
 from stagecache.state.handles import AbstractHandle, CacheEntry
@@ -11,11 +11,13 @@ from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage
 
 
-def why_unrealized(realization: Realization, entry: CacheEntry[Any]) -> StagecacheError:
-    """The error to raise at a read of an entry that is not realized."""
+def why_unrealized(
+    realization: Realization, entry: CacheEntry[Any], *, in_hook: bool = False
+) -> StagecacheError:
+    """The error to raise at a read of an entry that is not realized, maybe in a hook."""
     path = realization.layout.path(entry)
     if realization.store.is_closed(entry._node):
-        return _waits(realization, entry, path)
+        return _waits(realization, entry, path, in_hook=in_hook)
     return CacheEntryOutOfDateError(
         f"{path}: is not realized",
         "a value that was marked as realized, and nothing upstream that changed since",
@@ -25,13 +27,24 @@ def why_unrealized(realization: Realization, entry: CacheEntry[Any]) -> Stagecac
     )
 
 
-def _waits(realization: Realization, entry: CacheEntry[Any], path: str) -> StagecacheError:
+def _waits(
+    realization: Realization, entry: CacheEntry[Any], path: str, *, in_hook: bool
+) -> StagecacheError:
     stages = realization.stages
     for x in entries_upstream(realization, entry):
         if x.subsystem is not None and stages[x.subsystem] < x.depends_on:
             what = path if x is entry else f"{path}, which depends on {realization.layout.path(x)}"
             who = realization.layout.label(x.subsystem)
-            return too_low(what, x.depends_on, who, stages[x.subsystem])
+            error = too_low(what, x.depends_on, who, stages[x.subsystem])
+            if not in_hook:
+                return error
+            return StageTooLowError(
+                error.what,
+                error.expected,
+                error.got,
+                f"let {who} be realized before: name the entry as a prerequisite of an entry of "
+                "this stage, or override order_subsystems(); or read it in a later hook",
+            )
     raise AssertionError(f"{path}: closed, but all that it waits for is there")
 
 

@@ -61,11 +61,14 @@ class AbstractStaged:
         The System whose State it is; None if it was made by hand.
     guard : Guard or None
         Why it must not be written, if it must not.
+    outdated_by : str
+        The change of its System that made it useless, if one did.
     """
 
     __slots__ = (
         "guard",
         "handed_out",
+        "outdated_by",
         "pools",
         "realization",
         "system",
@@ -77,6 +80,7 @@ class AbstractStaged:
         self.realization = realization
         self.system = system
         self.guard: Guard | None = None
+        self.outdated_by = ""
         self.pools = Pools()
         self.time = NAN
         self.update_times: dict[int, float] = {}
@@ -165,9 +169,10 @@ class AbstractStaged:
             expected = "a State that may be changed now"
             raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.cure)
 
-    def outdate(self) -> None:
+    def outdate(self, change: str) -> None:
         """Let nothing be written or computed any more: the System has changed."""
         self.guard = OUTDATED
+        self.outdated_by = self.outdated_by or change
         self.realization.store.invalidate_all()
 
     def invalidate_explicitly(self, stage: Stage) -> None:

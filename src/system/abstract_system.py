@@ -79,7 +79,7 @@ class AbstractSystem:
             ) from None
         self._require_idle("up_direction")
         self._up_direction = direction
-        self._topology_changed()
+        self._topology_changed("up_direction was set")
 
     @property
     def use_uniform_background(self) -> bool:
@@ -130,7 +130,7 @@ class AbstractSystem:
             )
         self._require_idle(name)
         setattr(self, f"_{name}", value)
-        self._topology_changed()
+        self._topology_changed(f"{name} was set")
 
     def _set_scale(self, name: str, value: float) -> None:
         scale = float(converted(value, FLOAT, (), name))
@@ -140,12 +140,12 @@ class AbstractSystem:
             )
         self._require_idle(name)
         setattr(self, f"_{name}", scale)
-        self._topology_changed()
+        self._topology_changed(f"{name} was set")
 
     def _require_idle(self, what: str) -> None:
         """Refuse a change of topology while something is computed."""
         raise NotImplementedError
 
-    def _topology_changed(self) -> None:
-        """Count a change of topology."""
+    def _topology_changed(self, what: str) -> None:
+        """Count a change of topology, of which States of before will tell."""
         raise NotImplementedError

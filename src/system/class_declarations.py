@@ -86,9 +86,7 @@ def _check_declaration(
             f"{cls.__name__}.{name}: hides what every Subsystem has",
             "a name that is not taken",
             name,
-            f"call it {name}_variable, for instance"
-            if declared.is_variable
-            else "give it another name",
+            f"give it another name, for instance {name}_",
         )
     if declared.name != name:
         raise DeclarationError(

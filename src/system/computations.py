@@ -178,6 +178,8 @@ class CachedDeclaration(AbstractComputation[T]):
 
 
 def cached(
+    without_parentheses: None = None,
+    /,
     *,
     prerequisites: Prerequisites | None = None,
     depends_on: Stage | None = None,
@@ -203,6 +205,13 @@ def cached(
     PrerequisitesError, StageOutOfRangeError
     """
     what = "cached"
+    if without_parentheses is not None:
+        raise DeclarationError(
+            f"{what}: is used without parentheses",
+            "@cached(prerequisites=(...)), or @cached(depends_on=Stage...)",
+            "@cached alone, which does not say when the value is stale",
+            "name what it is computed from, as in @cached(prerequisites=(angle, length))",
+        )
     settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by)
 
     def declare(compute: Callable[[Any, Any], T]) -> CachedDeclaration[T]:

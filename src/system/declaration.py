@@ -168,7 +168,7 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
         named = function(*arguments(handle))
         if not isinstance(named, Iterable):
             raise PrerequisitesError(
-                f"{handle}: the function of its prerequisites returns none",
+                f"{handle}: the function of its prerequisites does not return a tuple of them",
                 "a tuple of handles",
                 brief(named),
                 "write a comma after a single one: lambda self: (self.pendulum.tip,)",
@@ -177,8 +177,8 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
     for item in named:
         if isinstance(item, AbstractDeclaration):
             found += _on_concrete_class(item, handle)
-        elif isinstance(item, AbstractHandle) or not isinstance(item, Iterable):
-            found.append(item)
+        elif isinstance(item, AbstractHandle | str) or not isinstance(item, Iterable):
+            found.append(item)  # type: ignore[arg-type]  # what is no handle is refused later
         else:
             found += item
     return tuple(found)

@@ -188,13 +188,13 @@ class Subsystem:
             self._refuse_change(name, "assigned")
             object.__setattr__(self, name, value)
             if self._system is not None:
-                self._system._topology_changed()
+                self._system._topology_changed(f"{self.name}.{name} was assigned")
 
         def __delattr__(self, name: str) -> None:
             self._refuse_change(name, "deleted")
             object.__delattr__(self, name)
             if self._system is not None:
-                self._system._topology_changed()
+                self._system._topology_changed(f"{self.name}.{name} was deleted")
 
     def _refuse_change(self, name: str, how: str) -> None:
         declared = type(self).declarations.get(name)
@@ -204,12 +204,21 @@ class Subsystem:
                 f"{handle}: is a declared item, and cannot be {how}",
                 "a value for it in a State",
                 "an attribute of the model, which all States share",
-                f"call {handle}.set(state, value)"
-                if declared is None or declared.is_variable
-                else f"it is computed, by calling {handle}(state); declare it anew in a subclass",
+                self._cure(name, is_variable=declared is None or declared.is_variable),
             )
         if self._system is not None:
             self._system._require_idle(f"{self.name}.{name}")
+
+    def _cure(self, name: str, *, is_variable: bool) -> str:
+        handle = f"{self.name}.{name}"
+        if not is_variable:
+            return f"it is computed, by calling {handle}(state); declare it anew in a subclass"
+        if self._system is not None:
+            return f"call {handle}.set(state, value)"
+        return (
+            f"call {handle}.set(state, value); for a first value of this instance, assign "
+            f"self.first_{name}, and declare it with factory=lambda self: self.first_{name}"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return its attributes but handles of its own, which are made where it arrives."""

@@ -24,7 +24,7 @@ from stagecache.errors import (
 from stagecache.state.contents import Contents
 from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import DEFAULT, OUTDATED, REALIZING
+from stagecache.state.staged import DEFAULT, REALIZING
 from stagecache.state.state import State
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.realizing import Schedule
@@ -168,7 +168,7 @@ class System(AbstractSystem):
         self._refuse_in_hook("adopt_subsystem()")
         subsystem._adopted(self, len(self._subsystems), name)
         self._subsystems.append(subsystem)
-        self._topology_changed()
+        self._topology_changed(f"{name} was adopted")
         return subsystem.index
 
     @property
@@ -261,7 +261,7 @@ class System(AbstractSystem):
             A State is being realized, or an entry computed.
         """
         self._require_idle(f"the topology of {self._name}")
-        self._topology_changed()
+        self._topology_changed("invalidate_topology_cache() was called")
 
     def realize_topology(self) -> State:
         """Allocate what the subsystems declare, and return the default State, at Model.
@@ -378,7 +378,7 @@ class System(AbstractSystem):
                 "store this in a cache entry: declare it with @cached, or allocate it",
             )
 
-    def _topology_changed(self) -> None:
+    def _topology_changed(self, what: str) -> None:
         if self._is_allocating_here():
             return
         self._content = ""
@@ -388,7 +388,7 @@ class System(AbstractSystem):
             for reference in self._states.valuerefs():
                 state = reference()
                 if state is not None:
-                    state._contents.outdate()
+                    state._contents.outdate(what)
 
     # ------------------------------------------------------------------ realization
 
@@ -443,7 +443,7 @@ class System(AbstractSystem):
             if (
                 contents.system is self
                 and contents.realization.left[TOPOLOGY] == self._topology_version - 1
-                and contents.guard is not OUTDATED
+                and not contents.outdated_by
             ):
                 return contents
         raise self._refusal_of(state)
@@ -469,7 +469,7 @@ class System(AbstractSystem):
             f"{state!r}: was made for another topology of {self!r}",
             f"a State of topology version {self._topology_version}",
             f"one of version {state.topology_version}"
-            + (", left since" if state.topology_version == self._topology_version else ""),
+            + (f"; {state._contents.outdated_by}" if state._contents.outdated_by else ""),
             "call realize_topology() after a change of the model, and copy the State it returns",
         )
 

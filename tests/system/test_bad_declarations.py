@@ -720,3 +720,33 @@ def test_a_handler_that_hides_a_declared_item_is_refused() -> None:
             @hit.handler
             def stop(self, state: State) -> None:  # type: ignore[override]  # is refused
                 pass
+
+
+def test_cached_without_parentheses_is_refused() -> None:
+    def tip(self: Subsystem, state: State) -> float:
+        return 1.0
+
+    with pytest.raises(DeclarationError, match="without parentheses"):
+        cached(tip)  # type: ignore[arg-type]  # is refused
+
+
+def test_a_name_among_prerequisites_is_refused_whole() -> None:
+    class Named(Subsystem):
+        @cached(prerequisites=lambda self: ("position",))  # type: ignore[arg-type]  # is refused
+        def tip(self, state: State) -> float:
+            return 1.0
+
+    with pytest.raises(NotANodeError, match="'position'"):
+        System(Named()).realize_topology()
+
+
+def test_a_declared_item_is_not_assigned_in_init_and_the_cure_says_how_to_begin() -> None:
+    class Cart(Subsystem):
+        mass = parameter(1.0)
+
+        def __init__(self, mass: float) -> None:
+            self.mass = mass  # type: ignore[assignment]  # is refused
+
+    with pytest.raises(DeclaredNameError) as caught:
+        Cart(2.0)
+    assert "factory=lambda self: self.first_mass" in caught.value.cure

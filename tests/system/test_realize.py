@@ -952,3 +952,25 @@ def test_a_hook_that_an_instance_was_given_is_called() -> None:
     subsystem.realize_time = lambda state: log.append(state.stage)  # type: ignore[method-assign]
     state_of(subsystem, stage=POSITION)
     assert log == [INSTANCE]
+
+
+def test_a_hook_that_comes_too_early_for_an_entry_is_told_to_come_later() -> None:
+    class Late(Subsystem):
+        @cached(depends_on=Stage.POSITION)
+        def tip(self, state: State) -> float:
+            return 1.0
+
+        def realize_position(self, state: State) -> None:
+            pass
+
+    class Early(Subsystem):
+        late = Late()
+
+        def realize_position(self, state: State) -> None:
+            self.late.tip(state)
+
+    early = Early()
+    system = System(early, early.late)
+    with pytest.raises(StageTooLowError) as caught:
+        system.realize(system.realize_topology().copy())
+    assert "order_subsystems" in caught.value.cure

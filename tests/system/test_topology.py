@@ -682,3 +682,15 @@ def test_a_system_that_cannot_be_made_leaves_its_subsystems_free() -> None:
         System(joint, Joint([]))
     assert not joint.is_adopted
     assert System(joint, other=Joint([])).subsystem("joint") is joint
+
+
+def test_an_outdated_state_says_what_was_changed() -> None:
+    joint = Joint([])
+    system = System(joint)
+    state = system.realize_topology().copy()
+    joint.colour = "red"  # type: ignore[attr-defined]  # a slip of the pen, as it were
+    with pytest.raises(TopologyVersionError, match=r"joint\.colour was assigned"):
+        system.realize(state)
+    new = system.realize_topology().copy()
+    system.realize(new)
+    assert new.stage is Stage.REPORT
