@@ -159,14 +159,15 @@ def total(stack: list[Rows]) -> int:
 
 
 def resize(stack: list[Rows], slot: int, count: int, initial: Vector | None = None) -> None:
-    """Give rows another number, and move those that come after them."""
-    for k in range(slot, len(stack)):
-        old = stack[k]
-        start = total(stack[:k])
-        if k == slot:
-            stack[k] = Rows(old.allocated_at, start, count, initial, is_fixed=False)
-        else:
-            stack[k] = Rows(old.allocated_at, start, old.count, old.initial, old.is_fixed)
+    """Give rows another number, and move those that come after them. Cost O(these)."""
+    old = stack[slot]
+    stack[slot] = Rows(old.allocated_at, old.start, count, initial, is_fixed=False)
+    moved = count - old.count
+    if moved:
+        stack[slot + 1 :] = [
+            Rows(r.allocated_at, r.start + moved, r.count, r.initial, r.is_fixed)
+            for r in stack[slot + 1 :]
+        ]
 
 
 class Layout:
