@@ -14,7 +14,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT = [
-    *("graph/edges", "graph/structure", "graph/store", "graph/evaluation", "graph/handles"),
+    *("graph/edges", "graph/structure", "graph/journal", "graph/gates", "graph/store"),
+    *("graph/rollback", "graph/outcomes", "graph/evaluation", "graph/handles"),
     *("state/handles", "state/layout", "state/realization"),
     "system/realizing",
 ]

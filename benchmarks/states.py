@@ -138,7 +138,27 @@ def writing(
     return prepare, write
 
 
-def copying(size: int) -> tuple[Callable[[int], object], Callable[[int], object]]:
+def going_back(size: int) -> Callable[[], object]:
+    """Return what makes a checkpoint, writes q, and goes back: so many entries are valid again."""
+    subject = Subject()
+    subject.fill_below(size, size)
+    subject.mark_all()
+    state = subject.state
+
+    def go_back() -> None:
+        mark = state.checkpoint()
+        state.upd_q()
+        state.rollback(mark)
+        mark.release()
+
+    go_back()
+    subject.require(subject.dependents, True, "after going back")
+    return go_back
+
+
+def copying(
+    size: int, *, keep_cache: bool = False
+) -> tuple[Callable[[int], object], Callable[[int], object]]:
     """Return what marks so many entries below q, and what copies their State then.
 
     The copy is kept until the next is prepared, so that freeing it is not measured.
@@ -152,7 +172,7 @@ def copying(size: int) -> tuple[Callable[[int], object], Callable[[int], object]
         subject.mark_all()
 
     def copy(_number: int) -> None:
-        twins.append(subject.state.copy())
+        twins.append(subject.state.copy(keep_cache=keep_cache))
 
     return prepare, copy
 

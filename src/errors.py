@@ -56,6 +56,14 @@ class DuplicateNameError(StagecacheError, ValueError):
     """A node was given a name that another node of the graph has."""
 
 
+class CheckpointError(StagecacheError, ValueError):
+    """A State cannot go back to what was given."""
+
+
+class ComparisonError(StagecacheError, TypeError):
+    """What is to compare the values of an entry failed to do so."""
+
+
 class UnknownNodeError(StagecacheError, KeyError):
     """No node of the graph has that name or number."""
 
@@ -208,12 +216,70 @@ class NotAStateError(StagecacheError, TypeError):
     """Something else was given in place of a State, or of a continuous state."""
 
 
+class ModelImportError(StagecacheError, ImportError):
+    """A module or a file, named on a command line, cannot be imported."""
+
+
+class UnknownModelError(StagecacheError, LookupError):
+    """A module has no System of the name that was given, or none was given where it has several."""
+
+
+class NotASystemError(StagecacheError, TypeError):
+    """Something else was given in place of a System, or of what returns one."""
+
+
 class NotPicklableError(StagecacheError, TypeError):
     """Something was to be pickled that cannot be taken to another process."""
 
 
 class HandleTruthError(StagecacheError, TypeError):
     """A handle was used as a condition, where its value was meant."""
+
+
+class CheckFailedError(StagecacheError, AssertionError):
+    """A check of the testing kit found a fault in a model.
+
+    Attributes
+    ----------
+    program : str
+        The shortest program that shows it, which runs where ``system`` is the System.
+    suspects : tuple of str
+        What is to blame, as far as that was found out: variables and entries, by name.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        expected: str,
+        got: str,
+        cure: str,
+        program: str = "",
+        suspects: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(what, expected, got, cure)
+        self.args = (what, expected, got, cure, program, suspects)
+        self.program = program
+        self.suspects = suspects
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}\n\n{self.program}" if self.program else text
+
+
+class IncoherentError(CheckFailedError):
+    """A value is not the one that a fresh State with the same variables gives."""
+
+
+class ImpreciseError(CheckFailedError):
+    """A declared prerequisite is never read, or a write invalidates what does not depend on it."""
+
+
+class UnfaithfulPickleError(CheckFailedError):
+    """A System or a State cannot be pickled, or is another one afterwards."""
+
+
+class ThreadedReadError(CheckFailedError):
+    """Threads that read at the same time get other values, or compute more than once."""
 
 
 class CycleError(StagecacheError, ValueError):
@@ -232,3 +298,32 @@ class CycleError(StagecacheError, ValueError):
         super().__init__(what, expected, got, cure)
         self.args = (what, expected, got, cure, path)
         self.path = path
+
+
+class UndeclaredPrerequisiteError(StagecacheError, RuntimeError):
+    """A computation has read something that its entry does not declare."""
+
+
+class MutatedValueError(StagecacheError, RuntimeError):
+    """A value that was read from a State has been changed in place."""
+
+
+class StaleValueError(StagecacheError, RuntimeError):
+    """A value that counts as realized is not what would be computed now.
+
+    Attributes
+    ----------
+    suspects : tuple of str
+        What may have changed: reads that are not declared, or something outside of the State.
+    """
+
+    def __init__(
+        self, what: str, expected: str, got: str, cure: str, suspects: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(what, expected, got, cure)
+        self.args = (what, expected, got, cure, suspects)
+        self.suspects = suspects
+
+
+class UnknownModeError(StagecacheError, ValueError):
+    """A way of working was asked for that there is not."""

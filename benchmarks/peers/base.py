@@ -46,8 +46,18 @@ class AbstractPeer(ABC, Generic[H]):
         """Declare a variable. A library without names ignores the name."""
 
     @abstractmethod
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[H]) -> H:
-        """Declare an entry. A library that tracks what a function reads binds the readers to it."""
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[H],
+        *,
+        is_compared: bool = False,
+    ) -> H:
+        """Declare an entry. A library that tracks what a function reads binds the readers to it.
+
+        Where `is_compared`, a library that can cut off values that came out equal does so.
+        """
 
     @abstractmethod
     def reader(self, node: H) -> Reader:

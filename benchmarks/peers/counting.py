@@ -30,12 +30,19 @@ class Counting(AbstractPeer[H]):
     def variable(self, name: str, value: object) -> H:
         return self._peer.variable(name, value)
 
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[H]) -> H:
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[H],
+        *,
+        is_compared: bool = False,
+    ) -> H:
         def counted(*readers: Reader) -> object:
             self.calls += 1
             return function(*readers)
 
-        return self._peer.entry(name, counted, prerequisites)
+        return self._peer.entry(name, counted, prerequisites, is_compared=is_compared)
 
     def reader(self, node: H) -> Reader:
         return self._peer.reader(node)

@@ -52,7 +52,14 @@ class Drake(AbstractPeer[Node]):
         self._start_values.append((port, value))
         return port
 
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[Node]) -> Node:
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[Node],
+        *,
+        is_compared: bool = False,
+    ) -> Node:
         readers: list[Reader] = []  # filled when there is a context
 
         def calc(_: Context, box: AbstractValue) -> None:

@@ -35,7 +35,14 @@ class Observ(AbstractPeer[Node]):
         cell = shallow_reactive({"value": value})
         return Node(partial(cell.__getitem__, "value"), partial(cell.__setitem__, "value"))
 
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[Node]) -> Node:
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[Node],
+        *,
+        is_compared: bool = False,
+    ) -> Node:
         bound = partial(function, *[p.read for p in prerequisites])
         return Node(computed(deep=False)(bound))
 

@@ -25,8 +25,15 @@ class Stagecache(AbstractPeer[Node]):
     def variable(self, name: str, value: object) -> Node:
         return self._graph.variable(name, value)
 
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[Node]) -> Node:
-        return self._graph.entry(name, function, prerequisites=prerequisites)
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[Node],
+        *,
+        is_compared: bool = False,
+    ) -> Node:
+        return self._graph.entry(name, function, prerequisites=prerequisites, equal=is_compared)
 
     def reader(self, node: Node) -> Reader:
         return node

@@ -41,7 +41,14 @@ class AbstractReaktiv(AbstractPeer[Node]):
         node: Node = Signal(value)
         return node
 
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[Node]) -> Node:
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[Node],
+        *,
+        is_compared: bool = False,
+    ) -> Node:
         set_thread_safety(self.locks)
         node: Node = Computed(partial(function, *prerequisites))
         return node

@@ -34,7 +34,14 @@ class Traits(AbstractPeer[Node]):
         node: Node = _source_class()(value=value)
         return node
 
-    def entry(self, name: str, function: Compute, prerequisites: Sequence[Node]) -> Node:
+    def entry(
+        self,
+        name: str,
+        function: Compute,
+        prerequisites: Sequence[Node],
+        *,
+        is_compared: bool = False,
+    ) -> Node:
         above = {f"above{i}": node for i, node in enumerate(prerequisites)}
         compute = partial(function, *map(self.reader, prerequisites))
         node: Node = _entry_class(len(prerequisites))(compute=compute, **above)

@@ -12,7 +12,7 @@ from benchmarks.probes import AbstractProbe, Prepared, Repeated
 from benchmarks.rows.base import Build, Row, Section
 from benchmarks.rows.operations import MOST, read_attribute
 from benchmarks.simbody import SIMBODY, simbody
-from benchmarks.states import Subject, advancing, allocating, copying, writing
+from benchmarks.states import Subject, advancing, allocating, copying, going_back, writing
 from stagecache import Stage
 
 FEW: Final = 10
@@ -20,6 +20,9 @@ SUBSYSTEMS: Final = 100
 
 FEW_DEPENDENTS: Final = "upd_q(), 10 + 10 valid dependents"
 DEPENDENTS: Final = "upd_q(), 10,000 + 10,000 valid dependents"
+
+FEW_BACK: Final = "checkpoint, upd_q(), rollback, 10 valid dependents"
+BACK: Final = "checkpoint, upd_q(), rollback, 10,000 valid dependents"
 
 
 def read(_: Peer) -> AbstractProbe:
@@ -36,9 +39,14 @@ def write(size: int, dependents: int, *, cold: bool = False) -> Build:
     return lambda _: Prepared(*writing(size, dependents, cold=cold))
 
 
-def copy(_: Peer) -> AbstractProbe:
-    """Copy a State."""
-    return Prepared(*copying(MOST))
+def go_back(size: int) -> Build:
+    """Return the row of a write of q that is taken back."""
+    return lambda _: Repeated("go_back()", {"go_back": going_back(size)}, times=10)
+
+
+def copy(*, keep_cache: bool = False) -> Build:
+    """Return the row of a copy of a State."""
+    return lambda _: Prepared(*copying(MOST, keep_cache=keep_cache))
 
 
 def allocate(_: Peer) -> AbstractProbe:
@@ -111,12 +119,17 @@ STATE: Final = Section(
             ),
         ),
         (
+            Row(FEW_BACK, go_back(FEW)),
+            Row(BACK, go_back(MOST), limits=[OfRow(2, FEW_BACK)]),
+        ),
+        (
             Row(
                 "copy(), 10,000 valid entries below q",
-                copy,
+                copy(),
                 limits=[OfPeer(0.2, SIMBODY)],
                 beside={SIMBODY: simbody("copy", MOST)},
             ),
+            Row("copy(keep_cache=True), 10,000 valid entries below q", copy(keep_cache=True)),
             Row(
                 "allocate 10,000 entries below q, per entry",
                 allocate,

@@ -1,5 +1,6 @@
 """What an entry is declared with: refused where it cannot work, as far as that can be known."""
 
+import operator
 from collections.abc import Callable, Iterable, Set
 from inspect import (
     CO_ASYNC_GENERATOR,
@@ -11,12 +12,14 @@ from inspect import (
     signature,
 )
 from types import FunctionType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from stagecache.errors import ComputeSignatureError, NotCallableError, PrerequisitesError, brief
 from stagecache.graph.handles import AbstractNode
 
 T = TypeVar("T")
+Equality = bool | Callable[[Any, Any], Any] | None
+"""How values are compared: True stands for ==, False and None for not at all."""
 
 
 def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
@@ -78,3 +81,30 @@ def check_function(
             "let it take one argument for each prerequisite, in the same order",
         ) from None
     return compute
+
+
+def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
+    """Return the function that compares two values, or None."""
+    if equal is None or equal is False:
+        return None
+    if equal is True:
+        return operator.eq
+    if not callable(equal):
+        raise NotCallableError(
+            f"{what}: its equal= compares nothing",
+            "True, which stands for ==, or a function of two values",
+            brief(equal),
+            "for arrays write equal=numpy.array_equal",
+        )
+    try:
+        signature(equal).bind(0, 0)
+    except ValueError:
+        return equal  # some builtins do not tell
+    except TypeError as error:
+        raise ComputeSignatureError(
+            f"{what}: its equal= cannot be called with two values",
+            "a function of the value before and the new one",
+            f"{getattr(equal, '__name__', brief(equal))}{signature(equal)}: {error}",
+            "let it take both, and return whether they are equal",
+        ) from None
+    return equal

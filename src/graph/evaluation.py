@@ -12,45 +12,34 @@ computed then and there: what is not read is not computed. Three things can go w
   failure in the first place, is remembered until the deep part is done: its exception is raised
   where, and if, a function reads it, and it is not computed again unless something has changed.
 
+**Equal values.** A new value may be compared with the one before. If it is equal, the old one
+stays, and what depends on it is as good as computed. So before an entry below is computed, what may
+have come out as it was is brought up to date; if it has, the gate of the group is lowered again::
+
+    angle, written       force is read, which was computed at clock 5: side is computed, and is
+      |                  still "left", as it was at clock 3. The gate of {force} is lowered to 5,
+    side, compared       and force is valid.
+      |
+    force
+
 Any number of threads may read at the same time; a write needs the store to itself.
 """
 
 from collections.abc import Callable
 from itertools import pairwise
 from threading import Condition, get_ident
-from types import TracebackType
 from typing import Any, Final, NoReturn
 
-from stagecache.errors import CycleError
-from stagecache.graph.store import COMPUTING, SHUT, VOID, Store
+from stagecache.errors import ComparisonError, CycleError, brief
+from stagecache.graph.gates import SHUT
+from stagecache.graph.outcomes import Failure, Memory, Outcome
+from stagecache.graph.store import COMPUTING, VOID, Store
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
 
 Function = Callable[..., Any]
+Equal = Callable[[Any, Any], Any]
 Arguments = tuple[Any, ...]
-
-
-class Outcome:
-    """What came of a computation whose entry is not valid after it."""
-
-    __slots__ = ("began", "clock", "error", "traceback", "value")
-
-    def __init__(self, began: int, clock: int, value: Any) -> None:
-        self.began = began
-        self.clock = clock  # when it came out: a later change makes it worthless
-        self.value = value
-        self.error: Exception | None = None
-        self.traceback: TracebackType | None = None
-
-
-class Memory:
-    """What a thread remembers while it is deep: outcomes by entry, and which was raised last."""
-
-    __slots__ = ("outcomes", "raised")
-
-    def __init__(self) -> None:
-        self.outcomes: dict[int, Outcome] = {}
-        self.raised: Outcome | None = None
 
 
 def no_function(*_: object) -> NoReturn:
@@ -70,6 +59,8 @@ class Evaluator:
         By node: what its function is called with.
     bind : callable
         Finds, and puts there, the arguments of a node for which there are none yet.
+    equals : dict of int to callable
+        By node of an entry whose values are compared: what compares them.
 
     Attributes
     ----------
@@ -81,12 +72,14 @@ class Evaluator:
 
     __slots__ = (
         "_bind",
+        "_failures",
         "_finished",
         "_memories",
         "_store",
         "_waiting",
         "arguments",
         "deepest",
+        "equals",
         "functions",
         "running",
     )
@@ -97,14 +90,17 @@ class Evaluator:
         functions: list[Function],
         arguments: list[Arguments | None],
         bind: Callable[[int], Arguments],
+        equals: dict[int, Equal],
     ) -> None:
         self.functions = functions
         self.arguments = arguments
+        self.equals = equals
         self.deepest = DEEPEST
         self._store = store
         self._bind = bind
         self.running: dict[int, int] = {}
         self._waiting: dict[int, int] = {}  # thread -> the entry that it waits for
+        self._failures: dict[int, Failure] = {}
         self._finished = Condition()
         self._memories: dict[int, Memory] = {}  # by thread, while it is deep
 
@@ -130,36 +126,161 @@ class Evaluator:
         marks = store.marks
         if marks[node] <= COMPUTING:
             return self._evaluate_contended(node, me)
+        if self.equals:
+            if self._failures:
+                self._fail_again(node, me)
+            if node not in self.equals and self._is_as_it_was(node, marks[node], me):
+                return store.values[node]
         try:
             # Only this thread enters its own number, and the mark told that it has not: if it is
             # there now, the entry was free. Control-C may strike as soon as it is there, and
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
-                group = store.structure.group_of[node]
+                group = store.group_of[node]
                 if marks[node] >= store.gates[group]:  # another thread was faster
                     value = store.values[node]
                 else:
                     if not store.live[group]:
                         store.make_live(group)
+                    if store.journal is not None:
+                        store.keep(node)
                     start = store.clock
-                    marks[node] = COMPUTING
-                    value = self.functions[node](*(self.arguments[node] or self._bind(node)))
-                    store.values[node] = value
-                    store.versions[node] += 1
+                    if self.equals and node in self.equals:
+                        value = self._evaluate_compared(node, me)
+                    else:
+                        marks[node] = COMPUTING
+                        value = self.functions[node](*(self.arguments[node] or self._bind(node)))
+                        store.values[node] = value
+                        store.versions[node] += 1
+                        if store.rewound:
+                            store.exceed_rewound(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
                 del running[node]
                 if self._waiting:
                     self._wake_others()
+                if self._failures:
+                    self._forget_failures(node)
                 return value
         except BaseException:
             if node in running and running[node] == me:
-                marks[node] = ~store.clock
+                if marks[node] <= COMPUTING:
+                    marks[node] = ~store.clock
                 del running[node]
             if self._waiting:
                 self._wake_others()
+            if self._failures:
+                self._forget_failures(node)
             raise
         return self._evaluate_contended(node, me)
+
+    # ------------------------------------------------------------------ equal values
+
+    def _evaluate_compared(self, node: int, me: int) -> Any:
+        """Compute an entry and compare its value, unless what it depends on is as it was."""
+        store = self._store
+        mark = store.marks[node]
+        store.marks[node] = COMPUTING
+        if not self._is_as_it_was(node, mark, me):
+            value = self.functions[node](*(self.arguments[node] or self._bind(node)))
+            if mark < 0 or not self._is_equal(node, value, mark):
+                store.changed.pop(node, None)
+                store.values[node] = value
+                store.versions[node] += 1
+                if store.rewound:
+                    store.exceed_rewound(node)
+                return value
+        store.changed.setdefault(node, mark)
+        return store.values[node]
+
+    def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
+        """Whether nothing upstream has another value since a mark; the gate is lowered then.
+
+        Only where that is not known without is anything computed. Groups on which that of the node
+        depends are seen to first, from a list instead of the call stack.
+        """
+        store = self._store
+        soft = store.structure.soft
+        group = store.group_of[node]
+        if mark < 0 or group not in soft:
+            return False
+        gates = store.gates
+        stack = [group]
+        tried: set[int] = set()
+        while stack:
+            group = stack[-1]
+            others, cuts = soft[group]
+            for above in others:
+                gate = gates[above]
+                # Where it is presumed computed, it may have got another value when it was.
+                if gate > mark or -gate > mark:
+                    if above not in soft or gate < 0 or above in tried:
+                        return False
+                    tried.add(above)
+                    stack.append(above)
+                    break
+            else:
+                for x in cuts:
+                    if self._last_change(x, node, me) > mark:
+                        return False
+                if not store.live[group]:
+                    store.make_live(group)
+                if store.journal is not None:
+                    store.journal.gates.setdefault(group, gates[group])
+                gates[group] = mark
+                stack.pop()
+        return True
+
+    def _last_change(self, node: int, reader: int, me: int) -> int:
+        """When a compared entry got its value, once it is up to date; far ahead if it cannot be."""
+        store = self._store
+        mark = store.marks[node]
+        if mark <= COMPUTING or 0 <= mark < store.gates[store.group_of[node]]:
+            try:
+                self.evaluate(node)
+            except ComparisonError:
+                raise
+            except Exception as error:  # raised if it is read, after all
+                self._failures[node] = Failure(store.clock, error, reader, me)
+                return SHUT
+            mark = store.marks[node]
+        if mark < store.gates[store.group_of[node]]:
+            return SHUT  # there is nothing to compare with
+        return store.changed.get(node, mark)
+
+    def _fail_again(self, node: int, me: int) -> None:
+        """Raise what was raised when it was looked into whether the entry has changed."""
+        failure = self._failures.get(node)
+        if (
+            failure is not None
+            and failure.clock == self._store.clock
+            and failure.thread == me == self.running.get(failure.reader)
+        ):
+            del self._failures[node]
+            raise failure.error.with_traceback(failure.traceback)
+
+    def _forget_failures(self, reader: int) -> None:
+        for node, failure in list(self._failures.items()):
+            if failure.reader == reader:
+                self._failures.pop(node, None)
+
+    def _is_equal(self, node: int, value: Any, mark: int) -> bool:
+        """Whether a new value equals the one before."""
+        store = self._store
+        before = store.values[node]
+        try:
+            return bool(self.equals[node](before, value))
+        except Exception as error:
+            cause = error
+        store.marks[node] = mark  # of the value before, with which the next one is compared
+        failed = ComparisonError(
+            f"cache entry {store.structure.name_of(node)!r}: its values cannot be compared",
+            "a function of two values that returns whether they are equal",
+            f"{type(cause).__name__} ({cause}) for {brief(before)} and {brief(value)}",
+            "for arrays write equal=numpy.array_equal; True stands for ==",
+        )
+        failed.__cause__ = cause  # compiled by mypyc, "raise ... from" does not say so
+        raise failed
 
     # ------------------------------------------------------------------ deep chains
 

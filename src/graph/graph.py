@@ -27,7 +27,12 @@ from stagecache.errors import (
     UnknownNodeError,
     brief,
 )
-from stagecache.graph.declaration import check_function, check_prerequisites
+from stagecache.graph.declaration import (
+    Equality,
+    check_equal,
+    check_function,
+    check_prerequisites,
+)
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
 from stagecache.graph.kind import NodeKind
@@ -91,12 +96,17 @@ class Graph:
 
     @overload
     def entry(
-        self, name: str, compute: Callable[..., T], *, prerequisites: Iterable[AbstractNode] = ()
+        self,
+        name: str,
+        compute: Callable[..., T],
+        *,
+        prerequisites: Iterable[AbstractNode] = (),
+        equal: Equality = None,
     ) -> Entry[T]: ...
 
     @overload
     def entry(
-        self, *, prerequisites: Iterable[AbstractNode] = ()
+        self, *, prerequisites: Iterable[AbstractNode] = (), equal: Equality = None
     ) -> Callable[[Callable[..., T]], Entry[T]]: ...
 
     def entry(
@@ -105,6 +115,7 @@ class Graph:
         compute: Callable[..., T] | None = None,
         *,
         prerequisites: Iterable[AbstractNode] = (),
+        equal: Equality = None,
     ) -> Entry[T] | Callable[[Callable[..., T]], Entry[T]]:
         """Add an entry; without name and function, as a decorator of the function.
 
@@ -118,6 +129,11 @@ class Graph:
             Called with one handle for each prerequisite; returns the value.
         prerequisites : iterable of Variable or Entry
             Nodes of this graph. The value may depend on nothing else.
+        equal : bool or callable
+            What compares a new value with the one before; True stands for ``==``. If it is equal,
+            the old one stays, and entries below that depend on nothing else that has changed are
+            not computed again. To be sure of that, a read of one of them first computes what they
+            depend on, even what they would not read this time.
 
         Raises
         ------
@@ -131,20 +147,27 @@ class Graph:
 
             def decorate(function: Callable[..., T]) -> Entry[T]:
                 name = getattr(function, "__name__", None)
-                return self._add_entry(name, function, arguments)
+                return self._add_entry(name, function, arguments, equal)
 
             return decorate
-        return self._add_entry(name, compute, arguments)
+        return self._add_entry(name, compute, arguments, equal)
 
     def _add_entry(
-        self, name: object, compute: Callable[..., T] | None, arguments: tuple[AbstractNode, ...]
+        self,
+        name: object,
+        compute: Callable[..., T] | None,
+        arguments: tuple[AbstractNode, ...],
+        equal: Equality,
     ) -> Entry[T]:
         checked = self._check_name("entry", name)
         numbers = tuple([self._number_of(a) for a in arguments])
         function = check_function(checked, compute, tuple([a.name for a in arguments]))
-        node = self._handles.store.add(checked, NodeKind.CACHE_ENTRY, numbers)
+        compare = check_equal(equal, f"entry {checked!r}")
+        node = self._handles.store.add(
+            checked, NodeKind.CACHE_ENTRY, numbers, is_compared=compare is not None
+        )
         entry: Entry[T] = Entry(self._handles, node, checked)
-        self._handles.add(entry, function, arguments)
+        self._handles.add(entry, function, arguments, compare)
         self._numbers[checked] = node
         return entry
 

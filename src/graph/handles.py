@@ -4,7 +4,7 @@ from threading import Lock
 from typing import Final, Generic, NoReturn, TypeVar, final
 
 from stagecache.errors import DerivedNodeError, HandleTruthError, RemovedNodeError, brief
-from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
+from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
 
@@ -34,7 +34,7 @@ class Handles:
         self.store = store
         self.owner = owner
         self._lock = Lock()
-        self.evaluator = Evaluator(store, functions, [None] * len(functions), self._bind)
+        self.evaluator = Evaluator(store, functions, [None] * len(functions), self._bind, {})
         self._handles: list[AbstractNode | None] = [None] * len(functions)
 
     def copy(self, owner: object) -> "Handles":
@@ -42,10 +42,15 @@ class Handles:
         store = self.store.copy()
         twin = Handles(store, self.evaluator.functions.copy(), owner)
         twin.evaluator.deepest = self.evaluator.deepest
+        twin.evaluator.equals = self.evaluator.equals.copy()
         return twin
 
     def add(
-        self, handle: "AbstractNode", function: Function, arguments: "tuple[AbstractNode, ...]"
+        self,
+        handle: "AbstractNode",
+        function: Function,
+        arguments: "tuple[AbstractNode, ...]",
+        equal: Equal | None = None,
     ) -> None:
         """Register the handle of a node that was added to the store."""
         node = handle._number()
@@ -57,6 +62,8 @@ class Handles:
             self._handles[node] = handle
             self.evaluator.functions[node] = function
             self.evaluator.arguments[node] = arguments
+        if equal is not None:
+            self.evaluator.equals[node] = equal
 
     def get(self, node: int) -> "AbstractNode":
         """The handle of a node."""
@@ -80,6 +87,7 @@ class Handles:
         self._handles[node] = None
         self.evaluator.functions[node] = no_function
         self.evaluator.arguments[node] = ()
+        self.evaluator.equals.pop(node, None)
 
     def _bind(self, node: int) -> Arguments:
         arguments = self.evaluator.arguments[node] = self.get(node).prerequisites
@@ -123,7 +131,8 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     def version(self) -> int:
         """The number of the present value; it rises with each and is never given twice.
 
-        A variable's rises with each write, an entry's with each computation.
+        A variable's rises with each write, an entry's with each computation that does not come out
+        equal to the value before.
         """
         return self._handles.store.versions[self._number()]
 

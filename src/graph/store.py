@@ -18,43 +18,29 @@ the clock on and raises the gates downstream, however many entries share them::
                         |
                      {tip}   gate 8
 
-**Live groups.** A write visits only groups that are *live*: in which, or downstream of which,
-something may have become valid since their gates were last raised. A computation makes its group
-live, and with it all groups upstream. So a write pays for the computations made since the last
-one and for nothing else, and a second write in a row costs O(1). Of the groups directly below a
-*wide* one, those that are live are listed, so that the others need not even be passed over.
+**Equal values.** Where a new value of an entry was compared with the one before, and was equal,
+the entry is marked anew, and `changed` tells since when it has its value. With that, the gate of a
+group that depends on it can be lowered to where it would be had nothing been written (`Evaluator`).
 
-**Closed groups.** A source that is closed (a stage that is not realized) closes the groups
-downstream, for as long as it is. The gate of a closed group has `CLOSED` added once for each
-closed group directly upstream and for its own source being closed: it is above every mark, and
-what it will be when the group opens is still there below.
-
-**Presumed entries.** Once a stage is reached, an entry may be presumed computed: by whoever
-realized the stage, without having marked it. The gate of its group is then ``-clock``, with the
-clock when the stage was opened, which lets in every mark but those of entries that were
-invalidated later. A write upstream ends it, as it raises the gate; closing the stage brings back
-the gate of before.
-
-**Interrupts.** Control-C may strike between any two steps of a walk. A walk over gates that is cut
-short is made good before the exception goes on: too much is taken for live, or the closed groups
-are counted again.
+**Journals.** After a checkpoint, a `Journal` notes what of all this is about to change, so that
+`rollback.restore` can bring it back, with what was valid. Only the clock goes on; and a version
+number that was given meanwhile is not given again.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, final
 
-from stagecache.errors import NodeKindError
+from stagecache.graph.gates import CLOSED, SHUT, AbstractGates, closing_of
+from stagecache.graph.journal import ABSENT, Journal, Whole
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.structure import NEVER, Structure
+from stagecache.graph.structure import NEVER
 
-CLOSED: Final = 1 << 60  # added to a gate; above every clock
-SHUT: Final = CLOSED >> 1  # between the gates of open groups and those of closed ones
 COMPUTING: Final = -CLOSED  # the mark of an entry while it is being computed
 VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
-WIDE: Final = 8  # a group with more groups directly below lists the live ones
 
 
-class Store:
+@final
+class Store(AbstractGates):
     """Values, versions and validity of the nodes of one structure, for one state.
 
     Stores share a structure until one of them changes it (copy-on-write). Changes of structure are
@@ -63,54 +49,42 @@ class Store:
 
     Attributes
     ----------
-    structure : Structure
-        To be changed only through the store.
-    keys, group_of : list
+    keys : list of object
         Those of the structure, one step nearer.
-    clock : int
-        The number of changes so far, never set back: of writes, explicit invalidations, and
-        stages reached at which something is presumed computed.
     values, versions : list
         By node. The version of a variable is 1 or more and rises with each write, that of an
         entry with each computation. No number is given twice, not even to a later node.
     marks : list of int
         By node, of entries.
-    gates, live : list
-        By group.
-    closed : set of int
-        The stages that are closed.
+    changed : dict of int to int
+        By node of a compared entry: the clock at which it got its value, if that is not its mark.
+    journals : list of Journal
+        One for each checkpoint, the first one first.
+    rewound : dict of int to int
+        By node: the highest version that it ever had, if a rollback took it below that.
     """
 
     __slots__ = (
         "_floor",
-        "_live_below",
         "_shared",
-        "_unpresumed",
-        "clock",
-        "closed",
-        "gates",
-        "group_of",
+        "changed",
+        "journals",
         "keys",
-        "live",
         "marks",
-        "structure",
+        "rewound",
         "values",
         "versions",
     )
 
     def __init__(self) -> None:
-        self.structure = Structure()
+        super().__init__()
         self.keys = self.structure.keys
-        self.group_of = self.structure.group_of
-        self.clock = 0
         self.values: list[Any] = []  # of every type; the handles know which
         self.versions: list[int] = []
         self.marks: list[int] = []
-        self.gates: list[int] = []
-        self.live: list[bool] = []
-        self.closed: set[int] = set()
-        self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
-        self._unpresumed: dict[int, int] = {}  # the gates of groups presumed computed, before
+        self.changed: dict[int, int] = {}
+        self.journals: list[Journal] = []
+        self.rewound: dict[int, int] = {}
         self._floor = 0  # the highest version of any node that was removed
         self._shared = False
 
@@ -138,16 +112,27 @@ class Store:
         twin.gates = self.gates.copy()
         twin.live = [True] * len(self.live)  # here, a group may just be becoming so
         twin.closed = self.closed.copy()
-        twin._unpresumed = self._unpresumed.copy()
+        twin.changed = self.changed.copy()
+        twin.rewound = self.rewound.copy()
+        twin.unpresumed = self.unpresumed.copy()
         twin._floor = self._floor
         return twin
 
     def exceed(self, other: "Store") -> None:
         """Let the clock and every version number exceed those of another store. Cost O(nodes)."""
         self.clock = max(self.clock, other.clock) + 1
-        above = max(max(other.versions, default=0), other._floor)
+        above = other.highest_version()
+        if self.rewound:
+            above = max(above, self.highest_version())
+            self.rewound.clear()
         self.versions = [max(version, above) + 1 for version in self.versions]
         self._floor = max(self._floor, above)
+
+    def highest_version(self) -> int:
+        """The highest version that any node ever had. Cost O(nodes)."""
+        return max(
+            max(self.versions, default=0), self._floor, max(self.rewound.values(), default=0)
+        )
 
     # ------------------------------------------------------------------ structure
 
@@ -159,6 +144,7 @@ class Store:
         latest: int = NEVER,
         value: object = None,
         reserved: int = -1,
+        is_compared: bool = False,
     ) -> int:
         """Add a node, as `Structure.add` does, with a first value if it is a variable.
 
@@ -166,7 +152,7 @@ class Store:
         """
         self._own_structure()
         structure = self.structure
-        node = structure.add(key, kind, prerequisites, latest, reserved)
+        node = structure.add(key, kind, prerequisites, latest, reserved, is_compared)
         self._extend()
         self.values[node] = value
         self.versions[node] = self._floor
@@ -206,12 +192,13 @@ class Store:
         structure.remove(node)
         if not structure.members[group]:
             self._live_below.pop(group, None)
-            self._unpresumed.pop(group, None)
+            self.unpresumed.pop(group, None)
             for g in upstream:
                 if g in self._live_below:
                     self._live_below[g].pop(group, None)
         self.closed.discard(node)
-        self._floor = max(self._floor, self.versions[node])
+        self.changed.pop(node, None)
+        self._floor = max(self._floor, self.versions[node], self.rewound.pop(node, 0))
         self.values[node] = None
 
     def connect(self, node: int, prerequisite: int) -> None:
@@ -231,7 +218,13 @@ class Store:
             self._unshut(node)
         self.write(node)
 
+    def share(self) -> None:
+        """Let the structure be copied before it is changed: somebody else has it, too."""
+        self._shared = True
+
     def _own_structure(self) -> None:
+        if self.journal is not None:
+            self._keep_whole(self.journal)
         if self._shared:
             self.structure = self.structure.copy()
             self.keys = self.structure.keys
@@ -259,15 +252,22 @@ class Store:
         To be called before the value changes, so that nothing passes for valid if it is cut short.
         Cost O(groups downstream that became live since they were last raised).
         """
+        if self.journal is not None:
+            self.keep(node)
         self.versions[node] += 1
         self.clock += 1
         if self.live[node]:
-            self._raise_gates([node])
+            self.raise_gates([node])
+        if self.rewound:
+            self.exceed_rewound(node)
 
     def write_all(self, nodes: Sequence[int]) -> None:
         """Count a change of each of these sources at once, as `write` does."""
         versions = self.versions
         live = self.live
+        if self.journal is not None:
+            for node in nodes:
+                self.keep(node)
         self.clock += 1
         queue = []
         for node in nodes:
@@ -275,7 +275,10 @@ class Store:
             if live[node]:
                 queue.append(node)
         if queue:
-            self._raise_gates(queue)
+            self.raise_gates(queue)
+        if self.rewound:
+            for node in nodes:
+                self.exceed_rewound(node)
 
     def touch_all(self, nodes: Sequence[int]) -> None:
         """Make everything downstream of these sources invalid; their versions do not rise.
@@ -285,13 +288,36 @@ class Store:
         self.clock += 1
         queue = [node for node in nodes if self.live[node]]
         if queue:
-            self._raise_gates(queue)
+            self.raise_gates(queue)
 
     def mark_valid(self, node: int) -> None:
         """Count an entry as computed now. Cost O(groups that it makes live and their edges up)."""
+        if self.journal is not None:
+            self.keep(node)
         self.make_live(self.structure.group_of[node])
         self.versions[node] += 1
+        if self.rewound:
+            self.exceed_rewound(node)
+        if node in self.structure.compared:
+            self.clock += 1
+            self.changed[node] = self.clock
         self.marks[node] = self.clock
+
+    def renounce(self, node: int) -> None:
+        """Count a value that replaces that of an entry by hand as another one.
+
+        If the entry is out of date, nothing can make it valid again but a computation or a mark.
+        """
+        if self.journal is not None:
+            self.keep(node)
+        group = self.group_of[node]
+        if node in self.structure.compared or group in self.structure.soft:
+            gate = self.gates[group]
+            if COMPUTING < self.marks[node] < gate - closing_of(gate):
+                self.marks[node] = ~self.clock
+            elif node in self.structure.compared:
+                self.clock += 1
+                self.changed[node] = self.clock
 
     def invalidate(self, node: int) -> None:
         """Make an entry and all that depends on it invalid. Cost O(transitive dependents).
@@ -307,157 +333,56 @@ class Store:
                 if d not in reached:
                     reached.add(d)
                     queue.append(d)
+        if self.journal is not None:
+            for n in queue:
+                self.keep(n)
         self.clock += 1
         for n in reversed(queue):  # if this is cut short, the entry itself was not invalidated
             marks[n] = ~self.clock if marks[n] > COMPUTING else VOID
 
     def invalidate_all(self) -> None:
         """Make every entry invalid. Cost O(nodes)."""
+        if self.journal is not None:
+            for n in range(len(self.marks)):
+                self.keep(n)
         self.clock += 1
         self.marks[:] = [~self.clock] * len(self.marks)
 
-    def make_live(self, group: int) -> None:
-        """Let the next write upstream of this group raise its gate."""
-        live = self.live
-        live_below = self._live_below
-        upstream = self.structure.upstream
-        queue = [group]
-        try:
-            for g in queue:
-                if not live[g]:
-                    live[g] = True
-                    queue.extend(upstream[g])
-                    if live_below:
-                        for above in upstream[g]:
-                            if above in live_below:
-                                live_below[above][g] = None
-        except BaseException:
-            self._take_all_for_live()
-            raise
-
-    def _raise_gates(self, queue: list[int]) -> None:
-        clock = self.clock
-        live = self.live
-        gates = self.gates
-        live_below = self._live_below
-        downstream = self.structure.downstream
-        try:
-            for g in queue:
-                if live[g]:
-                    live[g] = False
-                    gates[g] = clock if gates[g] < SHUT else _closing(gates[g]) + clock
-                    if len(downstream[g]) <= WIDE:
-                        queue.extend(downstream[g])
-                    else:
-                        queue.extend(live_below.get(g, downstream[g]))
-                        live_below[g] = {}
-        except BaseException:
-            self._take_all_for_live()
-            raise
-
-    def _take_all_for_live(self) -> None:
-        self._live_below.clear()
-        self.live[:] = [True] * len(self.live)
-
-    # ------------------------------------------------------------------ closing and opening
-
-    def close(self, node: int) -> None:
-        """Close a stage: it and all that depends on it is invalid until it is opened.
-
-        What is marked valid in the meantime becomes valid then, unless something upstream of it
-        changes. No effect where it is closed already. Cost O(edges of the groups that close).
-        """
-        if self.structure.kinds[node] is not NodeKind.STAGE:
-            raise self._no_stage(node)
-        if node not in self.closed:
-            self.closed.add(node)
-            self._shut(node)
-            if node in self.structure.presumable:
-                self._withdraw(node)
-
-    def open(self, node: int) -> None:
-        """Open a stage: what did not change since it was marked is valid again.
-
-        Entries of which it is the latest stage are presumed computed. No effect where it is open
-        already. Cost O(edges of the groups that open, and of those presumed computed).
-        """
-        if self.structure.kinds[node] is not NodeKind.STAGE:
-            raise self._no_stage(node)
-        if node in self.closed:
-            self.admit(node)
-            self.presume(node)
-
-    def admit(self, node: int) -> None:
-        """Open a stage that is closed, but presume nothing computed until `presume` says so."""
-        self.closed.remove(node)
-        self._unshut(node)
-
-    def presume(self, node: int) -> None:
-        """Presume that all entries of which this open stage is the latest are computed."""
-        if node in self.structure.presumable:
-            self._presume(node)
-
-    def _no_stage(self, node: int) -> NodeKindError:
-        kind = self.structure.kinds[node]
-        return NodeKindError(
-            f"{kind} {self.structure.name_of(node)!r}: cannot be closed or opened",
-            "a stage",
-            f"a {kind}",
-            "close a stage on which it depends",
-        )
-
-    def _shut(self, group: int) -> None:
-        gates = self.gates
-        downstream = self.structure.downstream
-        queue = [group]
-        try:
-            for g in queue:
-                was_open = gates[g] < SHUT
-                gates[g] += CLOSED
-                if was_open:
-                    queue.extend(downstream[g])
-        except BaseException:
-            self._count_closed_again()
-            raise
-
-    def _unshut(self, group: int) -> None:
-        gates = self.gates
-        downstream = self.structure.downstream
-        queue = [group]
-        try:
-            for g in queue:
-                gates[g] -= CLOSED
-                if gates[g] < SHUT:
-                    queue.extend(downstream[g])
-        except BaseException:
-            self._count_closed_again()
-            raise
-
-    def _count_closed_again(self) -> None:
-        self.gates[:] = [gate - _closing(gate) for gate in self.gates]
-        for stage in self.closed:
-            self._shut(stage)
-
     # ------------------------------------------------------------------ presuming
 
-    def _presume(self, stage: int) -> None:
-        gates = self.gates
-        self.clock += 1
-        for g in self.structure.presumable[stage]:
-            self.make_live(g)
-            closing = _closing(gates[g])
-            if gates[g] >= closing:
-                self._unpresumed[g] = gates[g] - closing
-            gates[g] = closing - self.clock
+    # ------------------------------------------------------------------ journals
 
-    def _withdraw(self, stage: int) -> None:
-        gates = self.gates
-        for g in self.structure.presumable[stage]:
-            closing = _closing(gates[g])
-            if gates[g] < closing:
-                gates[g] = closing + self._unpresumed[g]
+    def keep(self, node: int) -> None:
+        """Note a node that is about to change, if changes are noted."""
+        journal = self.journal
+        if journal is not None and node not in journal.nodes:
+            journal.nodes[node] = (
+                self.values[node],
+                self.versions[node],
+                self.marks[node],
+                self.changed.get(node, ABSENT),
+            )
 
+    def _keep_whole(self, journal: Journal) -> None:
+        journal.whole = Whole(
+            self.structure,
+            self.values.copy(),
+            self.versions.copy(),
+            [mark if mark > COMPUTING else ~self.clock for mark in self.marks],
+            self.gates.copy(),
+            self.closed.copy(),
+            self.changed.copy(),
+            self.unpresumed.copy(),
+        )
+        self.journal = None
 
-def _closing(gate: int) -> int:
-    """The part of a gate that counts what closes it."""
-    return (gate + SHUT) // CLOSED * CLOSED
+    def exceed_rewound(self, node: int) -> None:
+        """Skip the version numbers that a node had before a rollback."""
+        highest = self.rewound.pop(node, 0)
+        if highest >= self.versions[node]:
+            self.versions[node] = highest + 1
+
+    def exceed_all(self, version: int) -> None:
+        """Let every version number to come exceed one. Cost O(nodes)."""
+        self.rewound = dict.fromkeys(range(len(self.versions)), version)
+        self._floor = max(self._floor, version)

@@ -18,6 +18,15 @@ one. An entry joins the group of its only prerequisite, or the group with the sa
 and otherwise founds one. The set of *all* sources upstream of an entry is never written out: in a
 kinematic tree, where entry i depends on entry i-1 and on variable i, these sets have n² members.
 
+An entry whose new values are *compared* with those before may come out as it was. So what depends
+on it founds a *soft* group, whose gate may be lowered again (`Evaluator`)::
+
+    angle                     {angle}
+      |                          |
+    side, compared             {side}
+      |                          |   by a compared entry
+    force                     {force}
+
 The graph is acyclic by construction: what an entry depends on exists before it. Only variables
 and stages gain edges later (`Structure.connect`), and there a cycle is looked for.
 """
@@ -71,12 +80,19 @@ class Structure:
         By group: how many nodes belong to it.
     presumable : dict of int to list of int
         By stage: the groups of the entries that are presumed computed when it is reached.
+    compared : set of int
+        The entries whose new values are compared with those before.
+    soft : dict of int to tuple
+        By group downstream of such an entry: the groups that it depends on otherwise, and the
+        compared entries that it depends on, both directly. Where a write has made it out of date,
+        what it depends on may come out as it was.
     """
 
     __slots__ = (
         "_founded",
         "_free",
         "_latest",
+        "compared",
         "dependents",
         "downstream",
         "group_of",
@@ -85,6 +101,7 @@ class Structure:
         "members",
         "prerequisites",
         "presumable",
+        "soft",
         "upstream",
     )
 
@@ -98,6 +115,8 @@ class Structure:
         self.downstream: Edges = []
         self.members: list[int] = []
         self.presumable: dict[int, list[int]] = {}
+        self.compared: set[int] = set()
+        self.soft: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._latest: dict[int, int] = {}
         self._founded: dict[int, dict[tuple[int, ...], int]] = {}
         self._free: list[int] = []
@@ -131,6 +150,8 @@ class Structure:
         twin.downstream = copy_edges(self.downstream)
         twin.members = self.members.copy()
         twin.presumable = {stage: groups.copy() for stage, groups in self.presumable.items()}
+        twin.compared = self.compared.copy()
+        twin.soft = self.soft.copy()
         twin._latest = self._latest.copy()
         twin._founded = {latest: groups.copy() for latest, groups in self._founded.items()}
         twin._free = self._free.copy()
@@ -159,6 +180,7 @@ class Structure:
         prerequisites: tuple[int, ...] = (),
         latest: int = NEVER,
         reserved: int = -1,
+        is_compared: bool = False,
     ) -> int:
         """Add a node and return its number. Cost O(prerequisites), amortised.
 
@@ -175,6 +197,8 @@ class Structure:
             share a group only where it is the same.
         reserved : int
             The number that it gets: one that `reserve` kept free, or the next; -1 for any.
+        is_compared : bool
+            Of a cache entry: whether a new value is compared with the one before.
 
         Raises
         ------
@@ -227,6 +251,8 @@ class Structure:
         group = node
         if kind is NodeKind.CACHE_ENTRY:
             group = self._join_or_found(node, prerequisites, latest)
+            if is_compared:
+                self.compared.add(node)
         self.group_of[node] = group
         self.members[group] += 1
         return node
@@ -255,6 +281,7 @@ class Structure:
             detach(self.dependents, p, node)
         self.keys[node] = None
         self.prerequisites[node] = ()
+        self.compared.discard(node)
         group = self.group_of[node]
         self.members[group] -= 1
         # The founder's number stays taken while its group has other members.
@@ -402,6 +429,8 @@ class Structure:
         founded = self._founded.get(latest)
         if founded is None:
             founded = self._founded[latest] = {}
+        if self.compared and self._is_soft(prerequisites):
+            return self._join_or_found_soft(node, prerequisites, latest, founded)
         group = founded.get(prerequisites, NO_GROUP)
         if group != NO_GROUP:  # they are its upstream groups: what is most often the case, first
             return group
@@ -427,13 +456,50 @@ class Structure:
         if upstream == prerequisites:
             upstream = prerequisites  # share one tuple, for memory
         founded[upstream] = node
+        self._found(node, upstream, latest)
+        return node
+
+    def _is_soft(self, prerequisites: tuple[int, ...]) -> bool:
+        return not self.compared.isdisjoint(prerequisites) or any(
+            self.group_of[p] in self.soft for p in prerequisites
+        )
+
+    def _join_or_found_soft(
+        self,
+        node: int,
+        prerequisites: tuple[int, ...],
+        latest: int,
+        founded: dict[tuple[int, ...], int],
+    ) -> int:
+        """The group of a new entry that is downstream of a compared one."""
+        cuts = tuple(sorted(self.compared.intersection(prerequisites)))
+        groups = dict.fromkeys([self.group_of[p] for p in prerequisites if p not in self.compared])
+        for g in list(groups):
+            # What another upstream group depends on otherwise than by a compared entry.
+            above, _ = self.soft.get(g, (self.upstream[g], ()))
+            if self.kinds[g] is NodeKind.CACHE_ENTRY and len(above) <= LONGEST_REDUCED:
+                for a in above:
+                    groups.pop(a, None)
+        if len(groups) == 1 and not cuts:
+            (only,) = groups
+            if self._latest.get(only, NEVER) == latest:
+                return only
+        others = tuple(sorted(groups))
+        key = _soft_key(others, cuts)
+        group = founded.get(key, NO_GROUP)
+        if group == NO_GROUP:
+            founded[key] = group = node
+            self.soft[node] = others, cuts
+            self._found(node, tuple({*others, *[self.group_of[x] for x in cuts]}), latest)
+        return group
+
+    def _found(self, node: int, upstream: tuple[int, ...], latest: int) -> None:
         if latest != NEVER:
             self._latest[node] = latest
             self.presumable.setdefault(latest, []).append(node)
         self.upstream[node] = upstream
         for g in upstream:
             attach(self.downstream, g, node)
-        return node
 
     def _dissolve(self, group: int) -> None:
         upstream = self.upstream[group]
@@ -442,9 +508,15 @@ class Structure:
         self.upstream[group] = ()
         if self.kinds[group] == NodeKind.CACHE_ENTRY:
             latest = self._latest.pop(group, NEVER)
-            founded = self._founded[latest]
-            del founded[tuple(upstream)]
+            soft = self.soft.pop(group, None)
+            key = tuple(upstream) if soft is None else _soft_key(*soft)
+            del self._founded[latest][key]
             if latest != NEVER:
                 self.presumable[latest].remove(group)
                 if not self.presumable[latest]:
                     del self.presumable[latest]
+
+
+def _soft_key(others: tuple[int, ...], cuts: tuple[int, ...]) -> tuple[int, ...]:
+    """What a group downstream of compared entries is known by; these are negative in it."""
+    return (*others, *[~x for x in cuts])

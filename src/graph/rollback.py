@@ -1,0 +1,112 @@
+"""Checkpoints of a store: going back to what was, with all that was valid then.
+
+What changes after a checkpoint is noted in a `Journal`, by the store itself. Here is what is done
+with it. The clock goes on, so that what is computed after a rollback is newer than all before.
+"""
+
+from stagecache.graph.journal import ABSENT, Journal, Whole
+from stagecache.graph.store import Store
+
+
+def checkpoint(store: Store) -> Journal:
+    """Have all changes noted from now on, in the journal that is returned. Cost O(1)."""
+    journal = Journal()
+    store.journals.append(journal)
+    _go_on_noting(store)
+    store.share()
+    return journal
+
+
+def release(store: Store, journal: Journal) -> None:
+    """Let a checkpoint go, to which nobody will return. Cost O(what was noted since)."""
+    i = store.journals.index(journal)
+    if i > 0:
+        store.journals[i - 1].take_over(journal)
+    del store.journals[i]
+    _go_on_noting(store)
+
+
+def restore(store: Store, journal: Journal) -> None:
+    """Bring back what was at a checkpoint, and let the later ones go. Cost O(changes since).
+
+    Changes are noted from then on as before. Nothing may be being computed. If it is cut short, it
+    is to be called again.
+    """
+    store.journal = None
+    try:
+        while store.journals[-1] is not journal:
+            _bring_back(store, store.journals[-1])
+            store.journals.pop()
+        _bring_back(store, journal)
+    except BaseException:
+        store.take_all_for_live()
+        store.count_closed_again()
+        raise
+    journal.clear()
+    _go_on_noting(store)
+    store.share()
+
+
+def _go_on_noting(store: Store) -> None:
+    last = store.journals[-1] if store.journals else None
+    store.journal = last if last is not None and last.whole is None else None
+
+
+def _bring_back(store: Store, journal: Journal) -> None:
+    store.clock += 1
+    void = ~store.clock
+    for node in journal.nodes:  # what was computed since is wrong as soon as a variable is back
+        if node < len(store.marks):
+            store.marks[node] = void
+    if journal.whole is not None:
+        _bring_back_whole(store, journal.whole)
+    _bring_back_nodes(store, journal)
+    for group, gate in journal.gates.items():
+        store.gates[group] = gate
+        store.live[group] = False
+    for group in journal.gates:
+        store.make_live(group)
+    for group, gate in journal.unpresumed.items():
+        if gate == ABSENT:
+            store.unpresumed.pop(group, None)
+        else:
+            store.unpresumed[group] = gate
+    for stage, was_closed in journal.closed.items():
+        if was_closed:
+            store.closed.add(stage)
+        else:
+            store.closed.discard(stage)
+
+
+def _bring_back_nodes(store: Store, journal: Journal) -> None:
+    versions = store.versions
+    rewound = store.rewound
+    for node, (value, version, _, changed) in journal.nodes.items():
+        store.values[node] = value
+        if versions[node] > version:
+            rewound[node] = max(versions[node], rewound.get(node, 0))
+        versions[node] = version
+        if changed == ABSENT:
+            store.changed.pop(node, None)
+        else:
+            store.changed[node] = changed
+    for node, (_, _, mark, _) in journal.nodes.items():
+        store.marks[node] = mark
+
+
+def _bring_back_whole(store: Store, whole: Whole) -> None:
+    highest = store.highest_version()
+    store.marks = [~store.clock] * len(whole.marks)
+    store.structure = whole.structure
+    store.keys = whole.structure.keys
+    store.group_of = whole.structure.group_of
+    store.values = whole.values.copy()
+    store.versions = whole.versions.copy()
+    store.gates = whole.gates.copy()
+    store.live = [True] * len(whole.gates)
+    store.closed = whole.closed.copy()
+    store.changed = whole.changed.copy()
+    store.unpresumed = whole.unpresumed.copy()
+    store.take_all_for_live()
+    store.exceed_all(highest)
+    store.marks = whole.marks.copy()

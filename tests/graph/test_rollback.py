@@ -1,0 +1,312 @@
+"""Checkpoints of a Store against brute force, which copies everything; and what they cost."""
+
+import copy
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, precondition, rule
+
+from stagecache import NodeKind, Store
+from stagecache.graph import rollback
+from stagecache.graph.journal import Journal
+from stagecache.graph.rollback import checkpoint, release, restore
+from stagecache.graph.structure import NEVER
+from tests.graph.check_structure import check_store
+from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine
+
+
+@dataclass
+class Mark:
+    """A checkpoint, and copies of all that it should bring back."""
+
+    journal: Journal
+    brute: BruteStore
+    seen: dict[int, tuple[object, int, object]]  # by node: key, version, value
+
+
+class RollbackMachine(StoreMachine):
+    """The machine of the Store, with checkpoints; each value is another number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.marks: dict[int, list[Mark]] = {}
+        self.values = 0
+        self.meanings: dict[tuple[int, int, int], object] = {}
+
+    @initialize(data=st.data())
+    def start(self, data: st.DataObject) -> None:
+        """Three sources, one of them a stage, and entries, half of which are marked."""
+        for kind in (NodeKind.STAGE, NodeKind.VARIABLE, NodeKind.VARIABLE):
+            self.add_source_of(kind, *self.pairs[0])
+        for i in range(4):
+            self.add_entry_to(data, *self.pairs[0], latest=i % 2 - 1, is_compared=i > 1)
+        self.close_or_open_all(closed=data.draw(st.booleans()))
+        for _ in range(3):
+            self.mark(data)
+
+    def close_or_open_all(self, *, closed: bool) -> None:
+        store, brute = self.pairs[0]
+        (store.close if closed else store.open)(0)
+        brute.nodes[0].closed, brute.nodes[0].opened = closed, brute.now()
+
+    def place(self, store: Store) -> int:
+        return next(i for i, (other, _) in enumerate(self.pairs) if other is store)
+
+    def marks_of(self, store: Store) -> list[Mark]:
+        return self.marks.setdefault(self.place(store), [])
+
+    def give_value(self, store: Store, number: int) -> None:
+        self.values += 1
+        store.values[number] = self.values
+
+    def seen(self, store: Store) -> dict[int, tuple[object, int, object]]:
+        found = {}
+        for n in store.structure:
+            found[n] = store.keys[n], store.versions[n], store.values[n]
+            key = self.place(store), n, store.versions[n]
+            if store.values[n] is None:  # an entry that has no value yet
+                continue
+            assert self.meanings.setdefault(key, store.values[n]) == store.values[n]
+        return found
+
+    # ------------------------------------------------------------------ with values
+
+    @rule(data=st.data(), kind=st.sampled_from([NodeKind.VARIABLE, NodeKind.STAGE]))
+    def add_source(self, data: st.DataObject, kind: NodeKind) -> None:
+        store, brute, _ = self.pick(data)
+        self.add_source_of(kind, store, brute)
+
+    def add_source_of(self, kind: NodeKind, store: Store, brute: BruteStore) -> None:
+        self.values += 1
+        number = store.add(f"source {self.values}", kind, value=self.values)
+        brute.nodes[number] = Node(kind, [], brute.now(), closed=kind == NodeKind.STAGE)
+
+    @rule(data=st.data(), is_presumed=st.booleans(), is_compared=st.booleans())
+    def add_entry(self, data: st.DataObject, is_presumed: bool, is_compared: bool = False) -> None:
+        store, brute, stage = self.pick(data, NodeKind.STAGE)
+        latest = NEVER if stage is None or not is_presumed else stage
+        self.add_entry_to(data, store, brute, latest=latest, is_compared=is_compared)
+
+    def add_entry_to(
+        self,
+        data: st.DataObject,
+        store: Store,
+        brute: BruteStore,
+        *,
+        latest: int,
+        is_compared: bool,
+    ) -> None:
+        chosen = data.draw(st.permutations(list(brute.nodes)))[: data.draw(st.integers(0, 4))]
+        self.values += 1
+        number = store.add(
+            f"entry {self.values}", ENTRY, tuple(chosen), latest, is_compared=is_compared
+        )
+        brute.nodes[number] = Node(ENTRY, chosen, brute.now(), latest=latest)
+
+    @rule(data=st.data())
+    def write(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, NodeKind.VARIABLE, NodeKind.STAGE)
+        if number is not None:
+            store.write(number)
+            self.give_value(store, number)
+            brute.nodes[number].changed = brute.now()
+
+    @rule(data=st.data(), bump=st.booleans())
+    def write_several(self, data: st.DataObject, bump: bool) -> None:
+        store, brute, _ = self.pick(data)
+        sources = [n for n, node in brute.nodes.items() if node.kind != ENTRY]
+        chosen = data.draw(st.lists(st.sampled_from(sources), unique=True)) if sources else []
+        (store.write_all if bump else store.touch_all)(chosen)
+        for n in chosen:
+            brute.nodes[n].changed = brute.now()
+            if bump:
+                self.give_value(store, n)
+
+    @rule(data=st.data())
+    def mark(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, ENTRY)
+        if number is not None:
+            store.mark_valid(number)
+            self.give_value(store, number)
+            brute.nodes[number].marked = brute.now()
+
+    @rule(data=st.data())
+    def connect_or_disconnect(self, data: st.DataObject) -> None:
+        store, brute, number = self.pick(data, NodeKind.VARIABLE, NodeKind.STAGE)
+        before = None if number is None else store.versions[number]
+        if number is not None:
+            sources = [n for n, node in brute.nodes.items() if node.kind != ENTRY]
+            other = data.draw(st.sampled_from(sources))
+            node = brute.nodes[number]
+            if other in node.prerequisites:
+                store.disconnect(number, other)
+                node.prerequisites.remove(other)
+            elif number not in brute.upstream(other):
+                store.connect(number, other)
+                node.prerequisites.append(other)
+            if store.versions[number] != before:
+                self.give_value(store, number)
+                node.changed = brute.now()
+
+    # ------------------------------------------------------------------ checkpoints
+
+    @rule(data=st.data())
+    def make_checkpoint(self, data: st.DataObject) -> None:
+        store, brute, _ = self.pick(data)
+        seen = self.seen(store)
+        self.marks_of(store).append(Mark(checkpoint(store), copy.deepcopy(brute), seen))
+
+    @precondition(lambda self: any(self.marks.values()))
+    @rule(data=st.data())
+    def roll_back(self, data: st.DataObject) -> None:
+        place = data.draw(st.sampled_from([p for p, marks in self.marks.items() if marks]))
+        store = self.pairs[place][0]
+        marks = self.marks[place]
+        self.seen(store)
+        i = data.draw(st.integers(0, len(marks) - 1))
+        clock = store.clock
+        restore(store, marks[i].journal)
+        assert store.clock >= clock
+        assert self.seen(store) == marks[i].seen
+        del marks[i + 1 :]
+        self.pairs[place] = store, copy.deepcopy(marks[i].brute)
+
+    @precondition(lambda self: any(self.marks.values()))
+    @rule(data=st.data())
+    def let_go(self, data: st.DataObject) -> None:
+        place = data.draw(st.sampled_from([p for p, marks in self.marks.items() if marks]))
+        marks = self.marks[place]
+        mark = marks.pop(data.draw(st.integers(0, len(marks) - 1)))
+        release(self.pairs[place][0], mark.journal)
+
+    def teardown(self) -> None:
+        for place, (store, _) in enumerate(self.pairs):
+            self.seen(store)
+            assert store.journals == [mark.journal for mark in self.marks.get(place, [])]
+
+
+TestRollbackMachine = RollbackMachine.TestCase
+TestRollbackMachine.settings = settings(max_examples=max(settings().max_examples // 2, 1))
+
+
+# ---------------------------------------------------------------------- costs and interrupts
+
+
+def many(count: int) -> tuple[Store, list[int]]:
+    """One entry for each of that many variables, all valid."""
+    store, variables = Store(), []
+    for i in range(count):
+        variables.append(store.add(f"v{i}", NodeKind.VARIABLE, value=i))
+        store.mark_valid(store.add(f"e{i}", ENTRY, (variables[-1],)))
+    return store, variables
+
+
+def test_a_journal_notes_only_what_has_changed() -> None:
+    store, variables = many(10_000)
+    journal = checkpoint(store)
+    for v in variables[:10]:
+        store.write(v)
+        store.mark_valid(v + 1)
+    assert len(journal.nodes) == 20
+    assert len(journal.gates) == 10
+    assert journal.whole is None
+
+
+def test_a_write_of_what_everything_depends_on_notes_one_group() -> None:
+    store = Store()
+    time = store.add("time", NodeKind.VARIABLE, value=0.0)
+    entries = [store.add(f"e{i}", ENTRY, (time,)) for i in range(10_000)]
+    for e in entries:
+        store.mark_valid(e)
+    journal = checkpoint(store)
+    store.write(time)
+    assert (len(journal.nodes), len(journal.gates)) == (1, 1)
+    restore(store, journal)
+    assert all(map(store.is_valid, entries))
+    assert (journal.nodes, journal.gates) == ({}, {})
+
+
+def test_what_was_noted_after_a_released_checkpoint_is_given_to_the_one_before() -> None:
+    store, (a, b, *_) = many(3)
+    first = checkpoint(store)
+    store.write(a)
+    second = checkpoint(store)
+    store.write(a)
+    store.write(b)
+    release(store, second)
+    restore(store, first)
+    assert store.is_valid(a + 1)
+    assert store.is_valid(b + 1)
+    store.write(a)
+    store.write(b)
+    store.write(b)
+    restore(store, first)
+    assert [store.versions[a], store.versions[b]] == [1, 1]
+    store.write(a)
+    store.write(b)
+    assert [store.versions[a], store.versions[b]] == [5, 5]
+
+
+def test_an_entry_that_was_presumed_computed_is_so_again_and_no_longer() -> None:
+    store = Store()
+    latest = store.add("latest", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v,), latest)
+    store.mark_valid(e)
+    store.open(latest)
+    journal = checkpoint(store)
+    store.close(latest)
+    store.write(v)
+    store.open(latest)
+    restore(store, journal)
+    assert store.is_valid(e)
+    store.close(latest)
+    assert store.is_valid(e)  # by its mark
+    store.write(v)
+    assert not store.is_valid(e)
+
+
+def test_a_stage_that_was_closed_before_the_structure_changed_can_be_opened() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    e = store.add("e", ENTRY, (stage,))
+    store.mark_valid(e)
+    journal = checkpoint(store)
+    store.add("new", NodeKind.VARIABLE)
+    store.open(stage)
+    assert store.is_valid(e)
+    restore(store, journal)
+    assert not store.is_valid(e)
+    store.open(stage)
+    assert store.is_valid(e)
+
+
+@pytest.mark.skipif(not rollback.__file__.endswith(".py"), reason="compiled: no method to patch")
+def test_a_restoration_that_is_cut_short_is_made_good_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, variables = many(4)
+    stage = store.add("stage", NodeKind.STAGE)
+    waiting = store.add("waiting", ENTRY, (stage, variables[0]))
+    store.open(stage)
+    store.mark_valid(waiting)
+    journal = checkpoint(store)
+    store.close(stage)
+    for v in variables:
+        store.write(v)
+
+    def strike(group: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "make_live", lambda self, group: strike(group))
+        with pytest.raises(KeyboardInterrupt):
+            restore(store, journal)
+    check_store(store)
+    restore(store, journal)
+    check_store(store)
+    assert all(store.is_valid(n) for n in store.structure)
+    store.write(variables[0])
+    assert not store.is_valid(waiting)
