@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from stagecache.errors import (
+    ComparisonError,
     ComputeSignatureError,
     DuplicatePrerequisiteError,
     InvalidNameError,
@@ -20,8 +21,8 @@ from stagecache.errors import (
     StageTooLowError,
     brief,
 )
-from stagecache.graph.declaration import check_function
-from stagecache.graph.evaluation import no_function
+from stagecache.graph.declaration import Equality, check_equal, check_function
+from stagecache.graph.evaluation import Equal, no_function
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import (
@@ -37,7 +38,7 @@ from stagecache.state.places import vector_of
 from stagecache.state.realization import STAGES
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import DEFAULT
+from stagecache.state.staged import DEFAULT, FROZEN
 from stagecache.state.values import duplicate, freezing, kept
 
 Compute = Callable[[Any], Any]
@@ -70,7 +71,7 @@ class Attempt:
 
     def require_at_most(self, highest: Stage) -> Stage:
         """Return the stage of the subsystem, unless it is too high."""
-        if self.contents.guard is DEFAULT:
+        if self.contents.guard in (DEFAULT, FROZEN):
             self.contents.require_unguarded(str(self))
         stage = self.contents.realization.stages[self.subsystem]
         if stage > highest:
@@ -197,10 +198,12 @@ def allocate_entry(
     value: object,
     compute: Compute | None,
     refuse_none: Callable[[], None] | None = None,
+    equal: Equal | None = None,
 ) -> None:
     """Allocate a cache entry, whose prerequisites were checked. Cost O(these), amortised.
 
-    `refuse_none` is called if the function returns None.
+    `refuse_none` is called if the function returns None, `equal` with the value before and the new
+    one.
     """
     contents, subsystem = what.contents, what.subsystem
     allocated_at = what.require_at_most(Stage.MODEL)
@@ -209,7 +212,7 @@ def allocate_entry(
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
     function = no_function if compute is None else freezing(compute, refuse_none)
-    contents.realization.add_entry(entry, prerequisites, kept(value), function)
+    contents.realization.add_entry(entry, prerequisites, kept(value), function, equal)
 
 
 def check_compute(what: Attempt, compute: Compute) -> None:
@@ -223,6 +226,19 @@ def check_compute(what: Attempt, compute: Compute) -> None:
             error.got,
             "let it take the State, read from it, and return the value",
         ) from None
+
+
+def check_comparison(what: Attempt, compute: Compute | None, equal: Equality) -> Equal | None:
+    """What compares the values of an entry, if it is computed."""
+    compare = check_equal(equal, str(what))
+    if compare is not None and compute is None:
+        raise ComparisonError(
+            f"{what}: its values cannot be compared",
+            "equal= together with compute=",
+            "an entry whose value is stored by hand",
+            "give it a compute function, or leave equal= out",
+        )
+    return compare
 
 
 def _check_name(name: object, what: Attempt) -> str:

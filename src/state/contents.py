@@ -1,11 +1,12 @@
 """All that is in a State: `State` is a view of the whole of it, `SubsystemState` of a part."""
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
 from stagecache.errors import (
+    CacheEntryOutOfDateError,
     PrerequisiteStageError,
     TopologyVersionError,
     UnknownItemError,
@@ -14,14 +15,16 @@ from stagecache.errors import (
 from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.state.explanation import why_unrealized
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
-from stagecache.state.staged import INSTANCE, NAN, OUTDATED, REALIZING
-from stagecache.state.values import duplicates, kept, seal
+from stagecache.state.staged import FROZEN, INSTANCE, NAN, OUTDATED, REALIZING
+from stagecache.state.values import IMMUTABLE, duplicate, duplicates, kept, of_ones_own, seal
 from stagecache.state.vector_access import AbstractVectorAccess
 
 
-@final
 class Contents(AbstractVectorAccess):
-    """Stages, vectors, discrete variables and cache entries of one State."""
+    """Stages, vectors, discrete variables and cache entries of one State.
+
+    Those of a strict State are `WatchedContents`, which do the same.
+    """
 
     __slots__ = ()
 
@@ -31,12 +34,46 @@ class Contents(AbstractVectorAccess):
         """Return those of a copy of the State; `State.copy` says what comes along."""
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind), self.system)
+        if self.watch is not None:
+            twin.watch = self.watch.inherited()
         if self.outdated_by:
             twin.outdate(self.outdated_by)
         store = twin.realization.store
         name = self._name_of
         store.values = duplicates(store.values, self.handed_out, name)
         twin.pools = self.pools.copy()
+        twin.time = self.time
+        twin.update_times = self.update_times.copy()
+        return twin
+
+    def clone(self, bind: Callable[[int], Arguments]) -> "Contents":
+        """Return those of a State in the same state; `State.copy` says what that is."""
+        if self.guard is REALIZING:
+            self.require_unguarded("copy(keep_cache=True)")
+        twin = Contents(self.realization.clone(bind), self.system)
+        if self.watch is not None:
+            twin.watch = self.watch.inherited()
+        if self.outdated_by:
+            twin.outdate(self.outdated_by)
+        store = twin.realization.store
+        functions = twin.realization.layout.functions
+        changeable = self.handed_out | {  # an update value becomes that of a variable
+            variable._update._node
+            for subsystem in twin.realization.layout.subsystems
+            for variable in subsystem.auto_update
+            if variable._update is not None
+        }
+        is_computed = [  # which are replaced, and never changed
+            function is not no_function and node not in changeable
+            for node, function in enumerate(functions)
+        ]
+        others = [None if c else v for c, v in zip(is_computed, store.values, strict=True)]
+        copies = duplicates(others, self.handed_out, self._name_of)
+        store.values = [
+            value if computed else copied
+            for computed, value, copied in zip(is_computed, store.values, copies, strict=True)
+        ]
+        twin.pools = self.pools.clone()
         twin.time = self.time
         twin.update_times = self.update_times.copy()
         return twin
@@ -109,11 +146,11 @@ class Contents(AbstractVectorAccess):
         return value
 
     def _count_write_of_discrete(self, variable: DiscreteVariable[Any]) -> None:
-        if variable._update is not None:
-            self.realization.store.invalidate(variable._update._node)
         stage = variable.invalidates
         nodes = (self.realization.layout.stages[stage], variable._node)
         self.invalidate(stage, variable, nodes)
+        if variable._update is not None:
+            self.realization.store.invalidate(variable._update._node)
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
@@ -156,6 +193,13 @@ class Contents(AbstractVectorAccess):
         self.require(entry)
         realization = self.realization
         node = entry._node
+        if self.guard is FROZEN:
+            raise CacheEntryOutOfDateError(
+                f"{realization.layout.path(entry)}: is not realized",
+                "an entry that was realized when frozen() was called",
+                FROZEN.reason,
+                FROZEN.cure,
+            )
         if self.outdated_by:
             raise TopologyVersionError(
                 f"{realization.layout.path(entry)}: cannot be computed any more",
@@ -180,12 +224,16 @@ class Contents(AbstractVectorAccess):
     def set_entry(self, entry: CacheEntry[Any], value: object) -> None:
         """Store a value, without saying that it is realized."""
         self.require(entry)
+        self.require_not_frozen("storing a value")
+        self.realization.store.renounce(entry._node)
         self.realization.store.values[entry._node] = kept(value)
         self.handed_out.discard(entry._node)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value to be changed in place, realized or not."""
         self.require(entry)
+        self.require_not_frozen("write access to a cache entry")
+        self.realization.store.renounce(entry._node)
         value = self._changeable(entry)
         if isinstance(value, np.ndarray):
             self.pools.writable_entries[entry._node] = value
@@ -205,6 +253,7 @@ class Contents(AbstractVectorAccess):
             self.require_stage(entry.depends_on - 1, entry.subsystem, what)
         if self.pools.writable:
             self.pools.seal()
+        self.require_not_frozen("marking an entry as realized")
         store = self.realization.store
         if self.pools.writable_entries:
             seal(self.pools.writable_entries.pop(entry._node, None))
@@ -213,15 +262,24 @@ class Contents(AbstractVectorAccess):
     def unmark(self, entry: CacheEntry[Any]) -> None:
         """Make it, and all that depends on it, unrealized."""
         self.require(entry)
+        self.require_not_frozen("invalidating an entry")
         self.realization.store.invalidate(entry._node)
 
     def _changeable(self, item: AbstractHandle) -> Any:
+        node = item._node
         values = self.realization.store.values
-        value = values[item._node]
+        value = values[node]
+        if type(value) in IMMUTABLE:
+            return value
         if isinstance(value, np.ndarray):
-            if not value.flags.writeable:
-                value = values[item._node] = value.copy()  # copies of the State share the other
-            self.handed_out.add(item._node)
+            if not value.flags.writeable:  # copies of the State share it
+                value = values[node] = of_ones_own(value)
+        elif node not in self.handed_out and (
+            self.checkpoints  # to which the value of before belongs
+            or self.realization.layout.functions[node] is not no_function  # copies share it
+        ):
+            value = values[node] = duplicate(value)
+        self.handed_out.add(node)
         return value
 
     # ------------------------------------------------------------------ handles

@@ -22,7 +22,7 @@ Copies of a State share one layout until one of them allocates, or backs up belo
 
 from typing import Any
 
-from stagecache.graph.evaluation import Function
+from stagecache.graph.evaluation import Equal, Function
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -186,11 +186,14 @@ class Layout:
         By stage: the nodes of that stage of those subsystems that have one.
     functions : list of callable
         By node: what computes it.
+    equals : dict of int to callable
+        By node of an entry whose values are compared: what compares them.
     """
 
     __slots__ = (
         "_block_sets",
         "_write_sets",
+        "equals",
         "functions",
         "serial",
         "stage_nodes",
@@ -207,6 +210,7 @@ class Layout:
         self.stages = [NO_NODE] * (Stage.INFINITY + 1)
         self.stage_nodes: list[dict[int, int]] = [{} for _ in self.stages]
         self.functions: list[Function] = []
+        self.equals: dict[int, Equal] = {}
         self.serial = 0
         self._write_sets: dict[tuple[str, int | None], tuple[tuple[int, ...], object]] = {}
         self._block_sets: dict[int, tuple[int, ...]] = {}
@@ -219,6 +223,7 @@ class Layout:
         twin.stages = self.stages
         twin.stage_nodes = [nodes.copy() for nodes in self.stage_nodes]
         twin.functions = self.functions.copy()
+        twin.equals = self.equals.copy()
         twin.serial = self.serial
         return twin
 

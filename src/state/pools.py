@@ -16,6 +16,8 @@ from stagecache.state.vectors import CONTINUOUS, EVENT_TRIGGERS, VECTORS, Vector
 
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
 NO_ITEMS: Final = np.empty(0)
+KeptPools = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
+"""The arrays of a State at some time, and how they are divided."""
 
 
 class Pools:
@@ -143,11 +145,12 @@ class Pools:
                 whole[kind.name] = arrays[kind.pool][start:stop]
         for view in whole.values():
             view.flags.writeable = False
-        self._arrays, self.starts, self.trigger_starts = arrays, starts, trigger_starts
-        self._places, self.whole = places, whole
+        self._arrays, self._places, self.whole = arrays, places, whole
         self.y = whole.get("y", NO_ITEMS)
         if "y" not in whole:
             self.places = {}
+        self.trigger_starts = trigger_starts
+        self.starts = starts  # last: where it is what it was, so is all the rest
 
     # ------------------------------------------------------------------ views
 
@@ -273,17 +276,49 @@ class Pools:
         twin.places = self.places
         return twin
 
+    def clone(self) -> "Pools":
+        """Return equal variables and equal caches."""
+        twin = Pools()
+        arrays = {pool: array.copy() for pool, array in self._arrays.items()}
+        twin._become(arrays, self.starts, self.trigger_starts)
+        twin.places = self.places
+        return twin
+
+    def kept(self) -> KeptPools:
+        """Return copies of all arrays, for `bring_back`."""
+        arrays = {pool: array.copy() for pool, array in self._arrays.items()}
+        return arrays, self.starts, self.trigger_starts, self.places
+
+    def bring_back(self, kept: KeptPools) -> None:
+        """Have the vectors of before, in place where the sizes are equal."""
+        self.seal_reached(Stage.INFINITY, None)
+        arrays, starts, trigger_starts, places = kept
+        if starts is self.starts and trigger_starts is self.trigger_starts:
+            for pool, array in arrays.items():
+                self._arrays[pool][:] = array
+        else:
+            self._take(arrays, starts, trigger_starts)
+        self.places = places
+
     def assign(self, other: "Pools") -> None:
         """Take over what `copy` of another State's returned, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
-        arrays = other._arrays
+        self._take(other._arrays, other.starts, other.trigger_starts)
+        self.places = other.places
+
+    def _take(
+        self, arrays: dict[str, Vector], starts: dict[str, list[int]], triggers: list[list[int]]
+    ) -> None:
+        """Have copies of these arrays, in place where the sizes are equal."""
+        taken = {}
         for pool, array in arrays.items():
             mine = self._arrays.get(pool)
             if mine is not None and mine.shape == array.shape:
                 mine[:] = array
-                arrays[pool] = mine
-        self._become(arrays, other.starts, other.trigger_starts)
-        self.places = other.places
+                taken[pool] = mine
+            else:
+                taken[pool] = array.copy()
+        self._become(taken, starts, triggers)
 
 
 def _parts(stage: Stage) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ number is no matter.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from stagecache.graph.evaluation import Arguments, Evaluator, Function, no_function
+from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
 from stagecache.graph.structure import NEVER
@@ -62,6 +62,10 @@ class Realization:
         By subsystem and stage: how often it left it, beside that.
     floor : int
         No subsystem that is not there any more left a stage more often.
+    peaks : tuple of list of int, or None
+        By stage: the highest version that it had in the system before a rollback, and likewise in
+        its subsystems, less how often each left it alone. When it is left or reached, the version
+        is higher.
     causes : list of (int, object)
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
     """
@@ -77,6 +81,7 @@ class Realization:
         "left",
         "left_alone",
         "left_together",
+        "peaks",
         "stage",
         "stages",
         "store",
@@ -85,11 +90,13 @@ class Realization:
     def __init__(self, store: Store, layout: Layout, bind: Callable[[int], Arguments]) -> None:
         self.store = store
         self.layout = layout
-        self.evaluator = Evaluator(store, layout.functions, [None] * len(layout.functions), bind)
+        arguments: list[Arguments | None] = [None] * len(layout.functions)
+        self.evaluator = Evaluator(store, layout.functions, arguments, bind, layout.equals)
         self.stage: int = EMPTY
         self.highest: int = EMPTY
         self.is_even = True
         self.floor = 0
+        self.peaks: tuple[list[int], list[int]] | None = None
         self.stages: list[int] = []
         self.left = [0] * len(STAGES)
         self.left_together = [0] * len(STAGES)
@@ -136,17 +143,36 @@ class Realization:
         twin.touch(TIME, "the copy of the State", (twin.layout.stages[TIME],))
         twin.highest = min(self.highest, INSTANCE)
         twin.floor = self.floor
+        twin.peaks = self.peaks
         for nodes in twin.layout.stage_nodes[TIME:]:
             for node in nodes.values():
                 twin.store.close(node)
         twin._forget(self.left_out())
         return twin
 
+    def clone(self, bind: Callable[[int], Arguments]) -> "Realization":
+        """Return that of a State that is realized as far as this one, with all that is valid."""
+        twin = Realization(self.store.copy(), self.layout, bind)
+        twin._shared = self._shared = True
+        twin.causes = self.causes.copy()
+        twin.stage = self.stage
+        twin.highest = self.highest
+        twin.is_even = self.is_even
+        twin.stages = self.stages.copy()
+        twin.left = self.left.copy()
+        twin.left_together = self.left_together.copy()
+        twin.left_alone = self.left_alone.copy()
+        twin.floor = self.floor
+        twin.peaks = self.peaks
+        return twin
+
     def exceed(self, other: "Realization") -> None:
         """Let every version number exceed those of both."""
         self.store.exceed(other.store)
         topology = self.left[TOPOLOGY]
-        self.left = [max(m, o) + 2 for m, o in zip(self.left, other.left, strict=True)]
+        self.left = [
+            max(m, o) + 2 for m, o in zip(self._peaks()[0], other._peaks()[0], strict=True)
+        ]
         self.left[TOPOLOGY] = topology  # which goes with the System, not with the State
         self.floor = max(self._most_left(), other._most_left()) + 2
         self.left_together = [self.floor] * len(STAGES)
@@ -154,7 +180,66 @@ class Realization:
 
     def _most_left(self) -> int:
         """No subsystem left a stage more often."""
-        return max(self.floor, max(self.left_together) + max(map(max, self.left_alone), default=0))
+        together = max(self._peaks()[1])
+        return max(self.floor, together + max(map(max, self.left_alone), default=0))
+
+    def _peaks(self) -> tuple[list[int], list[int]]:
+        """By stage: how often the system, and all subsystems together, left it at most."""
+        if self.peaks is None:
+            return self.left, self.left_together
+        left, together = self.peaks
+        return _highest(self.left, left), _highest(self.left_together, together)
+
+    def _used(self) -> tuple[list[int], list[int]]:
+        """The same, counting those as left that are realized now."""
+        left = [count + (g <= self.stage) for g, count in enumerate(self.left)]
+        together = [count + (g <= self.highest) for g, count in enumerate(self.left_together)]
+        if self.peaks is None:
+            return left, together
+        return _highest(left, self.peaks[0]), _highest(together, self.peaks[1])
+
+    def remember_left(self, present: "Realization", left_alone: list[list[int]]) -> None:
+        """Let stages not have a number again that they had at present, before a rollback.
+
+        `present` is what the State consists of now, and `left_alone` what will be brought back.
+        """
+        left, together = present._used()
+        if present is self:
+            pairs = zip(self.left_alone, left_alone, strict=False)
+            alone = [max(a - b for a, b in zip(n, k, strict=True)) for n, k in pairs if n is not k]
+            extra = max(alone, default=0)
+        else:
+            left, together = map(_highest, (left, together), self._used())
+            extra = max(present._most_left(), self._most_left())
+        if present is not self or len(self.left_alone) > len(left_alone):
+            self.floor = max(self._most_left(), present._most_left()) + 1
+        self.peaks = left, [count + max(extra, 0) for count in together]
+
+    def forget_vectors(self) -> None:
+        """Let q, u and z get other versions with their next values: they had some until now."""
+        versions, rewound = self.store.versions, self.store.rewound
+        for node in self.layout.variable_nodes("y", None):
+            rewound[node] = max(versions[node], rewound.get(node, 0))
+
+    def renew_vectors(self) -> None:
+        """Count that q, u and z have values, which is a change of them."""
+        store = self.store
+        nodes = self.layout.variable_nodes("y", None)
+        store.touch_all(nodes)
+        for node in store.rewound.keys() & nodes:
+            store.keep(node)
+            store.exceed_rewound(node)
+
+    def become_laid_out(self, layout: Layout) -> None:
+        """Have the items that another layout, of before, lists."""
+        self.layout = layout
+        self.evaluator.functions = layout.functions
+        self.evaluator.equals = layout.equals
+        self.evaluator.arguments = [None] * len(layout.functions)
+
+    def share(self) -> None:
+        """Let the layout be copied before it is changed: somebody else has it, too."""
+        self._shared = True
 
     def left_out(self) -> list[int]:
         """By subsystem: what was allocated at this stage or later is not advanced over."""
@@ -206,10 +291,12 @@ class Realization:
         prerequisites: tuple[AbstractHandle, ...],
         value: object,
         function: Function = no_function,
+        equal: Equal | None = None,
     ) -> None:
         """Add a cache entry; cost O(its prerequisites), amortised.
 
-        One with a function is never presumed computed: it is computed when it is read.
+        One with a function is never presumed computed: it is computed when it is read. Its values
+        may be compared.
         """
         self._own_layout()
         assert entry.subsystem is not None
@@ -218,7 +305,7 @@ class Realization:
         latest = NEVER
         if entry.computed_by < INFINITY and function is no_function:
             latest = self._stage_node(entry.subsystem, entry.computed_by)
-        self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function)
+        self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function, equal)
         self.layout.subsystems[entry.subsystem].entries.append(entry)
 
     def own_subsystem(self, index: int) -> SubsystemLayout:
@@ -246,14 +333,18 @@ class Realization:
         latest: int = NEVER,
         value: object = None,
         function: Function = no_function,
+        equal: Equal | None = None,
     ) -> int:
         layout = self.layout
         reserved = -1
         if isinstance(key, AbstractHandle) and key._owner is not None and key._node != NOWHERE:
             reserved = key._node  # which it has in States of older topologies, too
-        node = self.store.add(key, kind, prerequisites, latest, value, reserved)
+        is_compared = equal is not None
+        node = self.store.add(key, kind, prerequisites, latest, value, reserved, is_compared)
         self._extend()
         layout.functions[node] = function
+        if equal is not None:
+            layout.equals[node] = equal
         if isinstance(key, AbstractHandle):
             key._node = node
             key._serial = layout.serial = layout.serial + 1
@@ -277,6 +368,7 @@ class Realization:
         if self._shared:
             self.layout = self.layout.copy()
             self.evaluator.functions = self.layout.functions
+            self.evaluator.equals = self.layout.equals
             self._shared = False
         return self.layout
 
@@ -300,6 +392,7 @@ class Realization:
         for handle in handles:
             self.store.remove(handle._node)
             layout.functions[handle._node] = no_function
+            layout.equals.pop(handle._node, None)
         layout.changed()
 
     def abandon(self, subsystem: int) -> None:
@@ -327,12 +420,16 @@ class Realization:
             if node in self.store.closed:
                 self.store.admit(node)
             self.store.presume(node)
+        if self.peaks is not None and self.left_together[stage] < self.peaks[1][stage]:
+            self._exceed_peak_in(subsystem, stage, self.peaks[1][stage])
         self.is_even = False
         self.stages[subsystem] = stage
         self.highest = max(self.highest, stage)
 
     def advance_system(self, stage: int) -> None:
         """Let the system reach the stage after its present one."""
+        if self.peaks is not None:
+            self.left[stage] = max(self.left[stage], self.peaks[0][stage])
         self.stage = stage
         self.highest = max(self.highest, stage)
         self.is_even = self.highest == stage
@@ -351,6 +448,8 @@ class Realization:
         left = self.left
         together = self.left_together
         stage_nodes = self.layout.stage_nodes
+        if self.peaks is not None:
+            self._exceed_peaks(stage, self.peaks)
         if not self.is_even:
             self._back_up_alone(stage)
         for g in range(stage + 1, self.highest + 1):
@@ -366,6 +465,34 @@ class Realization:
         self.highest = stage
         if stage < INSTANCE:
             self._forget([stage] * len(self.stages))
+
+    def exceed_peaks(self, last: int) -> None:
+        """Let the stages up to one, which are to be reached, have versions that they never had."""
+        if self.peaks is None:
+            return
+        left, together = self.peaks
+        for g in range(self.stage + 1, last + 1):
+            self.left[g] = max(self.left[g], left[g])
+            if g > self.highest:
+                self.left_together[g] = max(self.left_together[g], together[g])
+            elif self.left_together[g] < together[g]:
+                for x, at in enumerate(self.stages):
+                    if at < g:
+                        self._exceed_peak_in(x, g, together[g])
+
+    def _exceed_peaks(self, stage: int, peaks: tuple[list[int], list[int]]) -> None:
+        for g in range(stage + 1, self.highest + 1):
+            self.left_together[g] = max(self.left_together[g], peaks[1][g])
+            if g <= self.stage:
+                self.left[g] = max(self.left[g], peaks[0][g] - 1)
+
+    def _exceed_peak_in(self, subsystem: int, stage: int, peak: int) -> None:
+        if self.highest < stage:  # nobody has reached it
+            self.left_together[stage] = peak
+        else:
+            left = self.left_alone[subsystem].copy()
+            left[stage] += peak - self.left_together[stage]
+            self.left_alone[subsystem] = left
 
     def _back_up_alone(self, stage: int) -> None:
         for x, at in enumerate(self.stages):
@@ -387,6 +514,11 @@ def new_wholes() -> dict[str, ContinuousVariable]:
 def _all_left_above(left: list[int], stage: int, at: int) -> list[int]:
     """How often each stage was left, after backing up from one to another that is not higher."""
     return [count + (stage < g <= at) for g, count in enumerate(left)]
+
+
+def _highest(counts: list[int], others: list[int]) -> list[int]:
+    """By stage: the higher number."""
+    return [max(one, other) for one, other in zip(counts, others, strict=True)]
 
 
 def _serial(handle: AbstractHandle) -> int:

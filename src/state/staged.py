@@ -38,6 +38,10 @@ COMPUTING: Final = Guard(
 )
 
 
+FROZEN: Final = Guard(
+    "a frozen State, in which nothing is written and nothing computed",
+    "realize it and read the entry before frozen(); or use frozen_state.copy(keep_cache=True)",
+)
 OUTDATED: Final = Guard(
     "a State of an older topology of its System, which was changed since",
     "call realize_topology() of the System, and copy the State that it returns",
@@ -63,9 +67,14 @@ class AbstractStaged:
         Why it must not be written, if it must not.
     outdated_by : str
         The change of its System that made it useless, if one did.
+    checkpoints : list of tuple
+        To which it may go back, the first one first: a weak reference, and what was kept.
+    watch : Watch or None
+        What watches its reads, in strict mode.
     """
 
     __slots__ = (
+        "checkpoints",
         "guard",
         "handed_out",
         "outdated_by",
@@ -74,6 +83,7 @@ class AbstractStaged:
         "system",
         "time",
         "update_times",
+        "watch",
     )
 
     def __init__(self, realization: Realization, system: Any = None) -> None:
@@ -85,6 +95,8 @@ class AbstractStaged:
         self.time = NAN
         self.update_times: dict[int, float] = {}
         self.handed_out: set[int] = set()
+        self.watch: Any = None
+        self.checkpoints: list[tuple[Any, Any]] = []
 
     def stage_of(self, subsystem: int | None) -> int:
         """The stage of a subsystem, or of the system."""
@@ -135,7 +147,7 @@ class AbstractStaged:
             self.pools.allocate(stage, realization.layout)
         self.pools.seal_reached(stage, None)
         if stage == MODEL:
-            realization.store.touch_all(realization.layout.variable_nodes("y", None))
+            realization.renew_vectors()
         realization.advance_system(stage)
 
     def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
@@ -168,6 +180,11 @@ class AbstractStaged:
         if guard is not None:
             expected = "a State that may be changed now"
             raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.cure)
+
+    def require_not_frozen(self, what: str) -> None:
+        """Raise `ReadOnlyError` if nothing may be computed, either."""
+        if self.guard is FROZEN:
+            self.require_unguarded(what)
 
     def outdate(self, change: str) -> None:
         """Let nothing be written or computed any more: the System has changed."""

@@ -6,6 +6,7 @@ from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 from numpy.typing import ArrayLike
 
 from stagecache.errors import NoUpdateEntryError
+from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
     Attempt,
     allocate_block,
@@ -13,6 +14,7 @@ from stagecache.state.allocation import (
     allocate_entry,
     allocate_errors,
     allocate_triggers,
+    check_comparison,
     check_compute,
     check_prerequisites,
     new_auto_update,
@@ -363,11 +365,17 @@ class SubsystemState(AbstractPartition):
         ------
         StageOutOfRangeError, StageTooHighError
         """
-        return self._allocate_entry(earliest, latest, (), value, None, name)
+        return self._allocate_entry(earliest, latest, (), value, None, None, name)
 
     @overload
     def allocate_lazy_cache_entry(
-        self, earliest: Stage, value: object = None, *, compute: Callable[[Any], T], name: str = ""
+        self,
+        earliest: Stage,
+        value: object = None,
+        *,
+        compute: Callable[[Any], T],
+        equal: Equality = None,
+        name: str = "",
     ) -> CacheEntry[T]: ...
 
     @overload
@@ -381,6 +389,7 @@ class SubsystemState(AbstractPartition):
         value: object = None,
         *,
         compute: Callable[[Any], T] | None = None,
+        equal: Equality = None,
         name: str = "",
     ) -> CacheEntry[Any]:
         """Allocate a cache entry that is computed when someone needs it.
@@ -391,8 +400,12 @@ class SubsystemState(AbstractPartition):
             Called with a State, it returns the value; the handle calls it when it is read and not
             realized. It must read nothing but what `earliest` stands for. An array that it
             returns is read-only from then on.
+        equal : bool or callable
+            What compares a new value with the one before; True stands for ``==``. If it is equal,
+            the old one stays, and what depends on nothing else that has changed stays realized
+            once this was read.
         """
-        return self._allocate_entry(earliest, Stage.INFINITY, (), value, compute, name)
+        return self._allocate_entry(earliest, Stage.INFINITY, (), value, compute, equal, name)
 
     @overload
     def allocate_cache_entry_with_prerequisites(
@@ -403,6 +416,7 @@ class SubsystemState(AbstractPartition):
         value: object = None,
         *,
         compute: Callable[[Any], T],
+        equal: Equality = None,
         name: str = "",
     ) -> CacheEntry[T]: ...
 
@@ -425,6 +439,7 @@ class SubsystemState(AbstractPartition):
         value: object = None,
         *,
         compute: Callable[[Any], T] | None = None,
+        equal: Equality = None,
         name: str = "",
     ) -> CacheEntry[Any]:
         """Allocate a cache entry that depends on variables and on other entries as well.
@@ -438,7 +453,7 @@ class SubsystemState(AbstractPartition):
             ``state.variable("q")``, ``state[1].variable("u")``, blocks of q, u or z, discrete
             variables, and entries of any subsystem. Each must have been allocated at the same
             stage as this one or before.
-        compute : callable
+        compute, equal : callable
             As of a lazy entry. One with a compute function is never presumed computed, whatever
             `latest` is, since it can be.
 
@@ -450,7 +465,7 @@ class SubsystemState(AbstractPartition):
         StageTooHighError
             And nothing has changed.
         """
-        return self._allocate_entry(earliest, latest, prerequisites, value, compute, name)
+        return self._allocate_entry(earliest, latest, prerequisites, value, compute, equal, name)
 
     def _allocate_entry(
         self,
@@ -459,6 +474,7 @@ class SubsystemState(AbstractPartition):
         prerequisites: Iterable[AbstractHandle],
         value: object,
         compute: Callable[[Any], Any] | None,
+        equal: Equality,
         name: str,
     ) -> CacheEntry[Any]:
         what = self._attempt("a cache entry")
@@ -466,7 +482,8 @@ class SubsystemState(AbstractPartition):
         entry = new_entry(what, earliest, latest, name)
         if compute is not None:
             check_compute(what, compute)
-        allocate_entry(what, entry, above, value, compute)
+        compare = check_comparison(what, compute, equal)
+        allocate_entry(what, entry, above, value, compute, equal=compare)
         return entry
 
     def _attempt(self, kind: str) -> Attempt:

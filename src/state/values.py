@@ -21,6 +21,13 @@ def kept(value: object) -> Any:
     return value
 
 
+def of_ones_own(value: object) -> Any:
+    """A copy that shares nothing that can be changed; an array of it can be written."""
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value.copy()
+    return deepcopy(value)
+
+
 def seal(value: object) -> None:
     """Make an array that was handed out to be changed read-only."""
     if isinstance(value, np.ndarray):

@@ -37,6 +37,8 @@ class AbstractVectorAccess(AbstractStaged):
             raise self._not_there(kind, subsystem)
         if kind.invalidates is not None:
             self._count_write(kind, subsystem)
+        else:
+            self.require_not_frozen(f"write access to {kind.name}")
         return self.pools.writable_view(kind, subsystem, self.stage_of(subsystem))
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
@@ -95,12 +97,18 @@ class AbstractVectorAccess(AbstractStaged):
         what = f"event triggers of stage {stage}"
         stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
         self.require_stage(INSTANCE, None, what)
+        self.require_not_frozen(f"write access to {what}")
         return self.pools.writable_triggers(stage, subsystem, self.stage_of(subsystem))
 
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
         """How many there are."""
         part = self._trigger_slice(stage, subsystem)
         return part.stop - part.start  # type: ignore[no-any-return]  # two integers
+
+    def num_all_triggers(self) -> int:
+        """How many there are of all stages."""
+        self.require_stage(INSTANCE, None, "the number of event triggers")
+        return len(self.pools.whole["event_triggers"])
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
         """Where they start: the system's among all, a subsystem's among those of that stage."""
@@ -182,4 +190,9 @@ class AbstractVectorAccess(AbstractStaged):
     def get_time(self, variable: AbstractHandle) -> float:
         """The time, at any stage."""
         self.require(variable)
+        return self.time
+
+    def read_time(self) -> float:
+        """The time, from Topology on."""
+        self.require_stage(TOPOLOGY, None, "time")
         return self.time

@@ -13,7 +13,7 @@ from stagecache.errors import (
     NoValueError,
     brief,
 )
-from stagecache.graph.declaration import check_function
+from stagecache.graph.declaration import Equality, check_equal, check_function
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declaration import (
@@ -94,12 +94,15 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     depends_on : Stage or None
         None: the lowest stage at which the prerequisites can be read.
     computed_by : Stage
+    equal : callable or None
+        What compares a new value with the one before.
     """
 
     compute: Callable[..., T]
     prerequisites: AnyPrerequisites | None
     depends_on: Stage | None
     computed_by: Stage
+    equal: Callable[[Any, Any], Any] | None = None
 
     def _new_handle(self, name: str) -> CacheEntry[T]:
         depends_on = Stage.EMPTY if self.depends_on is None else self.depends_on
@@ -114,6 +117,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             self.depends_on,
             self._function(handle),
             NoneRefusal(self.compute, str(handle)),
+            self.equal,
             self._fill(handle),
         )
 
@@ -138,6 +142,7 @@ class CachedSettings:
     prerequisites: AnyPrerequisites | None
     depends_on: Stage | None
     computed_by: Stage
+    equal: Callable[[Any, Any], Any] | None
 
     @classmethod
     def checked(
@@ -146,6 +151,7 @@ class CachedSettings:
         prerequisites: AnyPrerequisites | None,
         depends_on: Stage | None,
         computed_by: Stage,
+        equal: Equality,
     ) -> "CachedSettings":
         """Return them, if they say when the value is stale."""
         lowest = Stage.TOPOLOGY
@@ -163,7 +169,7 @@ class CachedSettings:
                 f"name what it is computed from, as in {what}(prerequisites=(angle, length)); "
                 "for a constant, prerequisites=()",
             )
-        return cls(named, depends_on, computed_by)
+        return cls(named, depends_on, computed_by, check_equal(equal, what))
 
 
 @final
@@ -175,6 +181,7 @@ class CachedDeclaration(AbstractComputation[T]):
         self.prerequisites = settings.prerequisites
         self.depends_on = settings.depends_on
         self.computed_by = settings.computed_by
+        self.equal = settings.equal
 
 
 def cached(
@@ -184,6 +191,7 @@ def cached(
     prerequisites: Prerequisites | None = None,
     depends_on: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
+    equal: Equality = None,
 ) -> Callable[[Callable[[Any, Any], T]], CachedDeclaration[T]]:
     """Declare a cache entry, by the function ``(self, state)`` that computes it.
 
@@ -197,12 +205,17 @@ def cached(
         stage changes. The default is the lowest at which all prerequisites can be read.
     computed_by : Stage, optional
         The stage whose realization computes it. The default is none: a read does.
+    equal : bool or callable, optional
+        What compares a new value with the one before; True stands for ``==``, and for arrays there
+        is ``np.array_equal``. If it is equal, the old one stays, and entries below that depend on
+        nothing else that has changed are not computed again: not on a stage that the write
+        invalidates, either.
 
     Raises
     ------
     DeclarationError
         Neither prerequisites nor a stage are given.
-    PrerequisitesError, StageOutOfRangeError
+    PrerequisitesError, StageOutOfRangeError, NotCallableError, ComputeSignatureError
     """
     what = "cached"
     if without_parentheses is not None:
@@ -212,7 +225,7 @@ def cached(
             "@cached alone, which does not say when the value is stale",
             "name what it is computed from, as in @cached(prerequisites=(angle, length))",
         )
-    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by)
+    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by, equal)
 
     def declare(compute: Callable[[Any, Any], T]) -> CachedDeclaration[T]:
         return CachedDeclaration(check_compute(compute, what), settings)

@@ -37,6 +37,7 @@ class PlannedEntry:
 
     compute: Callable[[Any], Any]
     refuse_none: Callable[[], None]
+    equal: Callable[[Any, Any], Any] | None
     fill: Callable[[Any], None] | None = None
     """Puts its value into a vector of the State, when the stage is realized that computes it."""
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, final, overload
 from numpy.typing import ArrayLike
 
 from stagecache.errors import UnknownItemError, brief
+from stagecache.graph.declaration import Equality
 from stagecache.state.contents import Contents
 from stagecache.state.handles import (
     NO_NUMBER,
@@ -153,6 +154,7 @@ def cached_family(
     prerequisites: FamilyPrerequisites | None = None,
     depends_on: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
+    equal: Equality = None,
 ) -> Callable[[Callable[[Any, Any, int], T]], FamilyDeclaration[CacheEntry[T]]]:
     """Declare many cache entries, by the function ``(self, state, i)`` that computes one of them.
 
@@ -163,7 +165,7 @@ def cached_family(
     prerequisites : tuple or callable
         As for `cached`; the function is ``(self, i)``. A family that is named in a tuple stands for
         all its items.
-    depends_on, computed_by : Stage, optional
+    depends_on, computed_by, equal : optional
         As for `cached`.
 
     Raises
@@ -171,7 +173,7 @@ def cached_family(
     DeclarationError, PrerequisitesError, StageOutOfRangeError, InvalidCountError
     """
     what = "cached_family"
-    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by)
+    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by, equal)
 
     def declare(compute: Callable[[Any, Any, int], T]) -> FamilyDeclaration[CacheEntry[T]]:
         function = check_compute(compute, what, in_family=True)

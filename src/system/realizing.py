@@ -73,6 +73,7 @@ class Schedule:
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them."""
         realization: Realization = contents.realization
+        realization.exceed_peaks(last)
         while realization.stage < INSTANCE and realization.stage < last:
             self._realize_with_sizes(state, contents, realization.stage + 1)
             counts[realization.stage] += 1

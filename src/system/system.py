@@ -22,11 +22,14 @@ from stagecache.errors import (
     brief,
 )
 from stagecache.state.contents import Contents
+from stagecache.state.coverage import Gap
+from stagecache.state.handles import CacheEntry
 from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import DEFAULT, REALIZING
+from stagecache.state.staged import DEFAULT, FROZEN, REALIZING
 from stagecache.state.state import State
 from stagecache.system.abstract_system import AbstractSystem
+from stagecache.system.cures import cure_of
 from stagecache.system.realizing import Schedule
 from stagecache.system.scheduling import schedule_of
 from stagecache.system.statistics import SystemStatistics
@@ -368,7 +371,7 @@ class System(AbstractSystem):
         is_busy = self._is_allocating or any(
             state._contents.guard is REALIZING or state._contents.realization.evaluator.running
             for state in states
-            if state is not None
+            if state is not None and state.system is self
         )
         if is_busy:
             raise ConstModelError(
@@ -387,7 +390,7 @@ class System(AbstractSystem):
             self._topology_version += 1
             for reference in self._states.valuerefs():
                 state = reference()
-                if state is not None:
+                if state is not None and state.system is self:  # it may have been assigned to
                     state._contents.outdate(what)
 
     # ------------------------------------------------------------------ realization
@@ -428,7 +431,7 @@ class System(AbstractSystem):
             self._realize(state, contents, stage)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
-        if contents.guard is REALIZING:
+        if contents.guard in (REALIZING, FROZEN):
             contents.require_unguarded("realize()")
         guard, contents.guard = contents.guard, REALIZING
         try:
@@ -500,12 +503,17 @@ class System(AbstractSystem):
         contents = self._contents_of(state)
         stage = check_stage(stage, TOPOLOGY, Stage.REPORT, "calc_decorative_geometry_and_append()")
         contents.require_stage(stage, None, f"the geometry of {self._name} at {stage}")
-        guard, contents.guard = contents.guard, REALIZING
+        guard = contents.guard
+        contents.guard = FROZEN if guard is FROZEN else REALIZING
         try:
             for subsystem in self._subsystems:
                 subsystem.calc_decorative_geometry_and_append(state, stage, geometry)
         finally:
             contents.guard = guard
+
+    def _cure_of(self, entry: CacheEntry[Any], gap: Gap) -> str:
+        """What to declare for what an entry reads to be covered, in strict mode."""
+        return cure_of(entry, gap)
 
     def __repr__(self) -> str:
         names = ", ".join(subsystem.name for subsystem in self._subsystems[1:])

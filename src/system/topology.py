@@ -62,8 +62,9 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
         sources[entry.handle] = found = _sources_of(entry, sources)
         _check_sources(entry, found)
         what = declared_attempt(contents, entry.handle)
+        above = entry.prerequisites
         allocate_entry(
-            what, entry.handle, entry.prerequisites, None, entry.compute, entry.refuse_none
+            what, entry.handle, above, None, entry.compute, entry.refuse_none, entry.equal
         )
     return ordered
 

@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 BYTES = 32  # of choice for one command
 PAUSE = "system_stage"
+ANOTHER_STATE = ("new", "copy", "copy_assign", "swap")
 REPLACING = ("set_num_subsystems", "clear", "copy", "copy_assign", "swap", "assign_from")
 
 # Lists of lists: both of few and of many commands, and Hypothesis can drop any of them.
@@ -73,6 +74,7 @@ class Commands:
         self.is_live = is_live
         self.choices = iter(b"")
         self.is_new = True  # the current state, and no copy or result of anything
+        self.marks: list[int] = []  # the checkpoints of the current state, the first one first
 
     @property
     def state(self) -> ModelState:
@@ -99,9 +101,10 @@ class Commands:
         if self.can_add() and (not state.subsystems or (self.is_early() and self.chance(40))):
             return "add_subsystem s 1"
         command: str = getattr(self, "draw_" + self.pick(self.kinds()))()
-        self.is_new = command == "new" or (
-            self.is_new and command.split(maxsplit=1)[0] not in REPLACING
-        )
+        word = command.split(maxsplit=1)[0]
+        self.is_new = command == "new" or (self.is_new and word not in REPLACING)
+        if word in ANOTHER_STATE:
+            self.marks.clear()
         return command
 
     def kinds(self) -> list[str]:
@@ -115,7 +118,7 @@ class Commands:
             weights |= {"allocate": 24 if count < 10 else 4, "write": 2}
         else:
             weights |= {"allocate": 1, "write": 8, "invalidate": 2}
-        weights |= {"copy": 1, "slot": 2, "change": 1}
+        weights |= {"copy": 1, "slot": 2, "change": 1, "checkpoint": 0 if self.is_live else 3}
         return [kind for kind, weight in weights.items() for _ in range(weight)]
 
     # ------------------------------------------------------------------ what there is
@@ -257,6 +260,15 @@ class Commands:
 
     def draw_copy(self) -> str:
         return self.pick(("copy", "copy_assign"))
+
+    def draw_checkpoint(self) -> str:
+        if self.marks and self.chance(60):
+            k = self.pick(self.marks)
+            del self.marks[self.marks.index(k) + 1 :]
+            return f"rollback {k}"
+        k = self.pick(range(3))
+        self.marks = [*(other for other in self.marks if other != k), k]
+        return f"checkpoint {k}"
 
     def draw_slot(self) -> str:
         k = self.pick(range(2))

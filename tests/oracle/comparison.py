@@ -4,9 +4,11 @@ Everything must be equal, but for these:
 
 - *Versions* are compared by their growth: for each item the difference between the two answers must
   stay what it was when the item was first seen. It may become another when the item is allocated,
-  and when the whole state is replaced, by `clear`, `set_num_subsystems`, `rollback` or an
-  assignment. Even then no version may fall, but for the topology version in an assignment,
+  and when the whole state is replaced, by `clear`, `set_num_subsystems` or an assignment. Even then
+  no version may fall, but for the topology version in an assignment,
   and those of a subsystem that takes the place of one that is gone are higher too.
+- *Versions after a `rollback`* are what they were, and then skip those that were given in between.
+  So they only have to rise where those of the model do, and never fall.
 - *Versions of entries* are not compared: ours count values (each mark), those of the real library
   count invalidations.
 - `lowest_diff` is compared where the versions were saved from the same state, or where those of the
@@ -32,10 +34,12 @@ TOPOLOGY_ITEM: Item = ("system", TOPOLOGY)
 
 @dataclass
 class Growth:
-    """The versions of one state: by item, how far they are apart, and what the second last said."""
+    """The versions of one state: by item, how far they are apart, and what both last said."""
 
     offsets: dict[Item, int] = field(default_factory=dict)
     last: dict[Item, int] = field(default_factory=dict)
+    expected: dict[Item, int] = field(default_factory=dict)
+    rollbacks: int = 0
 
 
 class Comparison:
@@ -44,7 +48,7 @@ class Comparison:
     def __init__(self) -> None:
         self._current = Growth()
         self._slots: dict[str, Growth] = {}
-        self._saved: dict[str, tuple[Growth, dict[Item, int]]] = {}
+        self._saved: dict[str, tuple[Growth, dict[Item, int], int]] = {}
 
     def differences(self, command: str, expected: str, actual: str) -> list[str]:
         """Return the paths at which the answers differ, each with both of them.
@@ -64,16 +68,22 @@ class Comparison:
             if item in our_versions:
                 found += self._compare_versions(item, version, our_versions[item])
         if words[0] == "sysver_save":
-            self._saved[words[1]] = (self._current, self._current.offsets.copy())
+            self._saved[words[1]] = (
+                self._current,
+                self._current.offsets.copy(),
+                self._current.rollbacks,
+            )
         if words[0] != "lowest_diff" or self._is_comparable(words[1]):
             _compare("", theirs, ours, found)
         return found
 
     def _is_comparable(self, k: str) -> bool:
         """Whether versions that were saved have to do with those of the current state."""
-        whose, offsets = self._saved[k]
+        whose, offsets, rollbacks = self._saved[k]
         now = self._current.offsets
-        return whose is self._current or all(
+        if whose is self._current or rollbacks or self._current.rollbacks:
+            return whose is self._current and rollbacks == self._current.rollbacks
+        return all(
             now[item] == offset
             for item, offset in offsets.items()
             if item[0] == "system" and item in now
@@ -101,6 +111,8 @@ class Comparison:
                 self._rebase(self._current)
             case ["rollback", _]:
                 self._current.offsets.clear()
+                self._current.last.clear()
+                self._current.rollbacks += 1
             case [("clear" | "set_num_subsystems"), *_]:
                 self._current.offsets.clear()
             case ["set_topology_version", _]:
@@ -112,18 +124,24 @@ class Comparison:
         topology = source.offsets.get(TOPOLOGY_ITEM)
         self._current.offsets.clear()
         self._current.last.pop(TOPOLOGY_ITEM, None)
+        self._current.rollbacks += source.rollbacks
         if topology is not None:
             self._current.offsets[TOPOLOGY_ITEM] = topology
 
     def _compare_versions(self, item: Item, expected: int, actual: int) -> list[str]:
         now = self._current
-        before = now.last.get(item, actual)
-        now.last[item] = actual
+        before, wanted = now.last.get(item, actual), now.expected.get(item, expected)
+        is_new = item not in now.last
+        now.last[item], now.expected[item] = actual, expected
         offset = now.offsets.setdefault(item, actual - expected)
         path = ".".join(map(str, item))
         if actual < before:
             return [f"version of {path}: fell from {before} to {actual}"]
-        if actual != expected + offset:
+        if now.rollbacks:
+            if expected > wanted and actual == before and not is_new:
+                return [f"version of {path}: still {actual}"]
+            now.offsets[item] = actual - expected
+        elif actual != expected + offset:
             return [f"version of {path}: expected {expected + offset}, got {actual}"]
         return []
 

@@ -4,7 +4,7 @@ The grammar is at the top of `state_oracle.cpp`. Beyond it, the model and the in
 
     alloc_ce_blocks sx EARLIEST LATEST BLOCKS CEKEYS value   prerequisites that are single blocks
     upd_block NAME sx BLOCK                                  writing a single block
-    checkpoint k | rollback k                                (the model only)
+    checkpoint k | rollback k                                going back gives up later ones
 
 where a block is what one `alloc_q` (or u, z) made, counted from 0 within its subsystem, `*` is the
 whole of a subsystem, and BLOCKS are comma separated `NAME:sx:BLOCK`.

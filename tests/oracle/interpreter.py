@@ -322,10 +322,19 @@ class Interpreter(AbstractStateInterpreter):
         source = self.slots[self.slot(k)]
         with refusing_what_dangles():
             self.state.assign(source.state)
-        self.held = source.copied(self.state)
+        self.held.blocks = source.copied_blocks()
 
     def do_is_consistent(self, k: str) -> Json:
         return self.state.is_consistent(self.slots[self.slot(k)].state)
+
+    def do_checkpoint(self, k: str) -> None:
+        self.held.marks[read_slot(k)] = (self.state.checkpoint(), self.held.copied_blocks())
+
+    def do_rollback(self, k: str) -> None:
+        require(read_slot(k) in self.held.marks, "NoSlot")
+        mark, blocks = self.held.marks[read_slot(k)]
+        self.state.rollback(mark)
+        self.held.blocks = {key: handles[:] for key, handles in blocks.items()}
 
     # ------------------------------------------------------------------ versions, dependents
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from stagecache import (
     CacheEntry,
+    Checkpoint,
     ContinuousVariable,
     DiscreteVariable,
     Stage,
@@ -29,6 +30,7 @@ from tests.oracle.grammar import (
 
 Real: TypeAlias = "CacheEntry[float]"
 Discrete: TypeAlias = "DiscreteVariable[float]"
+Blocks: TypeAlias = dict[tuple[str, int], list[ContinuousVariable]]
 WHOLES: dict[str, Literal["q", "u", "z"]] = {"q": "q", "u": "u", "z": "z"}
 
 
@@ -37,10 +39,14 @@ class Held:
     """A state, and the handles of the blocks that were allocated in it or in what it copies."""
 
     state: State
-    blocks: dict[tuple[str, int], list[ContinuousVariable]] = field(default_factory=dict)
+    blocks: Blocks = field(default_factory=dict)
+    marks: dict[int, tuple[Checkpoint, Blocks]] = field(default_factory=dict)  # of that state
 
     def copied(self, state: State) -> Held:
-        return Held(state, {key: handles[:] for key, handles in self.blocks.items()})
+        return Held(state, self.copied_blocks())
+
+    def copied_blocks(self) -> Blocks:
+        return {key: handles[:] for key, handles in self.blocks.items()}
 
 
 def stage(word: str) -> Stage:

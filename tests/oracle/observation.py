@@ -143,4 +143,4 @@ def _entry(state: State, part: SubsystemState, index: int, is_full: bool) -> Jso
 
 def raw_value(state: State, entry: CacheEntry[Any]) -> float:
     """The value of an entry, whether it is realized or not."""
-    return float(state._store.values[entry._node])
+    return float(state._contents.realization.store.values[entry._node])

@@ -1,0 +1,255 @@
+"""Checkpoints: a State as it was, to which it can go back.
+
+The graph notes what changes (`stagecache.graph.journal`), so that nodes, and what is valid, cost
+what has changed. Vectors are copied whole, and so are lists with a number for each subsystem.
+"""
+
+from types import TracebackType
+from typing import Any, Protocol, Self, final
+from weakref import ref
+
+from attrs import frozen
+
+from stagecache.errors import CheckpointError, NotPicklableError, TopologyVersionError, brief
+from stagecache.graph.journal import Journal
+from stagecache.graph.rollback import checkpoint, release, restore
+from stagecache.state.contents import Contents
+from stagecache.state.layout import Layout
+from stagecache.state.pools import KeptPools
+from stagecache.state.realization import MODEL, TOPOLOGY, Realization
+from stagecache.state.stage import Stage
+from stagecache.state.values import of_ones_own, seal
+
+
+class HasContents(Protocol):
+    """A State, as far as its checkpoints know it."""
+
+    @property
+    def _contents(self) -> Contents: ...
+    def rollback(self, mark: "Checkpoint") -> None:
+        """Go back."""
+
+
+@final
+class Checkpoint:
+    """A State as it was when `State.checkpoint` was called.
+
+    As a context manager it goes back if the block raises, and is released in any case. Changes are
+    noted for it until it is released, or nobody holds it when the next one is made.
+
+    Examples
+    --------
+    >>> from stagecache import Stage, State
+    >>> state = State()
+    >>> part = state[state.add_subsystem()]
+    >>> mass = part.allocate_discrete_variable(Stage.INSTANCE, 1.0)
+    >>> mark = state.checkpoint()
+    >>> mass.set(state, 2.0)
+    >>> state.rollback(mark)
+    >>> mass(state), mass.version(state)
+    (1.0, 1)
+    """
+
+    __slots__ = ("__weakref__", "_end", "_kept", "_state")
+
+    def __init__(self, state: HasContents) -> None:
+        contents = state._contents
+        _require_idle(contents, "checkpoint()")
+        _release_the_forgotten(contents)
+        self._state = state
+        self._end = ""  # why it is of no use any more
+        self._kept: Kept | None = Kept.of(contents)
+        contents.checkpoints.append((ref(self), self._kept))
+
+    @property
+    def is_released(self) -> bool:
+        """Whether it cannot be returned to any more."""
+        return self._kept is None
+
+    def release(self) -> None:
+        """Keep what has changed since; nobody will go back to it. No effect if it was released."""
+        if self._kept is not None:
+            checkpoints = self._state._contents.checkpoints
+            checkpoints[:] = [(mark, k) for mark, k in checkpoints if k is not self._kept]
+            self._kept.release()
+            self._ended("released")
+
+    def _ended(self, why: str) -> None:
+        self._kept = None
+        self._end = why
+
+    def __enter__(self) -> Self:
+        if self._kept is None:
+            raise self._ended_already("with: cannot go back")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not None and self._kept is not None:
+            self._state.rollback(self)
+        self.release()
+
+    def __reduce__(self) -> Any:
+        raise NotPicklableError(
+            f"{self!r}: cannot be pickled",
+            "something that means the same in another process",
+            "a checkpoint, which is one of a State that is here",
+            "pickle a copy of the State",
+        )
+
+    def __repr__(self) -> str:
+        if self._kept is None:
+            return f"Checkpoint({self._end})"
+        return f"Checkpoint(at {Stage(self._kept.stage)}, t={self._kept.time:g})"
+
+    def _ended_already(self, what: str) -> CheckpointError:
+        return CheckpointError(
+            f"{what} to {self!r}",
+            "a checkpoint of this State to which it can still go back",
+            f"one that was {self._end}" if self._end else "one of another State",
+            "make a new one",
+        )
+
+
+def go_back(contents: Contents, mark: object) -> None:
+    """Make everything in a State what it was; what was valid then is valid, and nothing else.
+
+    Raises
+    ------
+    CheckpointError
+        It is no checkpoint of this State, or was released, or given up by going back further.
+    """
+    if not isinstance(mark, Checkpoint):
+        raise CheckpointError(
+            f"rollback(): cannot go back to {brief(mark)}",
+            "what checkpoint() of this State returned",
+            f"an object of type {type(mark).__name__}",
+            "write mark = state.checkpoint(), and later state.rollback(mark)",
+        )
+    _require_idle(contents, "rollback()")
+    chosen = mark._kept
+    kept_ones = [k for _, k in contents.checkpoints]
+    if chosen is None or chosen not in kept_ones:
+        raise mark._ended_already("rollback(): cannot go back")
+    chosen.bring_back(contents)
+    for later, _ in contents.checkpoints[kept_ones.index(chosen) + 1 :]:
+        given_up = later()
+        if given_up is not None:
+            given_up._ended("given up, by going back further")
+    del contents.checkpoints[kept_ones.index(chosen) + 1 :]
+
+
+@frozen(eq=False)
+class Kept:
+    """All of a State at a checkpoint, but what the journal of its store notes later."""
+
+    realization: Realization
+    journal: Journal
+    layout: Layout
+    stage: int
+    highest: int
+    is_even: bool
+    stages: list[int]
+    left: list[int]
+    left_together: list[int]
+    left_alone: list[list[int]]
+    causes: list[tuple[int, object]]
+    pools: KeptPools
+    time: float
+    update_times: dict[int, float]
+    system: Any
+
+    @classmethod
+    def of(cls, contents: Contents) -> "Kept":
+        """Return that of a State now; what was handed out to be changed cannot be any more."""
+        realization = contents.realization
+        contents.pools.seal_reached(Stage.INFINITY, None)
+        values = realization.store.values
+        for node in contents.handed_out:  # somebody may have them, or slices of them
+            values[node] = of_ones_own(values[node])
+            seal(values[node])
+        contents.handed_out.clear()
+        realization.share()
+        return cls(
+            realization,
+            checkpoint(realization.store),
+            realization.layout,
+            realization.stage,
+            realization.highest,
+            realization.is_even,
+            realization.stages.copy(),
+            realization.left.copy(),
+            realization.left_together.copy(),
+            realization.left_alone.copy(),
+            realization.causes.copy(),
+            contents.pools.kept(),
+            contents.time,
+            contents.update_times.copy(),
+            contents.system,
+        )
+
+    def bring_back(self, contents: Contents) -> None:
+        """Make a State what it was."""
+        self._require_topology()
+        present, realization = contents.realization, self.realization
+        had_vectors = present.stage >= MODEL
+        realization.remember_left(present, self.left_alone)
+        if present is not realization:  # assign() was called since
+            stores = (present.store, realization.store)
+            realization.store.exceed_all(max(store.highest_version() for store in stores))
+            contents.realization = realization
+        restore(realization.store, self.journal)
+        if realization.layout is not self.layout:
+            realization.become_laid_out(self.layout)
+        if had_vectors and self.stage < MODEL:
+            realization.forget_vectors()
+        realization.share()
+        realization.stage = self.stage
+        realization.highest = self.highest
+        realization.is_even = self.is_even
+        realization.stages = self.stages.copy()
+        realization.left = self.left.copy()
+        realization.left_together = self.left_together.copy()
+        realization.left_alone = self.left_alone.copy()
+        realization.causes = self.causes.copy()
+        contents.pools.bring_back(self.pools)
+        contents.time = self.time
+        contents.update_times = self.update_times.copy()
+        contents.handed_out = set()
+        contents.system = self.system
+        contents.guard = None
+        contents.outdated_by = ""
+
+    def release(self) -> None:
+        """Let the store note no more for it."""
+        if self.journal in self.realization.store.journals:
+            release(self.realization.store, self.journal)
+
+    def _require_topology(self) -> None:
+        version = self.left[TOPOLOGY] + 1
+        if self.system is not None and self.system.topology_cache_version != version:
+            raise TopologyVersionError(
+                "rollback(): would bring back a State of an older topology",
+                f"a checkpoint at topology version {self.system.topology_cache_version}",
+                f"one at version {version}",
+                "copy the State that realize_topology() returns, and make checkpoints of that",
+            )
+
+
+def _require_idle(contents: Contents, what: str) -> None:
+    contents.require_unguarded(what)
+    contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
+
+
+def _release_the_forgotten(contents: Contents) -> None:
+    """Release those that nobody holds any more, or whose making was cut short."""
+    contents.checkpoints = [(mark, k) for mark, k in contents.checkpoints if mark() is not None]
+    wanted = [k.journal for _, k in contents.checkpoints]
+    store = contents.realization.store
+    for journal in list(store.journals):
+        if journal not in wanted:
+            release(store, journal)

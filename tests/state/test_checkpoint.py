@@ -1,0 +1,625 @@
+"""Checkpoints of a State: what comes back, which numbers are never given again, what is refused."""
+
+import gc
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from stagecache import CacheEntry, Checkpoint, DiscreteVariable, Stage, State, strict
+from stagecache.errors import (
+    CheckpointError,
+    ForeignNodeError,
+    NodeInUseError,
+    NotPicklableError,
+    ReadOnlyError,
+    UndeclaredPrerequisiteError,
+)
+from stagecache.graph.journal import Journal
+from stagecache.state.handles import Vector
+from tests.state.realizing import realize, state_of
+
+FOREVER = (Stage.TOPOLOGY, Stage.INFINITY)
+
+
+@dataclass
+class Pendulum:
+    """A State with one of each kind of item, realized to Position, and how often `tip` ran."""
+
+    state: State = field(default_factory=lambda: state_of("pendulum"))
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        part = self.state[0]
+        self.length: DiscreteVariable[float] = part.allocate_discrete_variable(Stage.INSTANCE, 2.0)
+        self.angle = part.allocate_q([0.5])
+        self.rate = part.allocate_u([0.0])
+        self.mode = part.allocate_auto_update_discrete_variable(Stage.POSITION, 1.0, Stage.TIME)
+        self.tip: CacheEntry[float] = part.allocate_cache_entry_with_prerequisites(
+            *FOREVER, (self.length, self.angle), compute=self.compute
+        )
+        self.force = part.allocate_cache_entry(Stage.POSITION, value=np.zeros(2))
+        part.allocate_qerr(1)
+        realize(self.state, Stage.POSITION)
+
+    def compute(self, state: State) -> float:
+        self.calls += 1
+        return self.length(state) * float(self.angle(state)[0])
+
+    def observe(self) -> dict[str, object]:
+        """Everything that a rollback brings back; nothing is computed."""
+        state, part = self.state, self.state[0]
+        handles = (self.length, self.angle, self.rate, self.mode, self.tip, self.force)
+        values = state._contents.realization.store.values
+        pools = state._contents.pools
+        return {
+            "stages": (state.stage, part.stage, state.stage_versions, part.stage_versions),
+            "versions": [handle.version(state) for handle in handles],
+            "realized": [entry.is_realized(state) for entry in (self.tip, self.force)],
+            "update": part.is_discrete_variable_update_value_realized(self.mode),
+            "values": [repr(values[handle._node]) for handle in handles],
+            "vectors": {name: array.tolist() for name, array in pools._arrays.items()},
+            "time": (state.time, part.discrete_variable_last_update_time(self.length)),
+        }
+
+
+def observed(pendulum: Pendulum) -> str:
+    return repr(pendulum.observe())  # where NaN equals NaN
+
+
+# ---------------------------------------------------------------------- what comes back
+
+
+def change_variables(p: Pendulum) -> None:
+    p.length.set(p.state, 3.0)
+    p.state.time = 4.0
+    realize(p.state, Stage.VELOCITY)
+    p.state.y = np.arange(p.state.ny) + 7.0
+
+
+def change_caches(p: Pendulum) -> None:
+    p.state.upd_qdot()[:] = 9.0
+    p.state[0].upd_cache_entry(p.force)[:] = 9.0
+    p.force.mark_realized(p.state)
+    p.tip.invalidate(p.state)
+
+
+def change_weights(p: Pendulum) -> None:
+    p.state.u_weights = [5.0]
+    p.state.qerr_weights = [5.0]
+
+
+def update(p: Pendulum) -> None:
+    p.state[0].set_discrete_variable_update_value(p.mode, 5.0)
+    p.state[0].mark_discrete_variable_update_value_realized(p.mode)
+    p.state.auto_update_discrete_variables()
+
+
+def back_up_and_allocate(p: Pendulum) -> None:
+    p.state.invalidate_all(Stage.MODEL)
+    p.state[0].allocate_q([1.0, 2.0])
+    p.state[0].allocate_cache_entry_with_prerequisites(*FOREVER, (p.tip,))
+    realize(p.state, Stage.REPORT)
+
+
+def forget_all(p: Pendulum) -> None:
+    p.state.invalidate_all(Stage.TOPOLOGY)
+    other = p.state[0].allocate_discrete_variable(Stage.INSTANCE, "another item")
+    realize(p.state, Stage.INSTANCE)
+    other.set(p.state, "changed")
+
+
+def clear(p: Pendulum) -> None:
+    p.state.clear()
+    p.state.add_subsystem()
+    p.state.add_subsystem()
+    realize(p.state, Stage.TIME)
+
+
+def assign(p: Pendulum) -> None:
+    other = Pendulum().state
+    other.time = 5.0
+    p.state.assign(other)
+
+
+CHANGES = [
+    *(change_variables, change_caches, change_weights, update),
+    *(back_up_and_allocate, forget_all, clear, assign),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_everything_comes_back_without_a_computation(change: Any) -> None:
+    p = Pendulum()
+    p.tip(p.state)
+    p.force.mark_realized(p.state)
+    p.state.upd_qdot()[:] = 3.0
+    before = observed(p)
+    mark = p.state.checkpoint()
+    calls = p.calls
+    for _ in range(3):
+        change(p)
+        p.state.rollback(mark)
+        assert observed(p) == before
+        assert p.calls == calls
+    assert p.tip(p.state) == 1.0
+    assert p.calls == calls
+
+
+@pytest.mark.parametrize("first", CHANGES)
+@pytest.mark.parametrize("second", CHANGES)
+def test_checkpoints_are_nested(first: Any, second: Any) -> None:
+    p = Pendulum()
+    outer = p.state.checkpoint()
+    before = observed(p)
+    if first not in (forget_all, clear, assign):
+        first(p)
+        middle = observed(p)
+        inner = p.state.checkpoint()
+        second(p)
+        p.state.rollback(inner)
+        assert observed(p) == middle
+    second(p)
+    p.state.rollback(outer)
+    assert observed(p) == before
+
+
+def test_what_was_out_of_date_then_is_out_of_date_again() -> None:
+    p = Pendulum()
+    p.tip(p.state)
+    p.length.set(p.state, 4.0)
+    mark = p.state.checkpoint()
+    assert p.tip(p.state) == 2.0
+    p.state.rollback(mark)
+    assert not p.tip.is_realized(p.state)
+    assert p.tip(p.state) == 2.0
+
+
+def test_what_was_computed_since_for_other_values_is_not_valid() -> None:
+    p = Pendulum()
+    mark = p.state.checkpoint()
+    p.length.set(p.state, 4.0)
+    assert p.tip(p.state) == 2.0
+    p.state.rollback(mark)
+    assert not p.tip.is_realized(p.state)
+    assert p.tip(p.state) == 1.0
+
+
+def parities() -> tuple[State, DiscreteVariable[int], CacheEntry[int], CacheEntry[int], list[int]]:
+    """A number, whether it is odd (compared), what is below, and a list of its computations."""
+    state = state_of("a")
+    part, calls = state[0], list[int]()
+    number = part.allocate_discrete_variable(Stage.REPORT, 1)
+    odd = part.allocate_cache_entry_with_prerequisites(
+        *FOREVER, (number,), compute=lambda state: number(state) % 2, equal=True
+    )
+
+    def compute(state: State) -> int:
+        calls.append(odd(state))
+        return calls[-1]
+
+    below = part.allocate_cache_entry_with_prerequisites(*FOREVER, (odd,), compute=compute)
+    realize(state, Stage.INSTANCE)
+    below(state)
+    return state, number, odd, below, calls
+
+
+def test_an_entry_below_a_cut_is_to_be_verified_again() -> None:
+    state, number, odd, below, calls = parities()
+    number.set(state, 3)
+    mark = state.checkpoint()
+    for _ in range(2):
+        assert below(state) == 1
+        state.rollback(mark)
+        assert not odd.is_realized(state)
+        assert not below.is_realized(state)
+    assert calls == [1]
+
+
+def test_since_when_an_entry_has_its_value_comes_back() -> None:
+    state, number, odd, below, calls = parities()
+    number.set(state, 3)
+    odd(state)
+    mark = state.checkpoint()
+    number.set(state, 4)
+    odd(state)
+    state.rollback(mark)
+    assert odd.is_realized(state)
+    assert below(state) == 1
+    assert calls == [1]
+
+
+def test_a_computed_value_has_another_version_than_one_that_was_given_up() -> None:
+    state, number, odd, below, _ = parities()
+    mark = state.checkpoint()
+    versions = set()
+    for n in (2, 4, 6):
+        number.set(state, n)
+        assert below(state) == 0
+        versions |= {(odd.version(state), below.version(state), number.version(state))}
+        state.rollback(mark)
+    assert all(len({version[i] for version in versions}) == 3 for i in range(3))
+
+
+def test_an_item_that_was_allocated_since_is_gone_and_a_forgotten_one_is_back() -> None:
+    p = Pendulum()
+    mark = p.state.checkpoint()
+    forget_all(p)
+    new = p.state[0].discrete_variable_info(0)
+    with pytest.raises(ForeignNodeError):
+        p.length(p.state)
+    p.state.rollback(mark)
+    assert p.length(p.state) == 2.0
+    with pytest.raises(ForeignNodeError):
+        new(p.state)
+
+
+def test_lists_that_are_changed_in_place_come_back() -> None:
+    state = state_of("a")
+    items = state[0].allocate_discrete_variable(Stage.INSTANCE, [1])
+    stored = state[0].allocate_cache_entry(Stage.TOPOLOGY, value=[1])
+    realize(state, Stage.INSTANCE)
+    mark = state.checkpoint()
+    for _ in range(2):
+        items.upd(state).append(2)
+        items.upd(state).append(3)
+        assert items(state) == [1, 2, 3]
+        state[0].upd_cache_entry(stored).append(2)
+        state.rollback(mark)
+        assert items(state) == [1]
+        assert state[0].upd_cache_entry(stored) == [1]
+
+
+def test_objects_in_arrays_come_back_and_are_not_shared_by_copies() -> None:
+    state = state_of("a")
+    boxes = state[0].allocate_discrete_variable(
+        Stage.INSTANCE, np.array([[1], None], dtype=object)[:1]
+    )
+    mark = state.checkpoint()
+    boxes.upd(state)[0].append(2)
+    state.rollback(mark)
+    assert boxes(state)[0] == [1]
+    twin = state.copy(keep_cache=True)
+    boxes.upd(twin)[0].append(3)
+    assert (boxes(state)[0], boxes(twin)[0]) == ([1], [1, 3])
+
+
+def test_a_list_that_was_handed_out_before_does_not_reach_the_state_any_more() -> None:
+    state = state_of("a")
+    names = state[0].allocate_discrete_variable(Stage.INSTANCE, ["a"])
+    handed_out = names.upd(state)
+    mark = state.checkpoint()
+    handed_out.append("b")
+    assert names(state) == ["a"]
+    names.upd(state).append("c")
+    state.rollback(mark)
+    assert names(state) == ["a"]
+
+
+def test_views_handed_out_before_a_checkpoint_or_a_rollback_cannot_be_written_any_more() -> None:
+    p = Pendulum()
+    before = [p.state.upd_q(), p.state.upd_qdot(), p.state[0].upd_cache_entry(p.force)]
+    slices = [view[:] for view in before]
+    mark = p.state.checkpoint()
+    after: list[Vector] = [p.state.upd_q(), p.state.upd_qdot()]
+    after.append(p.state[0].upd_cache_entry(p.force))
+    p.state.rollback(mark)
+    for view in [*before, *after]:
+        with pytest.raises(ValueError, match="read-only"):
+            view[0] = 7.0
+    slices[2][:] = 7.0  # which nobody can seal
+    assert p.state[0].upd_cache_entry(p.force).tolist() == [0.0, 0.0]
+
+
+def test_whoever_holds_a_part_of_the_state_goes_back_with_it() -> None:
+    p = Pendulum()
+    part = p.state[0]
+    mark = p.state.checkpoint()
+    p.state.clear()
+    p.state.rollback(mark)
+    assert part.q.tolist() == [0.5]
+    assert part.get_discrete_variable(p.length) == 2.0
+
+
+# ---------------------------------------------------------------------- in a block
+
+
+def test_a_block_that_raises_is_undone() -> None:
+    p = Pendulum()
+    mark = p.state.checkpoint()
+
+    def fail() -> None:
+        with mark:
+            p.length.set(p.state, 9.0)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert p.length(p.state) == 2.0
+    assert mark.is_released
+
+
+def test_a_block_that_ends_well_is_kept() -> None:
+    p = Pendulum()
+    with p.state.checkpoint() as outer:
+        with p.state.checkpoint():
+            p.length.set(p.state, 9.0)
+        assert p.length(p.state) == 9.0
+        p.state.rollback(outer)
+        assert p.length(p.state) == 2.0
+        p.length.set(p.state, 7.0)
+    assert p.length(p.state) == 7.0
+    assert outer.is_released
+
+
+def test_a_block_whose_checkpoint_was_given_up_leaves_the_exception_alone() -> None:
+    p = Pendulum()
+    outer = p.state.checkpoint()
+
+    def fail() -> None:
+        with p.state.checkpoint():
+            p.length.set(p.state, 9.0)
+            p.state.rollback(outer)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert p.length(p.state) == 2.0
+
+
+def test_a_mark_that_nobody_holds_notes_no_more() -> None:
+    p = Pendulum()
+    store = p.state._contents.realization.store
+    for _ in range(5):
+        p.state.checkpoint()
+        gc.collect()
+    assert len(store.journals) == 1
+    first = p.state.checkpoint()
+    p.length.set(p.state, 3.0)
+    p.state.checkpoint()
+    gc.collect()
+    p.length.set(p.state, 4.0)
+    p.state.rollback(first)
+    assert p.length(p.state) == 2.0
+    first.release()
+    assert (store.journals, store.journal) == ([], None)
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+def test_a_block_cannot_begin_with_a_checkpoint_that_was_released_or_given_up() -> None:
+    p = Pendulum()
+    first, second, third = (p.state.checkpoint() for _ in range(3))
+    third.release()
+    p.state.rollback(first)
+    for mark, why in ((third, "released"), (second, "given up, by going back further")):
+        with pytest.raises(CheckpointError, match=why), mark:
+            pytest.fail("the block ran")
+
+
+def refused(p: Pendulum, mark: Any, error: type[Exception], match: str) -> None:
+    before = observed(p)
+    with pytest.raises(error, match=match):
+        p.state.rollback(mark)
+    assert observed(p) == before
+
+
+def test_marks_of_other_states_and_marks_that_are_gone_are_refused() -> None:
+    p = Pendulum()
+    refused(p, Pendulum().state.checkpoint(), CheckpointError, "one of another State")
+    refused(p, p.state.copy().checkpoint(), CheckpointError, "one of another State")
+    refused(p, "yesterday", CheckpointError, "'yesterday'")
+    first = p.state.checkpoint()
+    second, third = p.state.checkpoint(), p.state.checkpoint()
+    p.state.rollback(second)
+    refused(p, third, CheckpointError, "given up")
+    second.release()
+    second.release()
+    refused(p, second, CheckpointError, "released")
+    p.state.rollback(first)
+
+
+def test_a_copy_has_no_checkpoints() -> None:
+    p = Pendulum()
+    mark = p.state.checkpoint()
+    twin = p.state.copy(keep_cache=True)
+    with pytest.raises(CheckpointError):
+        twin.rollback(mark)
+    assert not twin._contents.realization.store.journals
+
+
+def test_nothing_goes_back_while_an_entry_is_computed() -> None:
+    state = state_of("a")
+    mark = state.checkpoint()
+    entry = state[0].allocate_lazy_cache_entry(
+        Stage.TOPOLOGY, compute=lambda state: state.rollback(mark)
+    )
+    mark = state.checkpoint()
+    realize(state, Stage.INSTANCE)
+    with pytest.raises(NodeInUseError):
+        entry(state)
+    making = state_of("b")
+    maker = making[0].allocate_lazy_cache_entry(Stage.TOPOLOGY, compute=State.checkpoint)
+    realize(making, Stage.INSTANCE)
+    with pytest.raises(NodeInUseError):
+        maker(making)
+    assert making._contents.checkpoints == []
+
+
+def test_a_frozen_state_has_no_checkpoints() -> None:
+    with pytest.raises(ReadOnlyError, match="checkpoint"):
+        Pendulum().state.frozen().checkpoint()
+
+
+def test_a_mark_cannot_be_pickled_and_says_what_it_is() -> None:
+    mark = Pendulum().state.checkpoint()
+    with pytest.raises(NotPicklableError):
+        mark.__reduce__()
+    assert repr(mark) == "Checkpoint(at Position, t=0)"
+    mark.release()
+    assert repr(mark) == "Checkpoint(released)"
+
+
+def test_a_strict_state_stays_strict() -> None:
+    state = state_of("a")
+    hidden = state[0].allocate_discrete_variable(Stage.INSTANCE, 1)
+    entry = state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY, compute=hidden)
+    realize(state, Stage.INSTANCE)
+    with strict(state):
+        mark = state.checkpoint()
+        state.invalidate_all(Stage.MODEL)
+        state.rollback(mark)
+        with pytest.raises(UndeclaredPrerequisiteError):
+            entry(state)
+    assert entry(state) == 1
+
+
+# ---------------------------------------------------------------------- what it costs
+
+
+def test_ten_of_ten_thousand_entries_are_noted_if_ten_are_touched() -> None:
+    state = state_of("a")
+    part = state[0]
+    variables = [part.allocate_discrete_variable(Stage.REPORT, i) for i in range(10_000)]
+    entries = [
+        part.allocate_cache_entry_with_prerequisites(*FOREVER, (v,), compute=v) for v in variables
+    ]
+    realize(state, Stage.INSTANCE)
+    for entry in entries:
+        entry(state)
+    mark = state.checkpoint()
+    for v, entry in list(zip(variables, entries, strict=True))[:10]:
+        v.set(state, -1)
+        entry(state)
+    assert mark._kept is not None
+    journal: Journal = mark._kept.journal
+    assert journal.whole is None
+    assert len(journal.nodes) <= 30
+    assert len(journal.gates) <= 30
+    state.rollback(mark)
+    assert all(entry.is_realized(state) for entry in entries)
+    assert [entry(state) for entry in entries] == list(range(10_000))
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def test_the_version_of_a_stage_reached_since_is_not_given_again() -> None:
+    p = Pendulum()
+    p.state.invalidate_all(Stage.POSITION)
+    mark = p.state.checkpoint()
+    p.state.q = [1.0]
+    realize(p.state, Stage.POSITION)
+    versions, part_versions = p.state.stage_versions, p.state[0].stage_versions
+    p.state.rollback(mark)
+    realize(p.state, Stage.POSITION)
+    assert p.state.lowest_stage_difference(versions) == Stage.POSITION
+    assert p.state[0].stage_versions[Stage.POSITION] > part_versions[Stage.POSITION]
+
+
+def test_the_version_of_q_is_not_given_again_to_another_one() -> None:
+    state = state_of("a")
+    realize(state, Stage.TOPOLOGY)
+    mark = state.checkpoint()
+    versions = []
+    for count in range(3):
+        state[0].allocate_q([float(count)] * count)
+        realize(state, Stage.MODEL)
+        versions.append(state.q_value_version)
+        state.rollback(mark)
+    assert len(set(versions)) == 3
+
+
+def test_a_subsystem_that_takes_the_place_of_another_has_higher_versions() -> None:
+    state = state_of("a")
+    mark = state.checkpoint()
+    state.add_subsystem("b")
+    realize(state, Stage.TOPOLOGY)
+    state.invalidate_all(Stage.TOPOLOGY)
+    realize(state, Stage.MODEL)
+    highest = max(state[1].stage_versions)
+    state.rollback(mark)
+    state.add_subsystem("c")
+    assert min(state[1].stage_versions[1:]) > highest
+
+
+class StageMachine(RuleBasedStateMachine):
+    """Stages go up and down and back; each reaching of a stage has a number of its own."""
+
+    @initialize(subsystems=st.integers(1, 3))
+    def start(self, subsystems: int) -> None:
+        self.state = state_of(*"abc"[:subsystems])
+        self.marks: list[tuple[Checkpoint, dict[object, int]]] = []
+        self.reached: dict[object, int] = {}  # by who and stage: when it was reached, by this count
+        self.count = 0
+        self.seen: dict[object, int] = {}
+
+    def reach(self, who: object, stage: Stage) -> None:
+        self.count += 1
+        self.reached[who, stage] = self.count
+
+    @rule(data=st.data())
+    def advance_one(self, data: st.DataObject) -> None:
+        x = data.draw(st.integers(0, self.state.num_subsystems - 1))
+        if self.state[x].stage < Stage.REPORT:
+            stage = self.state[x].stage.next()
+            self.state[x].advance_to_stage(stage)
+            self.reach(x, stage)
+
+    @rule(stage=st.sampled_from(list(Stage)[1:-1]))
+    def advance_all(self, stage: Stage) -> None:
+        while self.state.stage < stage:
+            upcoming = self.state.stage.next()
+            for part in self.state:
+                if part.stage < upcoming:
+                    part.advance_to_stage(upcoming)
+                    self.reach(part.index, upcoming)
+            self.state.advance_to_stage(upcoming)
+            self.reach("system", upcoming)
+
+    @rule(stage=st.sampled_from(list(Stage)[1:-1]))
+    def invalidate(self, stage: Stage) -> None:
+        self.state.invalidate_all(stage)
+
+    @rule()
+    def clear_and_go_back(self) -> None:
+        if self.marks:
+            self.state.clear()
+            self.state.add_subsystem()
+            realize(self.state, Stage.TIME)
+            self.go_back(0)
+
+    @rule()
+    def checkpoint(self) -> None:
+        self.marks.append((self.state.checkpoint(), self.reached.copy()))
+
+    @rule(data=st.data())
+    def rollback(self, data: st.DataObject) -> None:
+        if self.marks:
+            self.go_back(data.draw(st.integers(0, len(self.marks) - 1)))
+
+    def go_back(self, i: int) -> None:
+        mark, reached = self.marks[i]
+        self.state.rollback(mark)
+        del self.marks[i + 1 :]
+        self.reached = reached.copy()
+
+    @invariant()
+    def a_version_stands_for_one_time_that_a_stage_was_reached(self) -> None:
+        for part in self.state:
+            self.check(part.index, part.stage, part.stage_versions)
+        self.check("system", self.state.stage, self.state.stage_versions)
+
+    def check(self, who: object, at: Stage, versions: tuple[int, ...]) -> None:
+        for stage in list(Stage)[1 : at + 1]:
+            reached = self.reached[who, stage]
+            assert self.seen.setdefault((who, stage, versions[stage]), reached) == reached
+
+
+TestStageMachine = StageMachine.TestCase
+TestStageMachine.settings = settings(max_examples=max(settings().max_examples // 2, 1))
