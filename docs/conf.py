@@ -24,11 +24,13 @@ napoleon_google_docstring = False
 # What the strict build (-n) cannot find: the documentation of Python and NumPy, which is not looked
 # up since the build needs no network; type variables; words that stand for a type in a docstring.
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|threading)\.\w+(\[.*)?"),
+    ("py:class", r"(collections\.abc|contextlib|threading)\.\w+(\[.*)?"),
     ("py:class", r"numpy\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
     ("py:class", r"stagecache\.system\.\w+\.\w+Declaration"),  # what a decorator returns
-    ("py:class", r"array_like|callable|handles|hashable|int to list|iterable|sequence|Contents"),
+    ("py:class", r"array_like|callable|handles|hashable|int to (int|list|tuple)|iterable|sequence"),
+    ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
+    ("py:class", r"hypothesis\..+|stagecache\.testing\.\w+\.\w+"),
     ("py:class", r"optional|\d|[mn]"),  # of a type: (n, 3) array_like, optional
 ]
 
@@ -44,15 +46,11 @@ def set_off_colon(_app: "Sphinx", what: str, *rest: object) -> None:
 
 
 # What only a graph, a State or a System makes.
-MADE = ("AbstractHandle", "AbstractNode", "CacheEntry", "ContinuousVariable", "DiscreteVariable")
-MADE += ("Entry", "SubsystemState", "TimeVariable", "Variable", "AbstractContinuousVariable")
-MADE += (
-    "AbstractDeclaration",
-    "AutoUpdateVariable",
-    "AbstractSystem",
-    "Family",
-    "ScalarVariable",
-    "SystemStatistics",
+MADE = (
+    *("AbstractContinuousVariable", "AbstractDeclaration", "AbstractHandle", "AbstractNode"),
+    *("AbstractSystem", "AutoUpdateVariable", "CacheEntry", "Checkpoint", "ContinuousVariable"),
+    *("DiscreteVariable", "Entry", "Family", "ScalarVariable", "SubsystemState"),
+    *("SystemStatistics", "TimeVariable", "Variable"),
 )
 
 # What people call a type that autodoc writes out.

@@ -1,70 +1,34 @@
-"""stagecache: a reactive dependency-graph cache for simulation models."""
+"""stagecache: a reactive dependency-graph cache for simulation models.
 
-from stagecache.graph import (
-    AbstractNode,
-    Entry,
-    Graph,
-    GraphStatistics,
-    NodeKind,
-    Store,
-    Structure,
-    Variable,
-)
-from stagecache.state import (
-    AbstractContinuousState,
-    AbstractContinuousVariable,
-    AbstractElementView,
-    AbstractHandle,
-    AutoUpdateVariable,
-    CacheEntry,
-    ContinuousState,
-    ContinuousVariable,
-    DiagramContinuousState,
-    DiscreteVariable,
-    ScalarVariable,
-    Stage,
-    State,
-    SubsystemState,
-    TimeVariable,
-)
-from stagecache.system import (
-    AbstractDeclaration,
-    AbstractDecoration,
-    AbstractSystem,
-    CoordinateDirection,
-    DecorativeBrick,
-    DecorativeCylinder,
-    DecorativeFrame,
-    DecorativeLine,
-    DecorativeMesh,
-    DecorativePoint,
-    DecorativeSphere,
-    DecorativeText,
-    DefaultSystemSubsystem,
-    Family,
-    Subsystem,
-    System,
-    SystemStatistics,
-    TriggerDirection,
-    acceleration_error,
-    auto_update,
-    cached,
-    cached_family,
-    discrete,
-    discrete_family,
-    event_trigger,
-    modeling_option,
-    parameter,
-    parameter_family,
-    position_error,
-    q_variable,
-    q_variable_family,
-    u_variable,
-    u_variable_family,
-    velocity_error,
-    z_variable,
-    z_variable_family,
-)
+A name is looked up when it is first asked for (PEP 562), in one package after the other, each of
+which imports those before it anyway. So neither the command line nor the plugin of pytest waits for
+NumPy. For type checkers, the names are those of the packages.
+"""
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stagecache.graph import *
+    from stagecache.state import *
+    from stagecache.system import *
+else:
+
+    def __getattr__(name: str) -> object:
+        if name in ("errors", "graph", "state", "system"):
+            return import_module(f"stagecache.{name}")
+        if name in __all__:
+            for package in ("graph", "state", "system"):
+                module = import_module(f"stagecache.{package}")
+                if name in module.__all__:
+                    return globals().setdefault(name, getattr(module, name))
+        this = sys.modules[__name__]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=this)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AbstractContinuousState",
@@ -77,6 +41,7 @@ __all__ = [
     "AbstractSystem",
     "AutoUpdateVariable",
     "CacheEntry",
+    "Checkpoint",
     "ContinuousState",
     "ContinuousVariable",
     "CoordinateDirection",
@@ -96,6 +61,8 @@ __all__ = [
     "Graph",
     "GraphStatistics",
     "NodeKind",
+    "OverDeclared",
+    "ReadLog",
     "ScalarVariable",
     "Stage",
     "State",
@@ -107,6 +74,7 @@ __all__ = [
     "SystemStatistics",
     "TimeVariable",
     "TriggerDirection",
+    "UndeclaredRead",
     "Variable",
     "acceleration_error",
     "auto_update",
@@ -121,9 +89,11 @@ __all__ = [
     "position_error",
     "q_variable",
     "q_variable_family",
+    "strict",
     "u_variable",
     "u_variable_family",
     "velocity_error",
+    "verify",
     "z_variable",
     "z_variable_family",
 ]

@@ -1,5 +1,6 @@
 """The State: stages, variables, cache entries and partitions, built on the graph."""
 
+from stagecache.state.checkpoint import Checkpoint
 from stagecache.state.continuous_state import AbstractContinuousState, ContinuousState
 from stagecache.state.diagram_continuous_state import DiagramContinuousState
 from stagecache.state.element_views import AbstractElementView
@@ -13,8 +14,10 @@ from stagecache.state.handles import (
     ScalarVariable,
     TimeVariable,
 )
+from stagecache.state.reads import OverDeclared, ReadLog, UndeclaredRead
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.state.strict import strict, verify
 from stagecache.state.subsystem_state import SubsystemState
 
 __all__ = [
@@ -24,13 +27,19 @@ __all__ = [
     "AbstractHandle",
     "AutoUpdateVariable",
     "CacheEntry",
+    "Checkpoint",
     "ContinuousState",
     "ContinuousVariable",
     "DiagramContinuousState",
     "DiscreteVariable",
+    "OverDeclared",
+    "ReadLog",
     "ScalarVariable",
     "Stage",
     "State",
     "SubsystemState",
     "TimeVariable",
+    "UndeclaredRead",
+    "strict",
+    "verify",
 ]

@@ -17,6 +17,8 @@ from stagecache.errors import (
     brief,
 )
 from stagecache.graph.evaluation import Arguments
+from stagecache.graph.store import Store
+from stagecache.state.checkpoint import Checkpoint, go_back
 from stagecache.state.contents import Contents
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
@@ -27,10 +29,11 @@ from stagecache.state.handles import (
     Vector,
 )
 from stagecache.state.partition import AbstractPartition
+from stagecache.state.reads import ReadLog
 from stagecache.state.realization import Realization, new_variables, new_wholes
 from stagecache.state.refusals import check_count, check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import INSTANCE, TOPOLOGY
+from stagecache.state.staged import FROZEN, INSTANCE, TOPOLOGY
 from stagecache.state.subsystem_state import SubsystemState
 from stagecache.state.vectors import (
     EVENT_TRIGGERS,
@@ -38,6 +41,7 @@ from stagecache.state.vectors import (
     YERR,
     Y,
 )
+from stagecache.state.watching import begin_watching, watch_new
 
 
 @final
@@ -50,6 +54,12 @@ class State(AbstractPartition):
 
     Any number of threads may read one State; a write needs it to itself, for which there is
     `lock`.
+
+    Parameters
+    ----------
+    strict : bool
+        Whether what computations read is watched from the beginning, here and in all copies, and
+        is refused where it is not declared; see `strict`.
 
     Examples
     --------
@@ -71,8 +81,10 @@ class State(AbstractPartition):
 
     __slots__ = ("__weakref__", "_contents", "_lock", "_store")
 
-    def __init__(self) -> None:
+    def __init__(self, *, strict: bool = False) -> None:
         self._become(Contents(Realization.empty(_binder(self), new_variables())))
+        if strict:
+            begin_watching(self, ReadLog(is_permanent=True))
 
     @classmethod
     def _of_system(cls, system: Any, variables: dict[str, AbstractHandle]) -> "State":
@@ -84,9 +96,15 @@ class State(AbstractPartition):
     def _become(self, contents: Contents) -> None:
         self._contents = contents
         self._index = None
-        self._store = contents.realization.store
         self._lock = RLock()
+        watch_new(self)
+        self._link()
         self._register()
+
+    def _link(self) -> None:
+        """Let handles look into the store; in strict mode, into an empty one, so that they ask."""
+        contents = self._contents
+        self._store = contents.realization.store if contents.watch is None else Store()
 
     def _register(self) -> None:
         """Let the System know which States it has."""
@@ -95,7 +113,7 @@ class State(AbstractPartition):
 
     # ------------------------------------------------------------------ life
 
-    def copy(self) -> "State":
+    def copy(self, *, keep_cache: bool = False) -> "State":
         """Return an independent State with the same variables, at Instance or before.
 
         Variables come along with their versions and update times, and so do weights and numbers of
@@ -106,16 +124,80 @@ class State(AbstractPartition):
 
         Cost O(items), as copies of flat lists.
 
+        Parameters
+        ----------
+        keep_cache : bool
+            Whether the copy is realized as far as this State is, with all that is valid here, and
+            with what is allocated but not advanced over. Computed values are shared: they are
+            replaced by new ones, and never changed.
+
         Raises
         ------
         PrerequisiteStageError
             What is copied would depend on something that is left out.
+        ReadOnlyError
+            The cache is to be kept of a State that is being realized.
         """
         twin = State.__new__(State)
-        twin._become(self._contents.copy(_binder(twin)))
+        bind = _binder(twin)
+        twin._become(self._contents.clone(bind) if keep_cache else self._contents.copy(bind))
         return twin
 
-    __copy__ = copy
+    def __copy__(self) -> "State":
+        return self.copy()
+
+    def frozen(self) -> "State":
+        """Return a copy with its cache, in which nothing is written and nothing computed.
+
+        What is realized can be read, by any number of threads; a read of anything else raises.
+        A copy of it is free again.
+        """
+        twin = self.copy(keep_cache=True)
+        twin._contents.guard = twin._contents.guard or FROZEN
+        return twin
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it came from `frozen`."""
+        return self._contents.guard is FROZEN
+
+    def checkpoint(self) -> Checkpoint:
+        """Return a mark to which `rollback` goes back, any number of times.
+
+        What was handed out to be written is of no use any more: views are sealed, and of other
+        values the State keeps a copy. From now on, what changes is noted, until the mark is
+        released, or nobody holds it when the next one is made.
+
+        Cost O(size of the vectors + subsystems + discrete variables that were written).
+
+        Returns
+        -------
+        Checkpoint
+            Also a context manager, which goes back if the block raises.
+
+        Raises
+        ------
+        ReadOnlyError, NodeInUseError
+            The State is being realized, or an entry computed.
+        """
+        return Checkpoint(self)
+
+    def rollback(self, mark: Checkpoint) -> None:
+        """Make everything what it was at a checkpoint: variables, versions, stages, items, caches.
+
+        What was realized then is realized, without being computed; what was computed since is not.
+        Checkpoints made later are given up. Version numbers that were given since are not given
+        again. Cost O(changes since + size of the vectors + subsystems).
+
+        Raises
+        ------
+        CheckpointError
+            It is none of this State, or was released or given up.
+        ReadOnlyError, NodeInUseError, TopologyVersionError
+            And nothing has changed.
+        """
+        go_back(self._contents, mark)
+        self._link()
 
     def __deepcopy__(self, memo: object) -> "State":
         return self.copy()
@@ -145,7 +227,7 @@ class State(AbstractPartition):
         if other is not self:
             self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
             self._contents.assign(other._contents.copy(_binder(self)))
-            self._store = self._contents.realization.store
+            self._link()
             self._register()
 
     def clear(self) -> None:
@@ -176,6 +258,11 @@ class State(AbstractPartition):
     def system(self) -> Any:
         """The System whose State it is; None if it was made by hand."""
         return self._contents.system
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the reads of its computations are watched, as `strict` and `verify` do."""
+        return self._contents.watch is not None
 
     @property
     def lock(self) -> RLock:
@@ -360,8 +447,7 @@ class State(AbstractPartition):
     @property
     def time(self) -> float:
         """The time. Needs the system at Topology; 0 at first. A write invalidates Time."""
-        self._contents.require_stage(TOPOLOGY, None, "time")
-        return self._contents.time
+        return self._contents.read_time()
 
     @time.setter
     def time(self, time: float) -> None:
@@ -443,7 +529,7 @@ class State(AbstractPartition):
         self._contents.auto_update()
 
     def _value_version(self, name: Literal["q", "u", "z"]) -> int:
-        return self._store.versions[self.variable(name)._node]
+        return self._contents.version(self.variable(name))
 
     # ------------------------------------------------------------------ what is computed
 
@@ -482,8 +568,7 @@ class State(AbstractPartition):
     @property
     def num_event_triggers(self) -> int:
         """Number of event triggers of all stages. Needs the system at Instance."""
-        self._contents.require_stage(INSTANCE, None, "the number of event triggers")
-        return len(self._contents.pools.whole["event_triggers"])
+        return self._contents.num_all_triggers()
 
     # ------------------------------------------------------------------ showing
 
