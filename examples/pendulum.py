@@ -58,6 +58,12 @@ class Anchor(Subsystem):
         return -self.pendulum.weight(state) * float(self.pendulum.tip(state)[0])
 
 
+def make_system() -> System:
+    """The model, for `stagecache check examples/pendulum.py`."""
+    pendulum = Pendulum()
+    return System(pendulum, anchor=Anchor(pendulum))
+
+
 def main() -> None:
     """Read, write, and read again."""
     pendulum = Pendulum()

@@ -3,6 +3,8 @@
 A subcommand imports what it needs when it runs, so that none pays for another.
 """
 
+from typing import Final
+
 import click
 
 from stagecache.errors import StagecacheError
@@ -58,3 +60,72 @@ def demo(write: tuple[str, float]) -> None:
     from stagecache.demo import show  # noqa: PLC0415
 
     show(Console(highlight=False), *write)
+
+
+CHECKS: Final = ("coherence", "precision", "strict", "pickle", "threads")
+
+
+@main.command(
+    epilog="""\b
+Checks:
+  coherence  Each read gives what a new computation gives, after random writes.
+  precision  No prerequisite is declared that is never read.
+  strict     Each computation reads only what it declares.
+  pickle     The System and its States are the same in another process.
+  threads    Several threads that read one State get what one gets.
+
+\b
+Examples:
+  stagecache check stagecache.demo.pendulum --examples 10
+  stagecache check stagecache.demo.pendulum:make_system --check strict --seed 1
+"""
+)
+@click.argument("model")
+@click.option(
+    "--check",
+    "checks",
+    type=click.Choice(CHECKS),
+    multiple=True,
+    help="Run this check, and others so named; without it, all.",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="How many random programs each check runs.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Run the same programs as the last time with this seed.  [default: another each time]",
+)
+@click.pass_context
+def check(
+    context: click.Context, model: str, checks: tuple[str, ...], examples: int, seed: int | None
+) -> None:
+    """Search a model for faults in what it declares.
+
+    MODEL is module:name or path/to/file.py:name, and names a System, or what can be called without
+    arguments and returns one. The name may be left out if there is only one.
+
+    The exit status is 0 if all checks pass, and 1 if one fails. It needs Hypothesis: pip install
+    'stagecache[testing]'.
+    """
+    from random import randrange  # noqa: PLC0415
+
+    from rich.console import Console  # noqa: PLC0415
+
+    from stagecache.cli_check import check_model  # noqa: PLC0415
+
+    passed = check_model(
+        model,
+        checks or CHECKS,
+        examples=examples,
+        seed=randrange(2**32) if seed is None else seed,
+        out=Console(highlight=False),
+        err=Console(stderr=True),
+    )
+    context.exit(0 if passed else 1)

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import pkgutil
+import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
@@ -16,7 +17,10 @@ SOURCES = Path(__file__).parents[1] / "src"
 
 # Each may import from itself and from those before it.
 LAYERS = ["errors", "graph", "state", "system", "multibody"]
-SEES_ALL = {"testing", "cli", "demo", "__main__", "__init__"}
+SEES_ALL = {"testing", "cli", "cli_check", "loading", "demo", "__main__", "__init__"}
+
+# What takes long to import: neither the command line nor the plugin of pytest does.
+LARGE = {"attrs", "hypothesis", "networkx", "numpy", "rich", "scipy"}
 
 MODULES = ["stagecache"] + [
     info.name
@@ -91,6 +95,42 @@ def test_each_public_name_has_one_home() -> None:
         home = getattr(stagecache, name).__module__
         assert home.startswith("stagecache."), f"{name} lives in {home}"
         assert getattr(importlib.import_module(home), name) is getattr(stagecache, name)
+
+
+def test_the_package_offers_what_its_packages_offer() -> None:
+    packages = [stagecache.graph, stagecache.state, stagecache.system]
+    assert stagecache.__all__ == sorted(name for package in packages for name in package.__all__)
+    assert set(stagecache.__all__) < set(dir(stagecache))
+    scope: dict[str, object] = {}
+    exec("from stagecache import *", scope)
+    assert set(stagecache.__all__) < scope.keys()
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error_with_a_suggestion() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Sytem'") as caught:
+        _ = stagecache.Sytem  # type: ignore[attr-defined]  # is refused
+    assert (caught.value.name, caught.value.obj) == ("Sytem", stagecache)
+    with pytest.raises(ImportError, match="cannot import name 'Sytem'"):
+        from stagecache import Sytem  # type: ignore[attr-defined]  # noqa: F401, PLC0415
+
+
+@pytest.mark.parametrize(
+    "first", ["stagecache", "stagecache.errors", "stagecache.cli", "stagecache.testing.plugin"]
+)
+def test_what_is_imported_first_imports_no_large_library(first: str) -> None:
+    program = (
+        "import sys\n"
+        "import pytest, click  # whatever they import\n"
+        "others = set(sys.modules)\n"
+        f"import {first}\n"
+        f"print(sorted(({LARGE} | {{'stagecache.state'}}) & sys.modules.keys() - others))\n"
+        "import stagecache\n"
+        "print(stagecache.Stage.TIME, stagecache.state.__name__, stagecache.errors.__name__)\n"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
+    assert printed == "[]\nTime stagecache.state stagecache.errors\n"
 
 
 def test_types_are_shipped() -> None:

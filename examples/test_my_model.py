@@ -1,0 +1,105 @@
+"""A model of one's own, and three ways to test it with pytest: a file to copy.
+
+::
+
+    test_tank                 all checks, with the fixture that stagecache brings
+    test_a_tank_in_use        one check, with values that such a tank can have
+    TestTank                  random operations, with a rule and an invariant of its own
+
+Run it: python examples/test_my_model.py, or: pytest examples/test_my_model.py
+"""
+
+import math
+from collections.abc import Callable
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, rule
+
+from stagecache import Stage, State, Subsystem, System, cached, parameter, z_variable
+from stagecache.testing import InvalidationMachine, check_all, check_coherence
+
+# ---------------------------------------------------------------------- the model
+
+
+class Tank(Subsystem):
+    """Water that runs out through a hole in the floor of a tank."""
+
+    area = parameter(2.0)  # m², of the floor
+    hole = parameter(0.01)  # m²
+    gravity = parameter(9.81)  # m/s²
+    level = z_variable(1.5)  # m
+
+    @cached(prerequisites=(level, area))
+    def volume(self, state: State) -> float:
+        """Of the water [m³]."""
+        return self.level(state) * self.area(state)
+
+    @cached(prerequisites=(level, gravity))
+    def speed(self, state: State) -> float:
+        """Of the water in the hole, as Torricelli says [m/s]."""
+        return math.sqrt(2 * max(self.gravity(state) * self.level(state), 0.0))
+
+    @cached(prerequisites=(speed, hole))
+    def outflow(self, state: State) -> float:
+        """How much water runs out [m³/s]."""
+        return self.speed(state) * self.hole(state)
+
+    def realize_dynamics(self, state: State) -> None:
+        """The level falls."""
+        state[self].upd_zdot()[0] = -self.outflow(state) / self.area(state)
+
+
+# ---------------------------------------------------------------------- its tests
+
+
+def test_tank(check_invalidation: Callable[[System], object]) -> None:
+    """Every check: what is declared is what is read, and the cache is never stale."""
+    check_invalidation(System(Tank()))
+
+
+def test_a_tank_in_use() -> None:
+    """Where numbers have to make sense, say which do."""
+    tank = Tank()
+    result = check_coherence(
+        System(tank),
+        strategies={tank.area: st.floats(0.1, 10), tank.level: st.floats(0, 3)},
+    )
+    assert result.examples > 0
+
+
+class TankMachine(InvalidationMachine):
+    """Random writes, reads, stages and copies, and what is done with a tank beside that."""
+
+    def make_system(self) -> System:
+        """A new one for each run."""
+        self.tank = Tank()
+        return System(self.tank)
+
+    @rule(amount=st.floats(0, 1))
+    def pour(self, amount: float) -> None:
+        """Let the level rise [m]."""
+        self.system.realize(self.state, Stage.MODEL)
+        self.tank.level.set(self.state, self.tank.level(self.state) + amount)
+
+    @invariant()
+    def water_runs_out_only_if_there_is_some(self) -> None:
+        """It reads the outflow after each step, so a step that leaves it stale is noticed."""
+        self.system.realize(self.state, Stage.MODEL)
+        outflow = self.tank.outflow(self.state)
+        if self.tank.level(self.state) * self.tank.gravity(self.state) <= 0:
+            assert outflow == 0
+
+
+TestTank = TankMachine.TestCase
+TestTank.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+
+
+def main() -> None:
+    """Run the checks without pytest, and print what was done."""
+    for result in check_all(System(Tank()), settings=settings(max_examples=20)):
+        print(result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""Find the System that is named on a command line.
+
+::
+
+    path/to/model.py:make_system      a file, and what is to be taken from it
+    package.module:rig.system         a module, and an attribute of an attribute
+    path/to/model.py                  the only one there
+"""
+
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
+from typing import Final, get_type_hints
+
+from stagecache.errors import (
+    ModelImportError,
+    NotASystemError,
+    StagecacheError,
+    UnknownModelError,
+    brief,
+)
+from stagecache.system import System
+
+MEND_IT: Final = "mend that, or run in the environment for which it was written"
+STAGECACHE: Final = f"{Path(__file__).parent}{os.sep}"
+
+
+def load_system(model: str) -> System:
+    """Import a module or a file, and take a System from it, or make one.
+
+    As for a script, the folder of a file, and the current one for a module, comes first where
+    Python looks for modules, and stays there. A file in a package is imported as a module of it.
+
+    Parameters
+    ----------
+    model : str
+        `module:name` or `path/to/file.py:name`. The name is that of a System, or of something that
+        can be called without arguments and returns one. Without it, the only System of the module
+        is taken, or else the only function or class of it that makes one: by the annotation of what
+        it returns, or as a subclass of System.
+
+    Raises
+    ------
+    ModelImportError
+        There is no such module or file, or it raises when it is imported; or no module can have
+        that name.
+    UnknownModelError
+        It has no such name, or none was given and there is not exactly one System.
+    NotASystemError
+        What has that name is no System, and does not return one, or raises.
+    """
+    place, name = _split(model)
+    is_file = place.endswith(".py") or "/" in place or os.sep in place
+    module = _import_file(place) if is_file else _import_module(place)
+    if not name:
+        name = _only_name(module, place)
+    return _system_of(_attribute(module, place, name), f"{place}:{name}")
+
+
+def _split(model: str) -> tuple[str, str]:
+    """Split at the colon before a name; that of a drive of Windows is not one."""
+    place, _, name = model.rpartition(":")
+    if place and all(part.isidentifier() for part in name.split(".")):
+        return place, name
+    return model.removesuffix(":"), ""
+
+
+# ---------------------------------------------------------------------- modules
+
+
+def _import_file(place: str) -> ModuleType:
+    path = Path(place).resolve()
+    if not path.is_file() or path.suffix != ".py":
+        raise ModelImportError(
+            f"{place}: is no file of Python",
+            "the path of a .py file, or the name of a module",
+            "a folder" if path.is_dir() else "another file" if path.exists() else "nothing there",
+            f"the current folder is {Path.cwd()}",
+        )
+    folder, parts = path.parent, [path.stem]
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    name = ".".join(parts)
+    _look_first_in(folder)
+    module = _import(name, place)
+    if Path(module.__file__ or "").resolve() != path:
+        raise ModelImportError(
+            f"{place}: another module has its name",
+            f"{name} to be this file",
+            module.__file__ or f"a module of Python, {name}",
+            "give the file another name",
+        )
+    return module
+
+
+def _import_module(name: str) -> ModuleType:
+    if ":" in name or not all(name.split(".")):
+        raise ModelImportError(
+            f"{name or repr(name)}: is no name of a module",
+            "package.module:name, or path/to/file.py:name",
+            repr(name),
+            "write the full name, as after `import`, or the path of a .py file",
+        )
+    _look_first_in(Path.cwd())
+    return _import(name, name)
+
+
+def _look_first_in(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _import(name: str, place: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and f"{name}.".startswith(f"{error.name}."):
+            raise ModelImportError(
+                f"{place}: there is no such module",
+                "the name of a module that can be imported, or the path of a .py file",
+                str(error),
+                f"run in the folder or the environment where it is found; this is {Path.cwd()}",
+            ) from None
+        raise _failed(place, error) from error
+    except (Exception, SystemExit) as error:
+        raise _failed(place, error) from error
+
+
+def _failed(place: str, error: BaseException) -> ModelImportError:
+    return ModelImportError(
+        f"{place}: cannot be imported",
+        "a module that raises nothing when it is imported",
+        _told(error),
+        MEND_IT,
+    )
+
+
+def _told(error: BaseException) -> str:
+    """What a model raised, on one line, and the innermost place that is not in stagecache."""
+    what = error.what if isinstance(error, StagecacheError) else str(error)
+    text = f"{type(error).__name__}: {what}"
+    if isinstance(error, SyntaxError):
+        return text
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(STAGECACHE)]
+    return f"{text}, at {(own or frames)[-1].filename}:{(own or frames)[-1].lineno}"
+
+
+# ---------------------------------------------------------------------- what is in them
+
+
+def _attribute(module: ModuleType, place: str, name: str) -> object:
+    try:
+        return attrgetter(name)(module)
+    except AttributeError as error:
+        near = get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], n=1)
+        raise UnknownModelError(
+            f"{place}: has nothing of that name",
+            "a System, or a function that returns one",
+            f"{name!r}: {error}",
+            f"did you mean {near[0]!r}?" if near else _choice(place, _candidates(module)),
+        ) from None
+
+
+def _only_name(module: ModuleType, place: str) -> str:
+    names = _candidates(module)
+    if len(names) == 1:
+        return names[0]
+    raise UnknownModelError(
+        f"{place}: which System is meant?",
+        "the name of one, or a module with exactly one",
+        f"{len(names)}: {', '.join(names)}" if names else "none",
+        _choice(place, names),
+    )
+
+
+def _choice(place: str, names: list[str]) -> str:
+    if names:
+        return f"write {' or '.join(f'{place}:{name}' for name in names[:5])}"
+    return "write a function there: def make_system() -> System"
+
+
+def _candidates(module: ModuleType) -> list[str]:
+    """The names of its Systems, each once; if it has none, of what it has that makes one."""
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    systems = {id(v): name for name, v in reversed(public.items()) if isinstance(v, System)}
+    if systems:
+        return sorted(systems.values())
+    own = {n: v for n, v in public.items() if getattr(v, "__module__", None) == module.__name__}
+    return [name for name, value in own.items() if callable(value) and _makes_system(value)]
+
+
+def _makes_system(maker: Callable[..., object]) -> bool:
+    try:
+        made = maker if isinstance(maker, type) else get_type_hints(maker).get("return")
+        inspect.signature(maker).bind()
+    except (NameError, TypeError, ValueError):  # an annotation of no effect, a parameter, builtin
+        return False
+    return isinstance(made, type) and issubclass(made, System)
+
+
+def _system_of(found: object, path: str) -> System:
+    if isinstance(found, System):
+        return found
+    expected = "a System, or what can be called without arguments and returns one"
+    if not callable(found):
+        raise NotASystemError(f"{path}: is no System", expected, brief(found), "name another")
+    try:
+        inspect.signature(found).bind()
+    except TypeError as error:
+        cure = "write a function without parameters that calls it"
+        raise NotASystemError(f"{path}: needs arguments", expected, str(error), cure) from None
+    except ValueError:  # no signature is known of it: the call will tell
+        pass
+    try:
+        made = found()
+    except (Exception, SystemExit) as error:
+        raise NotASystemError(f"{path}: raises", expected, _told(error), MEND_IT) from error
+    if isinstance(made, System):
+        return made
+    cure = "return System(...) there"
+    raise NotASystemError(f"{path}: does not return a System", expected, brief(made), cure)

@@ -1,0 +1,97 @@
+"""Whether computations read only what they declare, whatever the variables are."""
+
+from textwrap import indent
+
+from hypothesis import settings as Settings  # noqa: N812  # a class
+
+from stagecache.state.strict import strict, verify
+from stagecache.system.system import System
+from stagecache.testing.explore import Progress, explore
+from stagecache.testing.failure import Failure
+from stagecache.testing.inventory import Inventory, Strategies
+from stagecache.testing.operation import ReadAll
+from stagecache.testing.oracle import Subject
+from stagecache.testing.programs import programs
+from stagecache.testing.rebuild import Blueprint
+from stagecache.testing.report import FIRST, program
+from stagecache.testing.result import CheckResult
+from stagecache.testing.run import FOUND_BY_STRICT, Run, state_name
+from stagecache.testing.shortening import Program
+
+
+class StrictFailure(Failure):
+    """What strict mode has raised, or verify mode after it."""
+
+    def __init__(
+        self, error: Exception, run: Run, subject: Subject | None, lines: int, number: int
+    ) -> None:
+        subject = subject or Subject(vector=str(error).partition("\n")[0])
+        super().__init__(type(error).__name__, run, number, subject, lines=lines)
+        self.error = error
+
+    def program(self) -> str:
+        """The lines up to the number are in strict mode, and the others verify."""
+        lines, names = self.run.lines, state_name(self.number)
+        parts = ["with strict():", indent("\n".join([FIRST, *lines[: self.lines]]), "    ")]
+        if lines[self.lines :]:
+            parts += [f"with verify({names}):", indent("\n".join(lines[self.lines :]), "    ")]
+        return program(self.run, "\n".join(parts))
+
+
+def check_strict(
+    system: System,
+    *,
+    strategies: Strategies | None = None,
+    settings: Settings | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> CheckResult:
+    """Check by random programs that computations read only what they declare.
+
+    The programs of `check_coherence`, which see, are performed in strict mode; at the end of each,
+    all that is realized is verified. So it finds what has led to no wrong value yet.
+
+    Raises
+    ------
+    UndeclaredPrerequisiteError
+        A computation reads what its entry does not declare. It names both, and what to write.
+    MutatedValueError
+        A value was changed in place.
+    StaleValueError
+        An entry computes another value than it did, though nothing has changed that it declares.
+        To each of these, a note is added with the shortest program that shows it.
+    """
+    has = Inventory(system, strategies)
+    blueprint = Blueprint(system)
+
+    def in_strict_mode(operations: Program) -> int:
+        count, lines, number = 0, None, 0
+        run: Run | None = None
+        try:
+            with strict():
+                run = Run(blueprint.build())
+                count = run.perform(operations)
+            lines = len(run.lines)
+            for number, state in enumerate(run.states):
+                del run.lines[lines:]
+                with verify(state):
+                    run.perform([ReadAll(where=number)])
+        except FOUND_BY_STRICT as error:
+            run = run or Run(system)
+            lines = len(run.lines) if lines is None else lines
+            raise StrictFailure(error, run, run.last_read, lines, number) from None
+        return count
+
+    try:
+        return explore(
+            "strict",
+            programs(has),
+            in_strict_mode,
+            given=has.given,
+            settings=settings,
+            seed=seed,
+            progress=progress,
+        )
+    except StrictFailure as failure:
+        failure.error.add_note("\n" + failure.program())
+        raise failure.error from None

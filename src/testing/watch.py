@@ -1,0 +1,265 @@
+"""What must hold after each operation of a program.
+
+- **Coherence.** What is realized has the value that a fresh State gives it, and so has what was
+  read. This looks at what is valid anyway, so that it does not change what is computed when.
+- **Precision.** What a write makes unrealized is downstream of what was written.
+- **Versions.** That of what was written grows, that of other variables does not, and none stands
+  for two values.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.errors import CacheEntryOutOfDateError
+from stagecache.state.sameness import same
+from stagecache.state.stage import Stage
+from stagecache.state.values import IMMUTABLE
+from stagecache.system.system import System
+from stagecache.testing.branches import Copy, RollBack
+from stagecache.testing.comparison import Outcome, copied, outcome_of, same_outcome
+from stagecache.testing.failure import Failure
+from stagecache.testing.items import Item, discrete_of, entries_of, is_computed
+from stagecache.testing.operation import (
+    AbstractOperation,
+    AutoUpdate,
+    Invalidate,
+    ReadAll,
+    ReadEntry,
+    Realize,
+)
+from stagecache.testing.oracle import (
+    Fresh,
+    Snapshot,
+    Subject,
+    entries_now,
+    expected,
+    fresh_state,
+    vectors_of,
+)
+from stagecache.testing.run import Mark, Run
+from stagecache.testing.versions import Before
+from stagecache.testing.writes import KINDS, SetTime, SetVariable, SetVector
+
+
+def stage_of(operation: AbstractOperation) -> Stage:
+    """The stage that an operation invalidates, beside those that variables do."""
+    if isinstance(operation, Invalidate):
+        return operation.stage
+    found = KINDS[operation.name].invalidates if isinstance(operation, SetVector) else None
+    return Stage.INFINITY if found is None else found
+
+
+WRITES: Final = (SetVariable, SetVector, SetTime, Invalidate, AutoUpdate)
+NextValues = dict[Item, tuple[Subject, Any, Any]]
+
+
+class Watch:
+    """Performs the operations of a run, and checks each.
+
+    Parameters
+    ----------
+    run : Run
+    system : System
+        Whose States are the fresh ones; another than that of the run, so that what the model keeps
+        in itself is seen.
+    """
+
+    def __init__(self, run: Run, system: System) -> None:
+        self.run = run
+        self.system = system
+        self._known: dict[int, tuple[object, Snapshot, Fresh]] = {}
+        self._kept: dict[tuple[int, Item], tuple[int, Any]] = {}
+
+    def perform(self, operation: AbstractOperation) -> bool:
+        """Do it, if it is possible.
+
+        Raises
+        ------
+        Failure
+        """
+        run = self.run
+        if not operation.is_possible(run):
+            return False
+        number = operation.number(run)
+        state = run.states[number]
+        mark = operation.mark(run) if isinstance(operation, RollBack) else None
+        is_read = isinstance(operation, ReadAll | ReadEntry)
+        before = Before(state) if isinstance(operation, WRITES) else None
+        next_values = self._next_values(number) if isinstance(operation, AutoUpdate) else {}
+        written = operation.written(run)
+        run.do(operation, self._refuse_error)
+        if written or isinstance(operation, AutoUpdate | Realize | RollBack):
+            self._know(number)
+        self._check_reads()
+        self._check_next_values(number, next_values)
+        if mark is not None:
+            self._check_rollback(mark)
+        elif before is not None:
+            stage = stage_of(operation)
+            for item in before.lost(state, written, stage):
+                raise Failure("lost", run, number, Subject(item))
+            if written:
+                for item, was, now in before.miscounted(state, written):
+                    raise Failure("version", run, number, Subject(item), Outcome(was), Outcome(now))
+        if is_read:
+            self._check_kept(number)
+            self._check_changeable(number)
+        else:
+            self.check(number)
+        if isinstance(operation, Copy):
+            self.check(len(run.states) - 1)
+        return True
+
+    def check(self, number: int) -> None:
+        """Compare all that a State has now with a fresh one.
+
+        Raises
+        ------
+        Failure
+        """
+        state = self.run.states[number]
+        for subject in [*entries_now(state, valid=True), *vectors_of(state)]:
+            self._compare(number, subject, outcome_of(lambda s=subject: s.read(state)))  # type: ignore[misc]  # a default binds it
+        self._check_kept(number)
+
+    def _check_changeable(self, number: int) -> None:
+        """The same of what a computation may have changed in place."""
+        state = self.run.states[number]
+        for subject in entries_now(state, valid=True):
+            value = subject.read(state)
+            if type(value) not in IMMUTABLE and not isinstance(value, np.ndarray):
+                self._compare(number, subject, Outcome(copied(value)))
+
+    def check_all(self) -> None:
+        """The same for all States, of which another one's write may have changed something."""
+        self._known.clear()
+        for number in range(len(self.run.states)):
+            self.check(number)
+
+    def check_pristine(self, system: System) -> None:
+        """Compare with the same model where nothing was computed before.
+
+        What is kept in the model itself, and not in the State, is found like this.
+        """
+        for number, state in enumerate(self.run.states):
+            snapshot = Snapshot.of(state)
+            fresh = fresh_state(system, snapshot)
+            lines = len(self.run.lines)
+            for subject in [*entries_now(state, valid=False), *vectors_of(state)]:
+                got = outcome_of(lambda s=subject, x=state: s.read(x))  # type: ignore[misc]  # likewise
+                wanted = expected(system, snapshot, fresh, subject)
+                if wanted is not None and not same_outcome(got, wanted):
+                    raise Failure("value", self.run, number, subject, wanted, got, lines=lines)
+
+    # ------------------------------------------------------------------ coherence
+
+    def _know(self, number: int) -> tuple[Snapshot, Fresh]:
+        """The variables of a State, and a fresh one; the same while nothing has changed."""
+        realization = self.run.states[number]._contents.realization
+        key = (realization.stages.copy(), realization.store.clock, realization.left.copy())
+        known = self._known.get(number)
+        if known is None or known[0] != key:
+            snapshot = Snapshot.of(self.run.states[number])
+            self.run.history[number].append(snapshot)
+            known = key, snapshot, fresh_state(self.system, snapshot)
+            self._known[number] = known
+        return known[1], known[2]
+
+    def _compare(
+        self, number: int, subject: Subject, got: Outcome, lines: int | None = None
+    ) -> None:
+        """Refuse what is not in a fresh State; in one of its own, to be sure."""
+        snapshot, fresh = self._know(number)
+        system = self.system
+        wanted = expected(system, snapshot, fresh, subject)
+        if wanted is None or same_outcome(wanted, got):
+            return
+        wanted = expected(system, snapshot, fresh_state(system, snapshot), subject)
+        if wanted is not None and not same_outcome(wanted, got):
+            raise Failure("value", self.run, number, subject, wanted, got, lines=lines)
+
+    def _check_reads(self) -> None:
+        for read in self.run.reads:
+            if not isinstance(read.outcome.error, CacheEntryOutOfDateError):  # nobody has filled it
+                self._compare(read.number, read.subject, read.outcome, read.line)
+
+    def _refuse_error(
+        self, operation: AbstractOperation, number: int, error: Exception | None
+    ) -> None:
+        """What a realization raises, that of a fresh State raises as well; all else is refused."""
+        if not isinstance(operation, Realize):
+            if error is not None:
+                raise error
+            return
+        run = self.run
+        snapshot, fresh = self._know(number)
+        if error is not None:
+            fresh = fresh_state(self.system, snapshot.at(operation.stage))
+        if type(fresh.error) is not type(error):
+            subject = Subject(stage=operation.stage)
+            outcomes = Outcome(error=fresh.error), Outcome(error=error)
+            raise Failure("realization", run, number, subject, *outcomes)
+
+    def _next_values(self, number: int) -> NextValues:
+        """What is in each variable, and what an automatic update has to put there if it does."""
+        state = self.run.states[number]
+        items = {id(handle): item for item, handle in entries_of(state)}
+        snapshot, fresh = self._know(number)
+        found = {}
+        for item, variable in discrete_of(state):
+            if variable.update is not None:
+                subject = Subject(items[id(variable.update)])
+                value = expected(self.system, snapshot, fresh, subject)
+                if value is not None and value.error is None:
+                    found[item] = subject, snapshot.values[item], value.value
+        return found
+
+    def _check_next_values(self, number: int, next_values: NextValues) -> None:
+        now = self.run.history[number][-1].values
+        for item, (subject, before, following) in next_values.items():
+            after, wanted = now[item], Outcome(following)
+            if not same(before, after) and not same(after, following):
+                raise Failure(
+                    "exchange", self.run, number, subject, wanted, Outcome(after), variable=item
+                )
+
+    def _check_rollback(self, mark: Mark) -> None:
+        """Everything is as it was, and valid without being computed."""
+        run, state = self.run, self.run.states[mark.number]
+        now = run.history[mark.number][-1]
+        if now.stage != mark.snapshot.stage:
+            subject = Subject(stage=mark.snapshot.stage)
+            raise Failure("rollback", run, mark.number, subject)
+        for key in mark.snapshot.differing(now):
+            subject = Subject(key) if isinstance(key, Item) else Subject(vector=key)
+            raise Failure("rollback", run, mark.number, subject)
+        valid = entries_now(state, valid=True)
+        for subject in mark.valid:
+            if subject not in valid:
+                raise Failure("rollback", run, mark.number, subject)
+
+    # ------------------------------------------------------------------ changes in place
+
+    def _check_kept(self, number: int) -> None:
+        """Refuse another value of the same version."""
+        state = self.run.states[number]
+        store = state._contents.realization.store
+        found: list[tuple[Item, Any]] = [*discrete_of(state)]
+        found += [
+            (item, entry)
+            for item, entry in entries_of(state)
+            if store.is_valid(entry._node) and is_computed(state, entry)
+        ]
+        for item, handle in found:
+            value = store.values[handle._node]
+            if type(value) in IMMUTABLE:
+                continue
+            version = store.versions[handle._node]
+            known = self._kept.get((number, item))
+            if known is None or known[0] != version:
+                self._kept[number, item] = version, copied(value)
+            elif not same(known[1], value):
+                raise Failure(
+                    "changed", self.run, number, Subject(item), Outcome(known[1]), Outcome(value)
+                )

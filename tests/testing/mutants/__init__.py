@@ -1,0 +1,1 @@
+"""Small models with planted faults, and whether the testing kit finds them."""
