@@ -16,7 +16,7 @@ from setuptools.command.build_ext import build_ext
 HOT = [
     *("graph/edges", "graph/structure", "graph/journal", "graph/gates", "graph/store"),
     *("graph/rollback", "graph/outcomes", "graph/evaluation", "graph/handles"),
-    *("state/handles", "state/layout", "state/realization"),
+    *("state/handles", "state/layout", "state/stage_versions", "state/realization"),
     "system/realizing",
 ]
 

@@ -35,9 +35,9 @@ from stagecache.state.handles import (
 )
 from stagecache.state.layout import Rows, total
 from stagecache.state.places import vector_of
-from stagecache.state.realization import STAGES
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
+from stagecache.state.stage_versions import STAGES
 from stagecache.state.staged import DEFAULT, FROZEN
 from stagecache.state.values import duplicate, freezing, kept
 

@@ -18,6 +18,7 @@ from stagecache.state.layout import Layout
 from stagecache.state.pools import KeptPools
 from stagecache.state.realization import MODEL, TOPOLOGY, Realization
 from stagecache.state.stage import Stage
+from stagecache.state.stage_versions import StageVersions
 from stagecache.state.values import of_ones_own, seal
 
 
@@ -154,9 +155,7 @@ class Kept:
     highest: int
     is_even: bool
     stages: list[int]
-    left: list[int]
-    left_together: list[int]
-    left_alone: list[list[int]]
+    versions: StageVersions
     causes: list[tuple[int, object]]
     pools: KeptPools
     time: float
@@ -182,9 +181,7 @@ class Kept:
             realization.highest,
             realization.is_even,
             realization.stages.copy(),
-            realization.left.copy(),
-            realization.left_together.copy(),
-            realization.left_alone.copy(),
+            realization.versions.copy(),
             realization.causes.copy(),
             contents.pools.kept(),
             contents.time,
@@ -197,7 +194,11 @@ class Kept:
         self._require_topology()
         present, realization = contents.realization, self.realization
         had_vectors = present.stage >= MODEL
-        realization.remember_left(present, self.left_alone)
+        versions = self.versions.restored(
+            realization.versions,
+            (realization.stage, realization.highest),
+            None if present is realization else present.versions,
+        )
         if present is not realization:  # assign() was called since
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
@@ -212,9 +213,7 @@ class Kept:
         realization.highest = self.highest
         realization.is_even = self.is_even
         realization.stages = self.stages.copy()
-        realization.left = self.left.copy()
-        realization.left_together = self.left_together.copy()
-        realization.left_alone = self.left_alone.copy()
+        realization.versions = versions
         realization.causes = self.causes.copy()
         contents.pools.bring_back(self.pools)
         contents.time = self.time
@@ -230,7 +229,7 @@ class Kept:
             release(self.realization.store, self.journal)
 
     def _require_topology(self) -> None:
-        version = self.left[TOPOLOGY] + 1
+        version = self.versions.in_system(TOPOLOGY)
         if self.system is not None and self.system.topology_cache_version != version:
             raise TopologyVersionError(
                 "rollback(): would bring back a State of an older topology",

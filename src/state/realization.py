@@ -7,9 +7,8 @@ second by closing the subsystems' stages::
               realize -->                     <-- write
     Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
 
-The version of a stage is one more than the number of times it was left. A system whose subsystems
-are all where it is itself, the usual case, is *even*: these then leave a stage together, and their
-number is no matter.
+A system whose subsystems are all where it is itself, the usual case, is *even*: these then leave a
+stage together (`stage_versions`), and their number is no matter.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,9 +29,9 @@ from stagecache.state.handles import (
 )
 from stagecache.state.layout import NO_NODE, Layout, Rows, SubsystemLayout
 from stagecache.state.stage import Stage
+from stagecache.state.stage_versions import STAGES, StageVersions
 from stagecache.state.vectors import CONTINUOUS, WEIGHTS
 
-STAGES = tuple(Stage)
 EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = STAGES[:5]
 INFINITY = Stage.INFINITY
 
@@ -54,18 +53,8 @@ class Realization:
         Of all these stages.
     is_even : bool
         All subsystems are at the stage of the system. If not, they may be.
-    left : list of int
-        By stage: how often the system left it.
-    left_together : list of int
-        By stage: how often all subsystems left it together.
-    left_alone : list of list of int
-        By subsystem and stage: how often it left it, beside that.
-    floor : int
-        No subsystem that is not there any more left a stage more often.
-    peaks : tuple of list of int, or None
-        By stage: the highest version that it had in the system before a rollback, and likewise in
-        its subsystems, less how often each left it alone. When it is left or reached, the version
-        is higher.
+    versions : StageVersions
+        How often stages were left.
     causes : list of (int, object)
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
     """
@@ -74,17 +63,13 @@ class Realization:
         "_shared",
         "causes",
         "evaluator",
-        "floor",
         "highest",
         "is_even",
         "layout",
-        "left",
-        "left_alone",
-        "left_together",
-        "peaks",
         "stage",
         "stages",
         "store",
+        "versions",
     )
 
     def __init__(self, store: Store, layout: Layout, bind: Callable[[int], Arguments]) -> None:
@@ -95,12 +80,8 @@ class Realization:
         self.stage: int = EMPTY
         self.highest: int = EMPTY
         self.is_even = True
-        self.floor = 0
-        self.peaks: tuple[list[int], list[int]] | None = None
         self.stages: list[int] = []
-        self.left = [0] * len(STAGES)
-        self.left_together = [0] * len(STAGES)
-        self.left_alone: list[list[int]] = []
+        self.versions = StageVersions()
         self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
         self._shared = False
 
@@ -134,16 +115,10 @@ class Realization:
         twin.stage = min(self.stage, INSTANCE)
         twin.stages = [min(stage, INSTANCE) for stage in self.stages]
         twin.is_even = self.is_even
-        twin.left = _all_left_above(self.left, twin.stage, INFINITY)
-        twin.left_together = self.left_together.copy()
-        twin.left_alone = [
-            _all_left_above(left, stage, INFINITY)
-            for left, stage in zip(self.left_alone, twin.stages, strict=True)
-        ]
+        twin.versions = self.versions.copy()
+        twin.versions.leave_all_above(twin.stage, twin.stages)
         twin.touch(TIME, "the copy of the State", (twin.layout.stages[TIME],))
         twin.highest = min(self.highest, INSTANCE)
-        twin.floor = self.floor
-        twin.peaks = self.peaks
         for nodes in twin.layout.stage_nodes[TIME:]:
             for node in nodes.values():
                 twin.store.close(node)
@@ -159,61 +134,13 @@ class Realization:
         twin.highest = self.highest
         twin.is_even = self.is_even
         twin.stages = self.stages.copy()
-        twin.left = self.left.copy()
-        twin.left_together = self.left_together.copy()
-        twin.left_alone = self.left_alone.copy()
-        twin.floor = self.floor
-        twin.peaks = self.peaks
+        twin.versions = self.versions.copy()
         return twin
 
     def exceed(self, other: "Realization") -> None:
         """Let every version number exceed those of both."""
         self.store.exceed(other.store)
-        topology = self.left[TOPOLOGY]
-        self.left = [
-            max(m, o) + 2 for m, o in zip(self._peaks()[0], other._peaks()[0], strict=True)
-        ]
-        self.left[TOPOLOGY] = topology  # which goes with the System, not with the State
-        self.floor = max(self._most_left(), other._most_left()) + 2
-        self.left_together = [self.floor] * len(STAGES)
-        self.left_alone = [[0] * len(STAGES) for _ in self.left_alone]
-
-    def _most_left(self) -> int:
-        """No subsystem left a stage more often."""
-        together = max(self._peaks()[1])
-        return max(self.floor, together + max(map(max, self.left_alone), default=0))
-
-    def _peaks(self) -> tuple[list[int], list[int]]:
-        """By stage: how often the system, and all subsystems together, left it at most."""
-        if self.peaks is None:
-            return self.left, self.left_together
-        left, together = self.peaks
-        return _highest(self.left, left), _highest(self.left_together, together)
-
-    def _used(self) -> tuple[list[int], list[int]]:
-        """The same, counting those as left that are realized now."""
-        left = [count + (g <= self.stage) for g, count in enumerate(self.left)]
-        together = [count + (g <= self.highest) for g, count in enumerate(self.left_together)]
-        if self.peaks is None:
-            return left, together
-        return _highest(left, self.peaks[0]), _highest(together, self.peaks[1])
-
-    def remember_left(self, present: "Realization", left_alone: list[list[int]]) -> None:
-        """Let stages not have a number again that they had at present, before a rollback.
-
-        `present` is what the State consists of now, and `left_alone` what will be brought back.
-        """
-        left, together = present._used()
-        if present is self:
-            pairs = zip(self.left_alone, left_alone, strict=False)
-            alone = [max(a - b for a, b in zip(n, k, strict=True)) for n, k in pairs if n is not k]
-            extra = max(alone, default=0)
-        else:
-            left, together = map(_highest, (left, together), self._used())
-            extra = max(present._most_left(), self._most_left())
-        if present is not self or len(self.left_alone) > len(left_alone):
-            self.floor = max(self._most_left(), present._most_left()) + 1
-        self.peaks = left, [count + max(extra, 0) for count in together]
+        self.versions.exceed(other.versions)
 
     def forget_vectors(self) -> None:
         """Let q, u and z get other versions with their next values: they had some until now."""
@@ -257,7 +184,7 @@ class Realization:
             self._add(whole, NodeKind.VARIABLE)
         layout.changed()
         self.stages.append(EMPTY)
-        self.left_alone.append([max(0, self.floor - left) for left in self.left_together])
+        self.versions.add_subsystem()
         return index
 
     def rename_subsystem(self, index: int, name: str, version: str) -> None:
@@ -403,16 +330,6 @@ class Realization:
 
     # ------------------------------------------------------------------ stages
 
-    def version(self, stage: int) -> int:
-        """How many times the system left that stage, and one."""
-        return self.left[stage] + 1 if stage else 1
-
-    def version_in(self, subsystem: int, stage: int) -> int:
-        """How many times a subsystem left that stage, and one."""
-        if not stage:
-            return 1
-        return self.left_together[stage] + self.left_alone[subsystem][stage] + 1
-
     def advance_subsystem(self, subsystem: int, stage: int) -> None:
         """Let a subsystem reach the stage after its present one."""
         node = self.layout.stage_nodes[stage].get(subsystem, NO_NODE)
@@ -420,16 +337,14 @@ class Realization:
             if node in self.store.closed:
                 self.store.admit(node)
             self.store.presume(node)
-        if self.peaks is not None and self.left_together[stage] < self.peaks[1][stage]:
-            self._exceed_peak_in(subsystem, stage, self.peaks[1][stage])
+        self.versions.reach_alone(subsystem, stage, self.highest)
         self.is_even = False
         self.stages[subsystem] = stage
         self.highest = max(self.highest, stage)
 
     def advance_system(self, stage: int) -> None:
         """Let the system reach the stage after its present one."""
-        if self.peaks is not None:
-            self.left[stage] = max(self.left[stage], self.peaks[0][stage])
+        self.versions.reach_system(stage)
         self.stage = stage
         self.highest = max(self.highest, stage)
         self.is_even = self.highest == stage
@@ -445,11 +360,11 @@ class Realization:
     def back_up(self, stage: int) -> None:
         """Let the system and all subsystems that are beyond a stage go back to it."""
         store = self.store
-        left = self.left
-        together = self.left_together
+        versions = self.versions
+        versions.leave(stage, self.stage, self.highest)
+        left = versions.system
+        together = versions.together
         stage_nodes = self.layout.stage_nodes
-        if self.peaks is not None:
-            self._exceed_peaks(stage, self.peaks)
         if not self.is_even:
             self._back_up_alone(stage)
         for g in range(stage + 1, self.highest + 1):
@@ -466,38 +381,14 @@ class Realization:
         if stage < INSTANCE:
             self._forget([stage] * len(self.stages))
 
-    def exceed_peaks(self, last: int) -> None:
+    def reach(self, last: int) -> None:
         """Let the stages up to one, which are to be reached, have versions that they never had."""
-        if self.peaks is None:
-            return
-        left, together = self.peaks
-        for g in range(self.stage + 1, last + 1):
-            self.left[g] = max(self.left[g], left[g])
-            if g > self.highest:
-                self.left_together[g] = max(self.left_together[g], together[g])
-            elif self.left_together[g] < together[g]:
-                for x, at in enumerate(self.stages):
-                    if at < g:
-                        self._exceed_peak_in(x, g, together[g])
-
-    def _exceed_peaks(self, stage: int, peaks: tuple[list[int], list[int]]) -> None:
-        for g in range(stage + 1, self.highest + 1):
-            self.left_together[g] = max(self.left_together[g], peaks[1][g])
-            if g <= self.stage:
-                self.left[g] = max(self.left[g], peaks[0][g] - 1)
-
-    def _exceed_peak_in(self, subsystem: int, stage: int, peak: int) -> None:
-        if self.highest < stage:  # nobody has reached it
-            self.left_together[stage] = peak
-        else:
-            left = self.left_alone[subsystem].copy()
-            left[stage] += peak - self.left_together[stage]
-            self.left_alone[subsystem] = left
+        self.versions.reach(last, self.stage, self.stages, self.highest)
 
     def _back_up_alone(self, stage: int) -> None:
         for x, at in enumerate(self.stages):
             if at > stage:
-                self.left_alone[x] = _all_left_above(self.left_alone[x], stage, at)
+                self.versions.leave_alone(x, stage, at)
                 self.stages[x] = stage
 
 
@@ -509,16 +400,6 @@ def new_variables() -> dict[str, AbstractHandle]:
 def new_wholes() -> dict[str, ContinuousVariable]:
     """Handles of a whole q, u and z."""
     return {kind: ContinuousVariable(kind) for kind in CONTINUOUS}
-
-
-def _all_left_above(left: list[int], stage: int, at: int) -> list[int]:
-    """How often each stage was left, after backing up from one to another that is not higher."""
-    return [count + (stage < g <= at) for g, count in enumerate(left)]
-
-
-def _highest(counts: list[int], others: list[int]) -> list[int]:
-    """By stage: the higher number."""
-    return [max(one, other) for one, other in zip(counts, others, strict=True)]
 
 
 def _serial(handle: AbstractHandle) -> int:

@@ -402,7 +402,9 @@ class State(AbstractPartition):
     def stage_versions(self) -> tuple[int, ...]:
         """For each stage from Empty to the present one, one more than the times it was left."""
         realization = self._contents.realization
-        return tuple([realization.version(stage) for stage in range(realization.stage + 1)])
+        return tuple(
+            [realization.versions.in_system(stage) for stage in range(realization.stage + 1)]
+        )
 
     def lowest_stage_difference(self, versions: Sequence[int]) -> Stage:
         """The first stage that was left since `stage_versions` had been `versions`.
@@ -433,14 +435,14 @@ class State(AbstractPartition):
         InvalidCountError
             It is no positive integer.
         """
-        return self._contents.realization.version(TOPOLOGY)
+        return self._contents.realization.versions.in_system(TOPOLOGY)
 
     @topology_version.setter
     def topology_version(self, version: int) -> None:
         realization = self._contents.realization
         version = check_count(version, 1, "the topology version")
         self._contents.require_unguarded("the topology version")
-        realization.left[TOPOLOGY] = version - 1
+        realization.versions.system[TOPOLOGY] = version - 1
 
     # ------------------------------------------------------------------ variables
 

@@ -114,7 +114,7 @@ class SubsystemState(AbstractPartition):
     def stage_versions(self) -> tuple[int, ...]:
         """For each stage from Empty to Infinity, one more than the times it was left."""
         realization = self._contents.realization
-        return tuple([realization.version_in(self._index, stage) for stage in Stage])
+        return tuple([realization.versions.in_subsystem(self._index, stage) for stage in Stage])
 
     def advance_to_stage(self, stage: Stage) -> None:
         """Let the subsystem reach the next stage: all that it has to compute there is computed.

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from stagecache.state.layout import NO_NODE
-from stagecache.state.realization import INSTANCE, STAGES, TOPOLOGY, Realization
+from stagecache.state.realization import INSTANCE, TOPOLOGY, Realization
+from stagecache.state.stage_versions import STAGES
 
 Call = Callable[[Any], Any]
 
@@ -73,7 +74,7 @@ class Schedule:
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them."""
         realization: Realization = contents.realization
-        realization.exceed_peaks(last)
+        realization.reach(last)
         while realization.stage < INSTANCE and realization.stage < last:
             self._realize_with_sizes(state, contents, realization.stage + 1)
             counts[realization.stage] += 1

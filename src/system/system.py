@@ -252,7 +252,7 @@ class System(AbstractSystem):
     def topology_cache_version(self, version: int) -> None:
         version = check_count(version, 1, "the topology version")
         if self._default is not None:
-            self._default._contents.realization.left[TOPOLOGY] = version - 1
+            self._default._contents.realization.versions.system[TOPOLOGY] = version - 1
         self._topology_version = version
 
     def invalidate_topology_cache(self) -> None:
@@ -330,7 +330,7 @@ class System(AbstractSystem):
             self._realize(state, contents, TOPOLOGY)
         finally:
             self._is_allocating = False
-        contents.realization.left[TOPOLOGY] = self._topology_version - 1
+        contents.realization.versions.system[TOPOLOGY] = self._topology_version - 1
         self._realize(state, contents, MODEL)
         contents.guard = DEFAULT
         return state
@@ -445,7 +445,7 @@ class System(AbstractSystem):
             contents = state._contents
             if (
                 contents.system is self
-                and contents.realization.left[TOPOLOGY] == self._topology_version - 1
+                and contents.realization.versions.system[TOPOLOGY] == self._topology_version - 1
                 and not contents.outdated_by
             ):
                 return contents

@@ -107,7 +107,7 @@ class Snapshot:
     """Of all variables, in the order of `_variable_nodes`."""
 
     left: tuple[list[int], list[int], list[list[int]]]
-    """How often stages were left, as in `Realization`."""
+    """How often stages were left, as in `StageVersions`."""
 
 
 def snapshot(state: State) -> Snapshot:
@@ -125,7 +125,7 @@ def snapshot(state: State) -> Snapshot:
             for subsystem in layout.subsystems
         ],
         [store.versions[node] for node in _variable_nodes(layout)],
-        (realization.left, realization.left_together, realization.left_alone),
+        (realization.versions.system, realization.versions.together, realization.versions.alone),
     )
 
 
@@ -162,7 +162,8 @@ def restore_state(system: Any, taken: Snapshot) -> State:
     realization = contents.realization
     for node, version in zip(_variable_nodes(realization.layout), taken.versions, strict=True):
         realization.store.versions[node] = version
-    realization.left, realization.left_together, realization.left_alone = taken.left
+    versions = realization.versions
+    versions.system, versions.together, versions.alone = taken.left
     for variable, (_, time) in _with_values(contents, taken):
         contents.update_times[variable._node] = time
     return state

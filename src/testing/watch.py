@@ -157,7 +157,11 @@ class Watch:
     def _know(self, number: int) -> tuple[Snapshot, Fresh]:
         """The variables of a State, and a fresh one; the same while nothing has changed."""
         realization = self.run.states[number]._contents.realization
-        key = (realization.stages.copy(), realization.store.clock, realization.left.copy())
+        key = (
+            realization.stages.copy(),
+            realization.store.clock,
+            realization.versions.system.copy(),
+        )
         known = self._known.get(number)
         if known is None or known[0] != key:
             snapshot = Snapshot.of(self.run.states[number])

@@ -1,0 +1,188 @@
+"""How often each stage was left, from which the versions of stages follow.
+
+The version of a stage is one more than the number of times it was left. Subsystems that are all at
+the same stage leave it together, which is counted once for all; what one of them leaves beside that
+is counted for itself::
+
+    version of Velocity in subsystem 2  =  left together  +  left alone by 2  +  1
+
+After a rollback the numbers are those of before. *Peaks* remember how high they were, so that no
+number is given a second time: a stage that is reached or left again gets a higher one.
+"""
+
+from stagecache.state.stage import Stage
+
+STAGES = tuple(Stage)
+TOPOLOGY = Stage.TOPOLOGY
+
+Counts = list[int]
+
+
+class StageVersions:
+    """The numbers of one State, by stage.
+
+    Attributes
+    ----------
+    system : list of int
+        How often the system left it.
+    together : list of int
+        How often all subsystems left it together.
+    alone : list of list of int
+        By subsystem: how often it left it beside that. These lists are replaced, never changed.
+    floor : int
+        No subsystem that is not there any more left a stage more often.
+    peaks : tuple of list of int, or None
+        The highest that the first two must exceed when a stage is next left, or reached.
+    """
+
+    __slots__ = ("alone", "floor", "peaks", "system", "together")
+
+    def __init__(self) -> None:
+        self.system: Counts = [0] * len(STAGES)
+        self.together: Counts = [0] * len(STAGES)
+        self.alone: list[Counts] = []
+        self.floor = 0
+        self.peaks: tuple[Counts, Counts] | None = None
+
+    def copy(self) -> "StageVersions":
+        """Return equal ones. Cost O(subsystems)."""
+        twin = StageVersions()
+        twin.system = self.system.copy()
+        twin.together = self.together.copy()
+        twin.alone = self.alone.copy()
+        twin.floor = self.floor
+        twin.peaks = self.peaks
+        return twin
+
+    def in_system(self, stage: int) -> int:
+        """The version of a stage of the system."""
+        return self.system[stage] + 1 if stage else 1
+
+    def in_subsystem(self, subsystem: int, stage: int) -> int:
+        """The version of a stage of a subsystem."""
+        return self.together[stage] + self.alone[subsystem][stage] + 1 if stage else 1
+
+    def add_subsystem(self) -> None:
+        """Count for one more subsystem, whose numbers exceed those of any that is gone."""
+        self.alone.append([max(0, self.floor - count) for count in self.together])
+
+    def leave_all_above(self, stage: int, stages: list[int]) -> None:
+        """Count that the system left all stages after one, and each subsystem those after its."""
+        self.system = left_above(self.system, stage, Stage.INFINITY)
+        self.alone = [
+            left_above(counts, at, Stage.INFINITY)
+            for counts, at in zip(self.alone, stages, strict=True)
+        ]
+
+    def leave_alone(self, subsystem: int, stage: int, at: int) -> None:
+        """Count that a subsystem backs up from a stage to an earlier one, others may not."""
+        self.alone[subsystem] = left_above(self.alone[subsystem], stage, at)
+
+    def exceed(self, other: "StageVersions") -> None:
+        """Let every number exceed those of both; but that of Topology, which is the System's."""
+        topology = self.system[TOPOLOGY]
+        self.system = [count + 2 for count in _highest(self._highest()[0], other._highest()[0])]
+        self.system[TOPOLOGY] = topology
+        self.floor = max(self._most(), other._most()) + 2
+        self.together = [self.floor] * len(STAGES)
+        self.alone = [[0] * len(STAGES) for _ in self.alone]
+
+    # ------------------------------------------------------------------ after a rollback
+
+    def restored(
+        self, own: "StageVersions", own_stages: tuple[int, int], present: "StageVersions | None"
+    ) -> "StageVersions":
+        """Return a copy of these, kept at a checkpoint, that gives no number again.
+
+        Parameters
+        ----------
+        own : StageVersions
+            What has become of these since.
+        own_stages : tuple of int
+            The stage at which the system is, and the highest subsystem.
+        present : StageVersions or None
+            Those that have come in their place, by an assignment of another State.
+        """
+        system, together = own._highest()
+        # A stage that is realized now has a number that it is yet to be left with.
+        system = [count + (g <= own_stages[0]) for g, count in enumerate(system)]
+        together = [count + (g <= own_stages[1]) for g, count in enumerate(together)]
+        twin = self.copy()
+        if present is None:
+            pairs = zip(own.alone, self.alone, strict=False)
+            alone = [max(a - b for a, b in zip(n, k, strict=True)) for n, k in pairs if n is not k]
+            extra = max(0, max(alone, default=0))
+        else:  # of which any stage may be realized
+            system = [count + 1 for count in _highest(system, present._highest()[0])]
+            extra = max(present._most(), own._most()) + 1
+        if present is not None or len(own.alone) > len(self.alone):
+            twin.floor = 1 + max(own._most(), 0 if present is None else present._most())
+        twin.peaks = system, [count + extra for count in together]
+        return twin
+
+    def reach(self, last: int, stage: int, stages: list[int], highest: int) -> None:
+        """Let stages up to one that are to be reached have numbers that they never had.
+
+        Parameters
+        ----------
+        stage, stages, highest
+            Where the system is, the subsystems are, and the highest of these is.
+        """
+        if self.peaks is None:
+            return
+        system, together = self.peaks
+        for g in range(stage + 1, last + 1):
+            self.system[g] = max(self.system[g], system[g])
+            if g > highest:
+                self.together[g] = max(self.together[g], together[g])
+            elif self.together[g] < together[g]:
+                for x, at in enumerate(stages):
+                    if at < g:
+                        self.reach_alone(x, g, highest)
+
+    def reach_alone(self, subsystem: int, stage: int, highest: int) -> None:
+        """The same for one subsystem and the stage that it is to reach."""
+        if self.peaks is None or self.together[stage] >= self.peaks[1][stage]:
+            return
+        peak = self.peaks[1][stage]
+        if highest < stage:  # nobody has reached it
+            self.together[stage] = peak
+        else:
+            counts = self.alone[subsystem].copy()
+            counts[stage] += peak - self.together[stage]
+            self.alone[subsystem] = counts
+
+    def reach_system(self, stage: int) -> None:
+        """The same for the system."""
+        if self.peaks is not None:
+            self.system[stage] = max(self.system[stage], self.peaks[0][stage])
+
+    def leave(self, stage: int, at: int, highest: int) -> None:
+        """Let stages after one, which are to be left, have numbers that they never had."""
+        if self.peaks is None:
+            return
+        system, together = self.peaks
+        for g in range(stage + 1, highest + 1):
+            self.together[g] = max(self.together[g], together[g])
+            if g <= at:
+                self.system[g] = max(self.system[g], system[g] - 1)
+
+    def _highest(self) -> tuple[Counts, Counts]:
+        """What the system, and all subsystems together, ever had."""
+        if self.peaks is None:
+            return self.system, self.together
+        return _highest(self.system, self.peaks[0]), _highest(self.together, self.peaks[1])
+
+    def _most(self) -> int:
+        """No subsystem left a stage more often."""
+        return max(self.floor, max(self._highest()[1]) + max(map(max, self.alone), default=0))
+
+
+def left_above(counts: Counts, stage: int, at: int) -> Counts:
+    """How often each stage was left, after backing up from one to another that is not higher."""
+    return [count + (stage < g <= at) for g, count in enumerate(counts)]
+
+
+def _highest(counts: Counts, others: Counts) -> Counts:
+    """By stage: the higher number."""
+    return [max(one, other) for one, other in zip(counts, others, strict=True)]
