@@ -176,7 +176,7 @@ class Run:
         error = outcome_of(lambda: operation.apply(self)).error
         self._note(number, error, is_realization=operation.may_raise)
         errors = [read.outcome.error for read in self.reads] or [error]
-        for line, raised in zip_longest(lines, errors):
+        for line, raised in zip_longest(lines, errors[: len(lines)]):
             self.lines.append(_tolerant(line, raised))
         refuse(operation, number, error)
 
