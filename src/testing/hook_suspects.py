@@ -19,7 +19,7 @@ from stagecache.state.state import State
 from stagecache.system.system import System
 from stagecache.testing.comparison import Outcome, outcome_of, same_outcome
 from stagecache.testing.items import Item, invalidated_stage
-from stagecache.testing.oracle import Snapshot, Subject, fresh_state, write
+from stagecache.testing.oracle import Snapshot, Subject, fresh_state, write_one_of
 from stagecache.testing.writes import KINDS
 
 Key = Item | str
@@ -91,12 +91,7 @@ class HookSearch:
         if state is None:
             return None
         outcome_of(lambda: self.subject.read(state))
-        try:
-            if isinstance(key, str):
-                setattr(state, key, self.now.weights[key])
-            else:
-                write(state, key, self.now.values[key])
-        except (StagecacheError, ValueError):  # of other sizes
+        if not write_one_of(state, self.now, key):
             return None
         state.invalidate_all(stage)
         error = outcome_of(lambda: self.system.realize(state, self.before.reached)).error

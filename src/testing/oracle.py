@@ -15,7 +15,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
+from stagecache.errors import CacheEntryOutOfDateError, StagecacheError, StageTooLowError
 from stagecache.state.handles import Vector
 from stagecache.state.sameness import same
 from stagecache.state.stage import Stage
@@ -153,6 +153,18 @@ def write(state: State, item: Item, value: Any) -> None:
             state.time = value
     elif handle(state) is not value:
         handle.set(state, copied(value))
+
+
+def write_one_of(state: State, snapshot: Snapshot, key: Item | str) -> bool:
+    """Write one variable, or weights, as in a snapshot; False if it has another size there."""
+    try:
+        if isinstance(key, str):
+            setattr(state, key, snapshot.weights[key])
+        else:
+            write(state, key, snapshot.values[key])
+    except (StagecacheError, ValueError):
+        return False
+    return True
 
 
 # ---------------------------------------------------------------------- what is compared

@@ -26,7 +26,7 @@ from stagecache.testing.comparison import Outcome, outcome_of, same_outcome
 from stagecache.testing.failure import Failure
 from stagecache.testing.hook_suspects import HookSearch
 from stagecache.testing.items import Item, is_computed, is_valid, layout_of
-from stagecache.testing.oracle import Snapshot, fresh_state, write
+from stagecache.testing.oracle import Snapshot, fresh_state, write_one_of
 from stagecache.testing.versions import upstream_of
 
 OUTSIDE: Final = (
@@ -218,12 +218,7 @@ class Search:
         if state is None:
             return False
         outcome_of(lambda: self.subject.read(state))
-        try:
-            if isinstance(key, str):
-                setattr(state, key, self.now.weights[key])
-            else:
-                write(state, key, self.now.values[key])
-        except (StagecacheError, ValueError):  # of other sizes
+        if not write_one_of(state, self.now, key):
             return False
         if self.subject.item is not None:
             return is_valid(state, self.subject.item.handle(state))

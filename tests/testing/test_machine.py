@@ -58,9 +58,14 @@ TestOneSystem.settings = FEW
 
 
 def test_a_faulty_model_fails_with_its_program() -> None:
+    class WithoutRules(InvalidationMachine):  # of its own, so that the program is complete
+        def make_system(self) -> System:
+            return system_of(Forgetful())
+
     with pytest.raises(IncoherentError) as caught:
-        run_state_machine_as_test(ForgetfulMachine, settings=ONCE)
+        run_state_machine_as_test(WithoutRules, settings=ONCE)
     assert caught.value.suspects == ("lever.length",)
+    assert caught.value.program
     with pytest.raises(AssertionError):
         exec(caught.value.program, {"system": system_of(Forgetful())})
 
