@@ -361,7 +361,8 @@ class Realization:
         """Let the system and all subsystems that are beyond a stage go back to it."""
         store = self.store
         versions = self.versions
-        versions.leave(stage, self.stage, self.highest)
+        if versions.peaks is not None:
+            versions.leave(stage, self.stage, self.highest)
         left = versions.system
         together = versions.together
         stage_nodes = self.layout.stage_nodes
@@ -380,10 +381,6 @@ class Realization:
         self.highest = stage
         if stage < INSTANCE:
             self._forget([stage] * len(self.stages))
-
-    def reach(self, last: int) -> None:
-        """Let the stages up to one, which are to be reached, have versions that they never had."""
-        self.versions.reach(last, self.stage, self.stages, self.highest)
 
     def _back_up_alone(self, stage: int) -> None:
         for x, at in enumerate(self.stages):

@@ -74,7 +74,9 @@ class Schedule:
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them."""
         realization: Realization = contents.realization
-        realization.reach(last)
+        if realization.versions.peaks is not None:
+            at, stages, highest = realization.stage, realization.stages, realization.highest
+            realization.versions.reach(last, at, stages, highest)
         while realization.stage < INSTANCE and realization.stage < last:
             self._realize_with_sizes(state, contents, realization.stage + 1)
             counts[realization.stage] += 1
