@@ -80,6 +80,9 @@ def check_model(
     errors = {outcome.name: outcome.error for outcome in outcomes if outcome.error is not None}
     _print_line(out, f"{model}: {system!r}")
     out.print("", _table(outcomes), sep="\n")
+    for outcome in outcomes:
+        if outcome.result is not None and outcome.result.computed < outcome.result.entries:
+            _print_line(out, f"\n{outcome.result}")
     load = f"from stagecache.loading import load_system\nsystem = load_system({model!r})"
     for name, error in errors.items():
         out.print(f"\n[bold red]{name} failed[/]")

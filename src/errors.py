@@ -294,6 +294,10 @@ class ImpreciseError(CheckFailedError):
     """A declared prerequisite is never read, or a write invalidates what does not depend on it."""
 
 
+class NeverComputedError(CheckFailedError):
+    """An entry, or a hook, raises in every program that gets to it, so nothing is known of it."""
+
+
 class UnfaithfulPickleError(CheckFailedError):
     """A System or a State cannot be pickled, or is another one afterwards."""
 

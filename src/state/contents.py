@@ -209,9 +209,16 @@ class Contents(AbstractVectorAccess):
             )
         if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
             raise why_unrealized(realization, entry, in_hook=self.guard is REALIZING)
-        if self.pools.writable:
-            self.pools.seal()
+        self._seal_variables()
         return realization.evaluator.evaluate(node)
+
+    def _seal_variables(self) -> None:
+        """Seal what was handed out to be written, as something is computed from it.
+
+        In a hook, that are but caches, of subsystems that come before; they are sealed at its end.
+        """
+        if self.pools.writable and self.guard is not REALIZING:
+            self.pools.seal()
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""
@@ -251,8 +258,7 @@ class Contents(AbstractVectorAccess):
         if self.realization.stages[entry.subsystem or 0] < entry.depends_on - 1:
             what = f"{self.realization.layout.path(entry)} to be marked as realized"
             self.require_stage(entry.depends_on - 1, entry.subsystem, what)
-        if self.pools.writable:
-            self.pools.seal()
+        self._seal_variables()
         self.require_not_frozen("marking an entry as realized")
         store = self.realization.store
         if self.pools.writable_entries:

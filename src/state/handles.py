@@ -278,7 +278,11 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
 
 @final
 class AutoUpdateVariable(DiscreteVariable[T]):
-    """A discrete variable with an entry for its next value."""
+    """A discrete variable with an entry for its next value, `update`.
+
+    `State.auto_update_discrete_variables` exchanges the two, where the entry is realized. That
+    invalidates no stage: what depends on the variable names it as a prerequisite.
+    """
 
     __slots__ = ()
 

@@ -6,6 +6,7 @@ from stagecache.system.system import System
 from stagecache.testing.explore import Progress, explore
 from stagecache.testing.failure import Failure
 from stagecache.testing.inventory import Inventory, Strategies
+from stagecache.testing.never import Tally
 from stagecache.testing.programs import programs
 from stagecache.testing.rebuild import Blueprint
 from stagecache.testing.report import error_of
@@ -51,9 +52,12 @@ def check_coherence(
         program that shows it.
     ImpreciseError
         An entry was invalidated by what it does not depend on.
+    NeverComputedError
+        Nothing else was found, but an entry, or a hook, has raised in every program.
     """
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)
+    tally = Tally(has.entries, blueprint.build)
 
     def perform(program: Program) -> int:
         run = Run(blueprint.build())
@@ -62,10 +66,11 @@ def check_coherence(
         watch.check_all()
         if blueprint.is_known:
             watch.check_pristine(blueprint.build())
+        tally.add(program, run)
         return count
 
     try:
-        return explore(
+        result = explore(
             "coherence",
             programs(has),
             perform,
@@ -76,3 +81,4 @@ def check_coherence(
         )
     except Failure as failure:
         raise error_of(failure) from None
+    return tally.result(result)

@@ -16,6 +16,7 @@ import numpy as np
 from stagecache.errors import brief
 from stagecache.state.sameness import same
 from stagecache.state.values import IMMUTABLE
+from stagecache.testing.places import place_of
 
 MOST_WRITTEN: Final = 200  # elements of an array that a program shows
 NEW_LINE: Final = "\n"
@@ -31,7 +32,9 @@ class Outcome:
     def __str__(self) -> str:
         if self.error is None:
             return brief(self.value)
-        return f"{type(self.error).__name__}: {str(self.error).partition(NEW_LINE)[0]}"
+        place = place_of(self.error)
+        told = f"{type(self.error).__name__}: {str(self.error).partition(NEW_LINE)[0]}"
+        return f"{told}, at {place}" if place else told
 
 
 NOTHING: Final = Outcome()

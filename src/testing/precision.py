@@ -18,10 +18,12 @@ from stagecache.testing.oracle import Snapshot
 from stagecache.testing.programs import programs
 from stagecache.testing.report import program_of
 from stagecache.testing.result import CheckResult
-from stagecache.testing.run import Run
+from stagecache.testing.run import FOUND_BY_STRICT, Run
 from stagecache.testing.shortening import Program
+from stagecache.testing.strictness import StrictFailure
 
 FEWEST_COMPUTATIONS: Final = 20
+RECORDING: Final = 'strict(undeclared="record")'
 
 
 @frozen
@@ -68,6 +70,8 @@ def check_precision(
     ------
     ImpreciseError
         It lists all prerequisites to be left out.
+    MutatedValueError
+        A value was changed in place, as `check_strict` tells.
     """
     found = _look(system, strategies, settings, seed, progress)
     if not found.over_declared:
@@ -124,17 +128,25 @@ def _look(
 
         def watched(program: Program) -> int:
             computed.clear()
-            return Run(system).perform(program, note)
+            run = Run(system)
+            try:
+                return run.perform(program, note)
+            except FOUND_BY_STRICT as error:
+                lines = len(run.lines)
+                raise StrictFailure(error, run, run.last_read, lines, 0, RECORDING) from None
 
-        result = explore(
-            "precision",
-            programs(has),
-            watched,
-            given=has.given,
-            settings=settings,
-            seed=seed,
-            progress=progress,
-        )
+        try:
+            result = explore(
+                "precision",
+                programs(has),
+                watched,
+                given=has.given,
+                settings=settings,
+                seed=seed,
+                progress=progress,
+            )
+        except StrictFailure as failure:
+            raise failure.told() from None
     superfluous = [
         each for each in reads.over_declared() if count[each.entry] >= FEWEST_COMPUTATIONS
     ]

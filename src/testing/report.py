@@ -1,13 +1,15 @@
 """The error that tells what a check has found: who, why, and the program that shows it."""
 
 import re
+from textwrap import indent
 from typing import Final
 
 from stagecache.errors import CheckFailedError, ImpreciseError, IncoherentError
 from stagecache.testing.comparison import Outcome, written
 from stagecache.testing.failure import Failure
+from stagecache.testing.places import hook_of
 from stagecache.testing.run import Run, exception_name, state_name
-from stagecache.testing.suspects import suspects_of
+from stagecache.testing.suspects import OUTSIDE, suspects_of
 
 MODULES: Final = {
     "contextlib": "import contextlib",
@@ -45,6 +47,8 @@ def error_of(failure: Failure) -> CheckFailedError:
             "tell the authors of stagecache",
             program,
         )
+    if failure.kind == "realization":
+        return _realization_error(failure, program)
     if failure.kind == "changed":
         return IncoherentError(
             f"{title}: was changed in place",
@@ -65,9 +69,46 @@ def error_of(failure: Failure) -> CheckFailedError:
     )
 
 
+def without_program(error: CheckFailedError) -> CheckFailedError:
+    """The same error, where the program does not have all that was done."""
+    return type(error)(error.what, error.expected, error.got, error.cure, suspects=error.suspects)
+
+
+def _realization_error(failure: Failure, program: str) -> IncoherentError:
+    """That a stage can be realized depends on what was done before."""
+    fresh, used = failure.expected.error, failure.got.error
+    error = used or fresh
+    assert error is not None
+    assert failure.subject.stage is not None
+    title = hook_of(error) or f"Stage.{failure.subject.stage.name}"
+    expected, got = "no error, as in the State that was used before", str(failure.expected)
+    what = f"{title}: raises in a fresh State with the same variables"
+    if used is not None:
+        expected, got = f"{failure.expected}, as in a fresh State", str(failure.got)
+        what = f"{title}: raises, and in a fresh State it raises something else"
+        if fresh is None:
+            expected = "no error, as in a fresh State with the same variables"
+            what = f"{title}: raises, and in a fresh State it does not"
+    return IncoherentError(
+        what,
+        expected,
+        got,
+        "let the hook do the same whatever was computed before; if it reads only variables and "
+        f"entries, look for {OUTSIDE}",
+        program,
+        (title,),
+    )
+
+
 def program_of(run: Run, lines: list[str], *last: str) -> str:
     """A program that runs where ``system`` is the System."""
     return program(run, "\n".join([FIRST, *lines, *last]))
+
+
+def program_in(run: Run, mode: str, lines: list[str], *after: str) -> str:
+    """The same, within ``with strict():`` or the like; more lines may come after that."""
+    inside = indent("\n".join([FIRST, *lines]), "    ")
+    return program(run, "\n".join([f"with {mode}:", inside, *after]))
 
 
 def program(run: Run, text: str) -> str:

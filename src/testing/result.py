@@ -15,11 +15,18 @@ class CheckResult:
         How many programs were run.
     operations : int
         How many operations there were in them.
+    entries, computed : int
+        How many entries there were, and how many of them gave a value; 0 if that was not counted.
     """
 
     name: str
     examples: int
     operations: int
+    entries: int = 0
+    computed: int = 0
 
     def __str__(self) -> str:
-        return f"{self.name}: passed, {self.examples} examples, {self.operations} operations"
+        text = f"{self.name}: passed, {self.examples} examples, {self.operations} operations"
+        if self.computed < self.entries:
+            return f"{text}, {self.computed} of {self.entries} entries computed"
+        return text

@@ -6,7 +6,13 @@ from typing import Any, Final
 
 import attrs
 
-from stagecache.errors import MutatedValueError, StaleValueError, UndeclaredPrerequisiteError
+from stagecache.errors import (
+    CacheEntryOutOfDateError,
+    MutatedValueError,
+    StaleValueError,
+    UndeclaredPrerequisiteError,
+)
+from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.system import System
 from stagecache.testing.comparison import Outcome, outcome_of
@@ -49,6 +55,15 @@ class Read:
     line: int
 
 
+@attrs.frozen(eq=False)
+class Raised:
+    """What was raised by an entry or a stage, in which State, and after how many lines."""
+
+    number: int
+    error: Exception
+    line: int
+
+
 class Run:
     """The States of one program, and what it has done so far.
 
@@ -64,6 +79,14 @@ class Run:
         Those of the last operation.
     last_read : Subject or None
         That in which strict mode found something.
+    gave : set of Subject
+        The entries that gave a value.
+    waiting : set of Subject
+        Those that nobody had filled, or that were computed from such.
+    raised : dict of Subject to Raised
+        What other entries, and stages, raised first.
+    reached : Stage
+        The highest that was realized.
     history : list of list of Snapshot
         For each State: its variables after each operation that changed them; those of a copy
         begin with those of what it was copied from.
@@ -78,6 +101,10 @@ class Run:
         self.reads: list[Read] = []
         self.history = [[Snapshot.of(self.states[0])]]
         self.last_read: Subject | None = None
+        self.gave: set[Subject] = set()
+        self.waiting: set[Subject] = set()
+        self.raised: dict[Subject, Raised] = {}
+        self.reached = Stage.EMPTY
         self._codes: dict[tuple[Subject, str], str] = {}
 
     def number(self, which: int) -> int:
@@ -147,10 +174,27 @@ class Run:
         number = operation.number(self)
         self.reads.clear()
         error = outcome_of(lambda: operation.apply(self)).error
+        self._note(number, error, is_realization=operation.may_raise)
         errors = [read.outcome.error for read in self.reads] or [error]
-        for line, raised in zip_longest(lines, errors):
+        for line, raised in zip_longest(lines, errors[: len(lines)]):
             self.lines.append(_tolerant(line, raised))
         refuse(operation, number, error)
+
+    def _note(self, number: int, error: Exception | None, *, is_realization: bool) -> None:
+        """Note what gave a value, and what raised."""
+        for read in self.reads:
+            if read.outcome.error is None:
+                self.gave.add(read.subject)
+            elif isinstance(read.outcome.error, CacheEntryOutOfDateError):
+                self.waiting.add(read.subject)
+            else:
+                raised = Raised(read.number, read.outcome.error, read.line)
+                self.raised.setdefault(read.subject, raised)
+        stage = self.states[number].stage
+        self.reached = max(self.reached, stage)
+        if error is not None and is_realization:
+            subject = Subject(stage=stage.next())
+            self.raised.setdefault(subject, Raised(number, error, len(self.lines)))
 
 
 def _tolerant(line: str, raised: Exception | None) -> str:

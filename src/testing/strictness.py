@@ -9,33 +9,59 @@ from stagecache.system.system import System
 from stagecache.testing.explore import Progress, explore
 from stagecache.testing.failure import Failure
 from stagecache.testing.inventory import Inventory, Strategies
+from stagecache.testing.never import Tally
 from stagecache.testing.operation import ReadAll
 from stagecache.testing.oracle import Subject
 from stagecache.testing.programs import programs
 from stagecache.testing.rebuild import Blueprint
-from stagecache.testing.report import FIRST, program
+from stagecache.testing.report import program_in
 from stagecache.testing.result import CheckResult
 from stagecache.testing.run import FOUND_BY_STRICT, Run, state_name
 from stagecache.testing.shortening import Program
 
 
 class StrictFailure(Failure):
-    """What strict mode has raised, or verify mode after it."""
+    """What strict mode has raised, or verify mode after it.
+
+    Parameters
+    ----------
+    error : Exception
+    run : Run
+    subject : Subject or None
+        In whose computation, if in one.
+    lines : int
+        How many lines of the program are in strict mode.
+    number : int
+        Of the State that was verified.
+    mode : str
+        How strict mode was begun.
+    """
 
     def __init__(
-        self, error: Exception, run: Run, subject: Subject | None, lines: int, number: int
+        self,
+        error: Exception,
+        run: Run,
+        subject: Subject | None,
+        lines: int,
+        number: int,
+        mode: str = "strict()",
     ) -> None:
         subject = subject or Subject(vector=str(error).partition("\n")[0])
         super().__init__(type(error).__name__, run, number, subject, lines=lines)
         self.error = error
+        self.mode = mode
+
+    def told(self) -> Exception:
+        """What was raised, with the program as a note."""
+        self.error.add_note("\n" + self.program())
+        return self.error
 
     def program(self) -> str:
         """The lines up to the number are in strict mode, and the others verify."""
         lines, names = self.run.lines, state_name(self.number)
-        parts = ["with strict():", indent("\n".join([FIRST, *lines[: self.lines]]), "    ")]
-        if lines[self.lines :]:
-            parts += [f"with verify({names}):", indent("\n".join(lines[self.lines :]), "    ")]
-        return program(self.run, "\n".join(parts))
+        rest = lines[self.lines :]
+        after = [f"with verify({names}):", indent("\n".join(rest), "    ")] if rest else []
+        return program_in(self.run, self.mode, lines[: self.lines], *after)
 
 
 def check_strict(
@@ -60,9 +86,12 @@ def check_strict(
     StaleValueError
         An entry computes another value than it did, though nothing has changed that it declares.
         To each of these, a note is added with the shortest program that shows it.
+    NeverComputedError
+        Nothing else was found, but an entry, or a hook, has raised in every program.
     """
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)
+    tally = Tally(has.entries, blueprint.build)
 
     def in_strict_mode(operations: Program) -> int:
         count, lines, number = 0, None, 0
@@ -80,10 +109,11 @@ def check_strict(
             run = run or Run(system)
             lines = len(run.lines) if lines is None else lines
             raise StrictFailure(error, run, run.last_read, lines, number) from None
+        tally.add(operations, run)
         return count
 
     try:
-        return explore(
+        result = explore(
             "strict",
             programs(has),
             in_strict_mode,
@@ -93,5 +123,5 @@ def check_strict(
             progress=progress,
         )
     except StrictFailure as failure:
-        failure.error.add_note("\n" + failure.program())
-        raise failure.error from None
+        raise failure.told() from None
+    return tally.result(result)

@@ -9,6 +9,7 @@ In this order:
 4. A write is ignored. A stale value is that of a fresh State with the variables of some time
    before. Those that have changed since are written one by one, in a fresh State of that time:
    where the value stays, though it should be another one, it lacks that variable.
+5. A hook fills it too soon, or from what is exchanged, as `hook_suspects` tells.
 """
 
 from typing import Final
@@ -23,6 +24,7 @@ from stagecache.state.state import State
 from stagecache.state.strict import strict
 from stagecache.testing.comparison import Outcome, outcome_of, same_outcome
 from stagecache.testing.failure import Failure
+from stagecache.testing.hook_suspects import HookSearch
 from stagecache.testing.items import Item, is_computed, is_valid, layout_of
 from stagecache.testing.oracle import Snapshot, fresh_state, write
 from stagecache.testing.versions import upstream_of
@@ -78,6 +80,7 @@ class Search:
         return (
             self._found_by_strict(ignored)
             or self._coarse_comparison()
+            or (None if ignored else self._by_hooks())
             or self._lacking(ignored)
             or Suspects((), f"look for {OUTSIDE}")
         )
@@ -175,6 +178,15 @@ class Search:
             f"let the hook that fills {self.title} do so each time, when all that it is computed "
             f"from is known, and mark it realized then only{presumed}",
         )
+
+    def _by_hooks(self) -> Suspects | None:
+        """Why what a hook fills is stale, though it ignores no write."""
+        before = self._when_it_was_right()
+        if before is None or (self.subject.item is not None and self.is_computed):
+            return None
+        search = HookSearch(self.system, self.subject, self.title, before, self.now, self._name)
+        found = search.result()
+        return None if found is None else Suspects(*found)
 
     def _ignored(self) -> list[Item | str]:
         """The variables whose change the value ignores."""

@@ -20,6 +20,7 @@ from stagecache import (
     parameter,
     position_error,
     q_variable,
+    z_variable,
 )
 from stagecache.errors import (
     ConstModelError,
@@ -974,3 +975,34 @@ def test_a_hook_that_comes_too_early_for_an_entry_is_told_to_come_later() -> Non
     with pytest.raises(StageTooLowError) as caught:
         system.realize(system.realize_topology().copy())
     assert "order_subsystems" in caught.value.cure
+
+
+def test_a_hook_goes_on_writing_a_vector_of_a_subsystem_that_is_done_after_it_reads_an_entry() -> (
+    None
+):
+    class Tank(Subsystem):
+        level = z_variable(1.0)
+
+    class Pump(Subsystem):
+        flow = parameter(2.0)
+
+        def __init__(self, tank: Tank) -> None:
+            self.tank = tank
+
+        @cached(prerequisites=(flow,))
+        def inflow(self, state: State) -> float:
+            return self.flow(state)
+
+        def realize_dynamics(self, state: State) -> None:
+            zdot = state[self.tank].upd_zdot()
+            zdot[0] = self.inflow(state)
+            views.append(zdot)
+
+    views: list[Any] = []
+    tank = Tank()
+    system = System(tank, Pump(tank))
+    state = system.realize_topology().copy()
+    system.realize(state, Stage.DYNAMICS)
+    assert state.zdot == [2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        views[0][0] = 3.0

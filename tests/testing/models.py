@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from stagecache import Stage, State, Subsystem, System, cached, discrete, parameter, q_variable
+from stagecache import (
+    Stage,
+    State,
+    Subsystem,
+    System,
+    auto_update,
+    cached,
+    discrete,
+    parameter,
+    q_variable,
+    z_variable,
+)
 from stagecache.state.handles import Vector
 
 
@@ -66,3 +77,34 @@ class Fragile(Lever):
 def system_of(subsystem: Subsystem) -> System:
     """A System in which the subsystem is called "lever"."""
     return System(lever=subsystem)
+
+
+class Hasty(Lever):
+    """The hook of Time uses what is only known from Dynamics on."""
+
+    level = z_variable(1.0)
+
+    def realize_time(self, state: State) -> None:
+        state[self].upd_zdot()[0] = self.length(state) * self.level(state)
+
+
+class Switched(Lever):
+    """A hook uses a variable that is exchanged without a write."""
+
+    level = z_variable(1.0)
+    on = auto_update(0.0, invalidates=Stage.DYNAMICS, update_depends_on=Stage.TIME)
+
+    @on.update(prerequisites=())
+    def next_on(self, state: State) -> float:  # the same each time
+        return 1.0
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[0] = self.on(state)
+
+
+class Lucky(Lever):
+    """A hook raises unless somebody has read an entry before."""
+
+    def realize_velocity(self, state: State) -> None:
+        if not self.end.is_realized(state):
+            raise ValueError("the end is not known")

@@ -19,7 +19,17 @@ from stagecache.errors import (
 )
 from stagecache.testing import check_coherence
 from tests.system.models import Chain, Crane, Springs
-from tests.testing.models import Appending, Forgetful, Fragile, Hooked, Lever, system_of
+from tests.testing.models import (
+    Appending,
+    Forgetful,
+    Fragile,
+    Hasty,
+    Hooked,
+    Lever,
+    Lucky,
+    Switched,
+    system_of,
+)
 
 FEW = settings(max_examples=20)
 
@@ -90,6 +100,47 @@ def test_a_hook_that_reads_what_its_stage_does_not_guarantee_is_found() -> None:
     error = failure_of(Hooked())
     assert error.what.startswith("state.qdot: ")
     assert error.suspects == ("lever.notes",)
+
+
+def test_a_hook_that_fills_a_vector_too_soon_is_told_by_its_stage() -> None:
+    error = failure_of(Hasty())
+    assert error.what.startswith("state.zdot: ")
+    assert error.suspects == ("lever.level",)
+    assert error.cure == (
+        "fill state.zdot in the hook of Dynamics, or of a later stage: that of Time fills it, "
+        "which a write of lever.level does not make stale"
+    )
+
+
+def test_a_hook_that_reads_an_auto_update_variable_is_told_of_its_next_value() -> None:
+    error = failure_of(Switched())
+    assert error.what.startswith("state.zdot: ")
+    assert error.suspects == ("lever.on",)
+    assert "lever.on.update(state)" in error.cure
+    assert "exchange" in error.cure
+
+
+def test_what_raises_in_a_fresh_state_only_is_told_with_its_line() -> None:
+    error = failure_of(Lucky())
+    line = Lucky.realize_velocity.__code__.co_firstlineno + 2
+    assert error.what == "lever.realize_velocity: raises in a fresh State with the same variables"
+    assert error.expected == "no error, as in the State that was used before"
+    assert error.got.startswith("ValueError: the end is not known, at ")
+    assert error.got.endswith(f"models.py:{line}")
+    assert "state.event_triggers" not in str(error)
+    with pytest.raises(ValueError, match="not known"):
+        exec(error.program, {"system": system_of(Lucky())})
+
+
+def test_what_raises_in_a_state_that_was_used_is_told_with_its_line() -> None:
+    class Unlucky(Lever):
+        def realize_velocity(self, state: State) -> None:
+            if self.end.is_realized(state):
+                raise ValueError("the end is known")
+
+    error = failure_of(Unlucky())
+    assert error.what == "lever.realize_velocity: raises, and in a fresh State it does not"
+    assert error.got.startswith("ValueError: the end is known, at ")
 
 
 def test_a_change_in_place_is_found() -> None:

@@ -3,16 +3,18 @@
 from typing import Any
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
-from stagecache import AbstractHandle, System
+from stagecache import AbstractHandle, Stage, State, System, cached, parameter
 from stagecache.errors import IncoherentError
 from stagecache.testing import InvalidationMachine
 from tests.testing.models import Forgetful, Lever, system_of
 
 FEW = settings(max_examples=20, stateful_step_count=20, deadline=None, database=None)
+
+ONCE = settings(FEW, max_examples=100, phases=(Phase.generate, Phase.shrink))
 
 
 class LeverMachine(InvalidationMachine):
@@ -56,9 +58,8 @@ TestOneSystem.settings = FEW
 
 
 def test_a_faulty_model_fails_with_its_program() -> None:
-    once = settings(FEW, max_examples=100, phases=(Phase.generate, Phase.shrink))
     with pytest.raises(IncoherentError) as caught:
-        run_state_machine_as_test(ForgetfulMachine, settings=once)
+        run_state_machine_as_test(ForgetfulMachine, settings=ONCE)
     assert caught.value.suspects == ("lever.length",)
     with pytest.raises(AssertionError):
         exec(caught.value.program, {"system": system_of(Forgetful())})
@@ -77,3 +78,69 @@ def test_strategies_of_a_subclass_are_used() -> None:
 
     run_state_machine_as_test(Loaded, settings=FEW)
     assert all(length == 1.0 or 5 <= length <= 6 for length in seen)
+
+
+class ShrunkMachine(LeverMachine):
+    """A rule of its own makes stale what only the rules of the kit see."""
+
+    def make_system(self) -> System:
+        self.lever = Shrinking()
+        return system_of(self.lever)
+
+    @rule()
+    def shrink(self) -> None:
+        assert isinstance(self.lever, Shrinking)
+        self.lever.size.set(self.state, 0.25)
+
+
+class Shrinking(Lever):
+    """A width that does not name the size, which only the machine writes to anything."""
+
+    size = parameter(1.0)
+
+    @cached(prerequisites=(Lever.mass,))
+    def width(self, state: State) -> float:
+        return self.size(state)
+
+
+def failures_of(machine: type[InvalidationMachine]) -> list[BaseException]:
+    try:
+        run_state_machine_as_test(machine, settings=ONCE)
+    except BaseExceptionGroup as group:
+        return [*group.exceptions]
+    except AssertionError as error:
+        return [error]
+    return []
+
+
+def test_a_program_that_lacks_the_steps_of_own_rules_is_left_out() -> None:
+    class Deaf(ShrunkMachine):
+        def make_strategies(self) -> dict[AbstractHandle, st.SearchStrategy[Any]]:
+            assert isinstance(self.lever, Shrinking)
+            return {self.lever.size: st.just(1.0)}
+
+    (error,) = failures_of(Deaf)
+    assert isinstance(error, IncoherentError)
+    assert error.suspects == ("lever.size",)
+    assert error.program == ""
+    steps = "\n".join(error.__notes__)
+    assert "state.shrink()" in steps
+
+
+class PushedMachine(ForgetfulMachine):
+    """A rule of its own makes stale what rules of the kit see, or the comparison after it."""
+
+    @rule()
+    def push(self) -> None:
+        self.system.realize(self.state, Stage.MODEL)
+        self.lever.moment(self.state)
+        self.lever.length.set(self.state, 1.1)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_one_fault_is_one_failure_however_it_is_found(number: int) -> None:
+    class Seeded(PushedMachine):
+        pass
+
+    (error,) = failures_of(seed(number)(Seeded))
+    assert isinstance(error, IncoherentError)

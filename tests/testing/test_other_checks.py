@@ -79,6 +79,15 @@ def test_a_change_in_place_is_found_by_strict_mode() -> None:
         check_strict(system_of(Appending()))
 
 
+def test_a_change_in_place_is_told_by_precision_as_shortly() -> None:
+    with pytest.raises(MutatedValueError) as caught:
+        check_precision(system_of(Appending()))
+    (note,) = caught.value.__notes__
+    assert len(note.splitlines()) <= 10
+    with pytest.raises(MutatedValueError):
+        exec(note, {"system": system_of(Appending())})
+
+
 # ---------------------------------------------------------------------- pickle
 
 

@@ -21,6 +21,7 @@ from stagecache.testing import (
     structures,
     systems,
 )
+from stagecache.testing.operation import Invalidate, ReadAll
 from stagecache.testing.values import like, options_like
 from tests.graph.check_structure import check_structure
 from tests.testing.models import Lever, system_of
@@ -96,6 +97,12 @@ def test_operations_are_performed_and_written_as_code(program: list[Any]) -> Non
     assert state.stage == run.states[0].stage
     if state.stage >= Stage.MODEL:
         assert np.array_equal(state.y, run.states[0].y)
+
+
+def test_an_operation_that_has_nothing_to_read_is_no_line() -> None:
+    run = Run(LEVER)
+    assert run.perform([Invalidate(Stage.MODEL), ReadAll()]) == 2
+    assert run.lines == ["state.invalidate_all(Stage.MODEL)"]
 
 
 @slow
