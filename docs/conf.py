@@ -1,7 +1,9 @@
 """Configuration of the documentation site; see https://www.sphinx-doc.org."""
 
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,8 +14,10 @@ author = "the stagecache authors"
 project_copyright = author
 release = version = installed_version(project)
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+sys.path.append(str(Path(__file__).parent))  # where pictures is
+extensions = ["myst_parser", "pictures", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "_generated"]
+html_extra_path = ["_generated/pages"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 default_role = "code"  # of `this` in a docstring
@@ -24,14 +28,15 @@ napoleon_google_docstring = False
 # What the strict build (-n) cannot find: the documentation of Python and NumPy, which is not looked
 # up since the build needs no network; type variables; words that stand for a type in a docstring.
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|contextlib|threading)\.\w+(\[.*)?"),
+    ("py:class", r"(collections\.abc|contextlib|os|threading)\.\w+(\[.*)?"),
     ("py:class", r"numpy\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
     ("py:class", r"stagecache\.system\.\w+\.\w+Declaration"),  # what a decorator returns
-    ("py:class", r"array_like|callable|handles|hashable|int to (int|list|tuple)|iterable|sequence"),
+    ("py:class", r"array_like|callable|handles?|hashable"),
+    ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|tuple)"),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.testing\.\w+\.\w+"),
-    ("py:class", r"optional|\d|[mn]"),  # of a type: (n, 3) array_like, optional
+    ("py:class", r"optional|\d|[mns]"),  # of a type: (n, 3) array_like, optional; float [s]
 ]
 
 html_theme = "furo"

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from stagecache.graph import *
     from stagecache.state import *
     from stagecache.system import *
+    from stagecache.views import *
 else:
 
     def __getattr__(name: str) -> object:
-        if name in ("errors", "graph", "state", "system"):
+        if name in ("errors", "graph", "state", "system", "views"):
             return import_module(f"stagecache.{name}")
         if name in __all__:
-            for package in ("graph", "state", "system"):
+            for package in ("graph", "state", "system", "views"):
                 module = import_module(f"stagecache.{package}")
                 if name in module.__all__:
                     return globals().setdefault(name, getattr(module, name))
@@ -39,9 +40,14 @@ __all__ = [
     "AbstractHandle",
     "AbstractNode",
     "AbstractSystem",
+    "AbstractTraceEvent",
     "AutoUpdateVariable",
     "CacheEntry",
+    "Cause",
+    "CauseKind",
     "Checkpoint",
+    "Comparison",
+    "ComputationEvent",
     "ContinuousState",
     "ContinuousVariable",
     "CoordinateDirection",
@@ -55,17 +61,31 @@ __all__ = [
     "DecorativeText",
     "DefaultSystemSubsystem",
     "DiagramContinuousState",
+    "Difference",
     "DiscreteVariable",
+    "EdgeInfo",
+    "EdgeKind",
     "Entry",
+    "EntryProfile",
+    "EntrySummary",
+    "Explanation",
     "Family",
     "Graph",
     "GraphStatistics",
+    "GraphView",
+    "HitEvent",
+    "Impact",
+    "InvalidationEvent",
+    "NodeInfo",
     "NodeKind",
     "OverDeclared",
+    "Profile",
     "ReadLog",
     "ScalarVariable",
     "Stage",
+    "StageEvent",
     "State",
+    "Status",
     "Store",
     "Structure",
     "Subsystem",
@@ -73,13 +93,19 @@ __all__ = [
     "System",
     "SystemStatistics",
     "TimeVariable",
+    "Timeline",
+    "Trace",
+    "TraceSummary",
     "TriggerDirection",
     "UndeclaredRead",
     "Variable",
+    "WriteEvent",
+    "WriteProfile",
     "acceleration_error",
     "auto_update",
     "cached",
     "cached_family",
+    "compare",
     "discrete",
     "discrete_family",
     "event_trigger",
@@ -87,6 +113,7 @@ __all__ = [
     "parameter",
     "parameter_family",
     "position_error",
+    "profile",
     "q_variable",
     "q_variable_family",
     "strict",

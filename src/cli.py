@@ -1,5 +1,7 @@
 """The `stagecache` command: one function for each subcommand, which only hands over.
 
+Those that show and explain a model are in `cli_investigate`.
+
 A subcommand imports what it needs when it runs, so that none pays for another.
 """
 
@@ -7,6 +9,7 @@ from typing import Final
 
 import click
 
+from stagecache.cli_investigate import COMMANDS
 from stagecache.errors import StagecacheError
 
 
@@ -24,7 +27,11 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: stagecache demo",
+    epilog="""Start with: stagecache demo
+
+    The exit status is 0 if there is an answer, 1 for an error and for a check that fails, and 2
+    for a command that is written wrongly.
+    """,
 )
 @click.version_option(package_name="stagecache", message="%(prog)s %(version)s")
 def main() -> None:
@@ -129,3 +136,7 @@ def check(
         err=Console(stderr=True),
     )
     context.exit(0 if passed else 1)
+
+
+for command in COMMANDS:
+    main.add_command(command)

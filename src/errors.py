@@ -216,6 +216,22 @@ class NotAStateError(StagecacheError, TypeError):
     """Something else was given in place of a State, or of a continuous state."""
 
 
+class DuplicatePathError(StagecacheError, ValueError):
+    """Two nodes of a view have the same path."""
+
+
+class UnknownPathError(StagecacheError, KeyError):
+    """A view of a graph has no node of that path."""
+
+
+class UnknownSelectionError(StagecacheError, ValueError):
+    """Nodes were asked for of a kind, or with a status, that there is not."""
+
+
+class GraphFormatError(StagecacheError, ValueError):
+    """A text is no graph in JSON, or one of a version of the format that is not known."""
+
+
 class ModelImportError(StagecacheError, ImportError):
     """A module or a file, named on a command line, cannot be imported."""
 
@@ -226,6 +242,10 @@ class UnknownModelError(StagecacheError, LookupError):
 
 class NotASystemError(StagecacheError, TypeError):
     """Something else was given in place of a System, or of what returns one."""
+
+
+class ModelRunError(StagecacheError, RuntimeError):
+    """A model, named on a command line, raises when it is realized, read, written or run."""
 
 
 class NotPicklableError(StagecacheError, TypeError):

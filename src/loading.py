@@ -17,11 +17,12 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Final, get_type_hints
+from typing import Any, Final, get_type_hints
 
 from stagecache.errors import (
     ModelImportError,
     NotASystemError,
+    NotCallableError,
     StagecacheError,
     UnknownModelError,
     brief,
@@ -57,11 +58,42 @@ def load_system(model: str) -> System:
         What has that name is no System, and does not return one, or raises.
     """
     place, name = _split(model)
-    is_file = place.endswith(".py") or "/" in place or os.sep in place
-    module = _import_file(place) if is_file else _import_module(place)
+    module = _module(place)
     if not name:
         name = _only_name(module, place)
     return _system_of(_attribute(module, place, name), f"{place}:{name}")
+
+
+def load_function(model: str, name: str) -> Callable[..., Any]:
+    """Take a function from the module or file of a model, or from another one.
+
+    Parameters
+    ----------
+    model : str
+        As for `load_system`.
+    name : str
+        That of the function, in the module of the model; or `module:name` or
+        `path/to/file.py:name`.
+
+    Raises
+    ------
+    ModelImportError, UnknownModelError
+        There is no such module, file or name.
+    NotCallableError
+        What has that name is no function.
+    """
+    place, attribute = _split(name)
+    if not attribute:
+        place, attribute = _split(model)[0], name
+    found = _attribute(_module(place), place, attribute)
+    if not callable(found):
+        raise NotCallableError(
+            f"{place}:{attribute}: cannot be called",
+            "a function of a State",
+            brief(found),
+            "write a function that takes a State and does with it what is to be profiled",
+        )
+    return found
 
 
 def _split(model: str) -> tuple[str, str]:
@@ -73,6 +105,11 @@ def _split(model: str) -> tuple[str, str]:
 
 
 # ---------------------------------------------------------------------- modules
+
+
+def _module(place: str) -> ModuleType:
+    is_file = place.endswith(".py") or "/" in place or os.sep in place
+    return _import_file(place) if is_file else _import_module(place)
 
 
 def _import_file(place: str) -> ModuleType:
@@ -138,12 +175,12 @@ def _failed(place: str, error: BaseException) -> ModelImportError:
     return ModelImportError(
         f"{place}: cannot be imported",
         "a module that raises nothing when it is imported",
-        _told(error),
+        told(error),
         MEND_IT,
     )
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException) -> str:
     """What a model raised, on one line, and the innermost place that is not in stagecache."""
     what = error.what if isinstance(error, StagecacheError) else str(error)
     text = f"{type(error).__name__}: {what}"
@@ -223,7 +260,7 @@ def _system_of(found: object, path: str) -> System:
     try:
         made = found()
     except (Exception, SystemExit) as error:
-        raise NotASystemError(f"{path}: raises", expected, _told(error), MEND_IT) from error
+        raise NotASystemError(f"{path}: raises", expected, told(error), MEND_IT) from error
     if isinstance(made, System):
         return made
     cure = "return System(...) there"

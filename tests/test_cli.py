@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 import pytest
@@ -42,7 +43,11 @@ def test_help_lists_every_command_and_says_where_to_start() -> None:
 
 
 @pytest.mark.parametrize("name", main.commands)
-def test_the_examples_in_the_help_of_a_command_run(name: str) -> None:
+def test_the_examples_in_the_help_of_a_command_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where some write files
+    monkeypatch.setattr(sys, "path", [*sys.path])
     text = run(name, "--help").output
     examples = [line.split() for line in text.split("Examples:")[1].splitlines() if line.strip()]
     assert len(examples) >= 2

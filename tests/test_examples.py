@@ -4,7 +4,9 @@ import ast
 import math
 import re
 import runpy
+import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -13,8 +15,10 @@ EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.name != "__init__
 NUMBER = r"-?\d+(?:\.\d*)?(?:e-?\d+)?"
 
 
-def output(name: str, capsys: pytest.CaptureFixture[str]) -> str:
-    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+def output(name: str, capsys: pytest.CaptureFixture[str], *args: str) -> str:
+    path = str(FOLDER / f"{name}.py")
+    with patch.object(sys, "argv", [path, *args]):
+        runpy.run_path(path, run_name="__main__")
     return capsys.readouterr().out
 
 
@@ -72,3 +76,20 @@ def test_a_torque_that_was_read_is_computed_again_after_a_write_of_gravity() -> 
         fresh = system.realize_topology().copy()
         getattr(pendulum, name).set(fresh, value)
         assert anchor.torque(state) == anchor.torque(fresh) != anchor.torque(system.default_state)
+
+
+def test_investigating_answers_each_question_and_leaves_its_pictures_where_it_is_told_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = output("investigate", capsys, str(tmp_path / "pictures"))
+    assert text.count("\n-- ") + text.startswith("-- ") == 5
+    assert "by stage Time: weather.density, cart.drag, cart.acceleration\n" in text
+    assert re.search(
+        r"weather\.temperature \(from version 1 to 2, in \S+investigate\.py:\d+\)", text
+    )
+    assert re.search(r"\nweather\.density +100 +0 ", text)
+    assert "weather.density was recomputed 99 times and came out the same 99 times" in text
+    assert numbers(text, "the period of the spring is") == [1.26]
+    written = sorted((tmp_path / "pictures").iterdir())
+    assert [path.name for path in written] == ["cart.html", "cart.svg", "timeline.html"]
+    assert all("acceleration" in path.read_text(encoding="utf-8") for path in written)

@@ -16,8 +16,11 @@ import stagecache
 SOURCES = Path(__file__).parents[1] / "src"
 
 # Each may import from itself and from those before it.
-LAYERS = ["errors", "graph", "state", "system", "multibody"]
-SEES_ALL = {"testing", "cli", "cli_check", "loading", "demo", "__main__", "__init__"}
+LAYERS = ["errors", "views", "graph", "state", "system", "multibody"]
+SEES_ALL = {
+    *("testing", "cli", "cli_check", "cli_explain", "cli_graph", "cli_impact", "cli_investigate"),
+    *("cli_output", "cli_profile", "cli_state", "loading", "demo", "__main__", "__init__"),
+}
 
 # What takes long to import: neither the command line nor the plugin of pytest does.
 LARGE = {"attrs", "hypothesis", "networkx", "numpy", "rich", "scipy"}
@@ -98,7 +101,7 @@ def test_each_public_name_has_one_home() -> None:
 
 
 def test_the_package_offers_what_its_packages_offer() -> None:
-    packages = [stagecache.graph, stagecache.state, stagecache.system]
+    packages = [stagecache.graph, stagecache.state, stagecache.system, stagecache.views]
     assert stagecache.__all__ == sorted(name for package in packages for name in package.__all__)
     assert set(stagecache.__all__) < set(dir(stagecache))
     scope: dict[str, object] = {}

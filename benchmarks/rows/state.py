@@ -6,7 +6,8 @@ have an explicit prerequisite have q and need no stage.
 
 from typing import Final
 
-from benchmarks.limits import OfPeer, OfRow
+from benchmarks.figures import Unit
+from benchmarks.limits import AtMost, OfPeer, OfRow
 from benchmarks.peers import OWN, Peer
 from benchmarks.probes import AbstractProbe, Prepared, Repeated
 from benchmarks.rows.base import Build, Row, Section
@@ -20,6 +21,9 @@ SUBSYSTEMS: Final = 100
 
 FEW_DEPENDENTS: Final = "upd_q(), 10 + 10 valid dependents"
 DEPENDENTS: Final = "upd_q(), 10,000 + 10,000 valid dependents"
+
+HIT_TRACED: Final = "entry(state), valid, traced"
+COMPUTED_TRACED: Final = "upd_q(), then an entry that computes, traced: three events"
 
 FEW_BACK: Final = "checkpoint, upd_q(), rollback, 10 valid dependents"
 BACK: Final = "checkpoint, upd_q(), rollback, 10,000 valid dependents"
@@ -89,6 +93,34 @@ def write_discrete(_: Peer) -> AbstractProbe:
     return Repeated("set_(state, 1.0)", context, times=10)
 
 
+def hit_traced(_: Peer) -> AbstractProbe:
+    """Read an entry that is valid, in a State that is traced."""
+    subject = Subject()
+    entry = subject.below("q")
+    subject.realize()
+    entry.mark_realized(subject.state)
+    subject.state.trace(most=0).__enter__()
+    return Repeated("entry(state)", {"entry": entry, "state": subject.state}, times=10)
+
+
+def compute(*, traced: bool) -> Build:
+    """Return the row of a write of a variable and a read that computes, three events if traced."""
+
+    def build(_: Peer) -> AbstractProbe:
+        subject = Subject()
+        q = subject.state.variable("q")
+        entry = subject.subsystem.allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, (q,), compute=lambda _: 1.0
+        )
+        subject.realize(Stage.TIME)
+        if traced:
+            subject.state.trace(most=0).__enter__()
+        names = {"upd_q": subject.state.upd_q, "entry": entry, "state": subject.state}
+        return Repeated("upd_q(); entry(state)", names, times=5)
+
+    return build
+
+
 STATE: Final = Section(
     "State",
     (
@@ -147,6 +179,11 @@ STATE: Final = Section(
                 write_discrete,
                 beside={SIMBODY: simbody("write_discrete")},
             ),
+        ),
+        (
+            Row(HIT_TRACED, hit_traced, limits=[AtMost(2e-6, Unit.SECONDS)]),
+            Row("upd_q(), then an entry that computes", compute(traced=False)),
+            Row(COMPUTED_TRACED, compute(traced=True)),
         ),
     ),
     peers=(OWN,),

@@ -36,8 +36,11 @@ from stagecache.graph.declaration import (
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.sources import source_of
 from stagecache.graph.statistics import GraphStatistics
 from stagecache.graph.store import Store
+from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
+from stagecache.views.view import GraphView
 
 T = TypeVar("T")
 
@@ -258,6 +261,37 @@ class Graph:
             edges=sum(len(structure.prerequisites[n]) for n in entries),
             groups=structure.num_groups,
             changes=store.clock,
+        )
+
+    @property
+    def view(self) -> GraphView:
+        """A view of all nodes and edges, as they are now. Cost O(nodes + edges)."""
+        structure = self._handles.store.structure
+        return GraphView(
+            [self._info(name, node) for name, node in self._numbers.items()],
+            [
+                EdgeInfo(structure.name_of(above), name)
+                for name, node in self._numbers.items()
+                for above in structure.prerequisites[node]
+            ],
+            self.name,
+        )
+
+    def _info(self, name: str, node: int) -> NodeInfo:
+        store = self._handles.store
+        is_valid, version = store.is_valid(node), store.versions[node]
+        value = brief(store.values[node]) if is_valid else ""
+        if store.structure.kinds[node] is not NodeKind.CACHE_ENTRY:
+            return NodeInfo(name, "variable", status=Status.VALUE, version=version, value=value)
+        file, line = source_of(self._handles.evaluator.functions[node])
+        return NodeInfo(
+            name,
+            "entry",
+            status=Status.REALIZED if is_valid else Status.STALE,
+            version=version,
+            value=value,
+            file=file,
+            line=line,
         )
 
     def __repr__(self) -> str:

@@ -71,6 +71,8 @@ class AbstractStaged:
         To which it may go back, the first one first: a weak reference, and what was kept.
     watch : Watch or None
         What watches its reads, in strict mode.
+    tracer : Tracer or None
+        What notes all that is done with it, while it is traced.
     """
 
     __slots__ = (
@@ -82,6 +84,7 @@ class AbstractStaged:
         "realization",
         "system",
         "time",
+        "tracer",
         "update_times",
         "watch",
     )
@@ -96,12 +99,20 @@ class AbstractStaged:
         self.update_times: dict[int, float] = {}
         self.handed_out: set[int] = set()
         self.watch: Any = None
+        self.tracer: Any = None
         self.checkpoints: list[tuple[Any, Any]] = []
 
     def stage_of(self, subsystem: int | None) -> int:
         """The stage of a subsystem, or of the system."""
         realization = self.realization
         return realization.stage if subsystem is None else realization.stages[subsystem]
+
+    def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
+        """The version before the last write of a variable, its file and line, if it was traced."""
+        if self.tracer is None:
+            return None
+        found: tuple[int, str, int] | None = self.tracer.last_write(node)
+        return found
 
     def who(self, subsystem: int | None) -> str:
         """What messages call it."""

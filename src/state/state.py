@@ -21,6 +21,8 @@ from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, go_back
 from stagecache.state.contents import Contents
 from stagecache.state.display import cache_text, html, summary, text
+from stagecache.state.explain import Explanation, explain
+from stagecache.state.graph_view import graph_view
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
@@ -28,6 +30,7 @@ from stagecache.state.handles import (
     TimeVariable,
     Vector,
 )
+from stagecache.state.impact import Impact, impact
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.reads import ReadLog
 from stagecache.state.realization import Realization, new_variables, new_wholes
@@ -35,6 +38,7 @@ from stagecache.state.refusals import check_count, check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import FROZEN, INSTANCE, TOPOLOGY
 from stagecache.state.subsystem_state import SubsystemState
+from stagecache.state.trace import MOST, Trace
 from stagecache.state.vectors import (
     EVENT_TRIGGERS,
     YDOT,
@@ -42,6 +46,7 @@ from stagecache.state.vectors import (
     Y,
 )
 from stagecache.state.watching import begin_watching, watch_new
+from stagecache.views.view import GraphView
 
 
 @final
@@ -102,9 +107,10 @@ class State(AbstractPartition):
         self._register()
 
     def _link(self) -> None:
-        """Let handles look into the store; in strict mode, into an empty one, so that they ask."""
+        """Let handles look into the store; if reads are noted, into an empty one, so they ask."""
         contents = self._contents
-        self._store = contents.realization.store if contents.watch is None else Store()
+        is_noted = contents.watch is not None or contents.tracer is not None
+        self._store = Store() if is_noted else contents.realization.store
 
     def _register(self) -> None:
         """Let the System know which States it has."""
@@ -196,8 +202,11 @@ class State(AbstractPartition):
         ReadOnlyError, NodeInUseError, TopologyVersionError
             And nothing has changed.
         """
+        before = self._contents.realization.stage
         go_back(self._contents, mark)
         self._link()
+        if self._contents.tracer is not None:
+            self._contents.tracer.replaced("rollback()", before)
 
     def __deepcopy__(self, memo: object) -> "State":
         return self.copy()
@@ -571,6 +580,83 @@ class State(AbstractPartition):
     def num_event_triggers(self) -> int:
         """Number of event triggers of all stages. Needs the system at Instance."""
         return self._contents.num_all_triggers()
+
+    # ------------------------------------------------------------------ asking
+
+    @property
+    def graph(self) -> GraphView:
+        """A view of all variables, entries and stages, as they are now. Cost O(nodes + edges)."""
+        return graph_view(self._contents, "State" if self.system is None else self.system.name)
+
+    def explain(self, entry: CacheEntry[Any] | str) -> Explanation:
+        """Whether an entry is realized; if not, what has changed, and what a call would compute.
+
+        Cost O(nodes).
+
+        Parameters
+        ----------
+        entry : CacheEntry or str
+            The handle, or its path: "pendulum.tip".
+
+        Raises
+        ------
+        UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
+        """
+        return explain(self._contents, entry)
+
+    def impact(self, variable: AbstractHandle | str) -> Impact:
+        """What a write of a variable would make unrealized. Nothing is written. Cost O(nodes).
+
+        Parameters
+        ----------
+        variable : handle or str
+            The handle, or its path: "pendulum.angle", "q", "u_weights"; "y" for all of q, u and z.
+
+        Raises
+        ------
+        UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
+        """
+        return impact(self._contents, variable)
+
+    def trace(self, *others: "State", most: int = MOST) -> Trace:
+        """Note what is done with this State, and with others, in a ``with`` block.
+
+        That is: writes, and what they make stale; computations, with what they take and read; reads
+        that find a value; changes of the stage. Blocks may be nested, and go together with strict
+        mode. Where no State is traced, nothing is paid.
+
+        Parameters
+        ----------
+        *others : State
+        most : int
+            How many events are kept; later ones are only counted.
+
+        Raises
+        ------
+        NotAStateError
+
+        Examples
+        --------
+        >>> from stagecache import State, Subsystem, System, cached, parameter
+        >>> class Spring(Subsystem):
+        ...     stretch = parameter(0.1)
+        ...
+        ...     @cached(prerequisites=(stretch,))
+        ...     def force(self, state: State) -> float:
+        ...         return -100.0 * self.stretch(state)
+        >>> spring = Spring()
+        >>> state = System(spring).realize_topology().copy()
+        >>> with state.trace() as trace:
+        ...     for stretch in (0.1, 0.2):
+        ...         spring.stretch.set(state, stretch)
+        ...         total = spring.force(state) + spring.force(state)
+        >>> summary = trace.summary()
+        >>> summary.computed, summary.hits
+        (2, 2)
+        """
+        for other in others:
+            _check_state(other)
+        return Trace(tuple(dict.fromkeys((self, *others))), most)
 
     # ------------------------------------------------------------------ showing
 

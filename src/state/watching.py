@@ -24,8 +24,8 @@ from weakref import WeakSet
 from stagecache.state.beginnings import unhook
 from stagecache.state.contents import Contents
 from stagecache.state.reads import ReadLog
+from stagecache.state.tracing import put_class
 from stagecache.state.watch import Watch
-from stagecache.state.watched_contents import WatchedContents
 
 Watched = list[tuple[Any, Watch | None]]
 """States that are watched no more, each with what has watched it."""
@@ -41,7 +41,7 @@ def watch_new(state: Any) -> None:
         contents.watch = Watch((*(watch.logs if watch else ()), everywhere.log))
         everywhere.states.add(state)
     if contents.watch is not None:
-        contents.__class__ = WatchedContents
+        put_class(contents)
 
 
 def begin_watching(state: Any, log: ReadLog) -> None:
@@ -51,7 +51,7 @@ def begin_watching(state: Any, log: ReadLog) -> None:
         if contents.watch is None:
             contents.watch = Watch()
         contents.watch.logs = (*contents.watch.logs, log)
-        contents.__class__ = WatchedContents
+        put_class(contents)
         state._link()
 
 
@@ -63,8 +63,8 @@ def end_watching(state: Any, log: ReadLog) -> Watch | None:
         if watch is not None:
             watch.logs = tuple([other for other in watch.logs if other is not log])
         if watch is None or not watch.logs:
-            contents.__class__ = Contents
             contents.watch = None
+            put_class(contents)
             unhook(contents)
             state._link()
         return watch

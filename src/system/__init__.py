@@ -31,6 +31,7 @@ from stagecache.system.families import (
     u_variable_family,
     z_variable_family,
 )
+from stagecache.system.profile import EntryProfile, Profile, WriteProfile, profile
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.system import System
@@ -57,11 +58,14 @@ __all__ = [
     "DecorativeSphere",
     "DecorativeText",
     "DefaultSystemSubsystem",
+    "EntryProfile",
     "Family",
+    "Profile",
     "Subsystem",
     "System",
     "SystemStatistics",
     "TriggerDirection",
+    "WriteProfile",
     "acceleration_error",
     "auto_update",
     "cached",
@@ -73,6 +77,7 @@ __all__ = [
     "parameter",
     "parameter_family",
     "position_error",
+    "profile",
     "q_variable",
     "q_variable_family",
     "u_variable",

@@ -23,6 +23,7 @@ from stagecache.errors import (
 )
 from stagecache.state.contents import Contents
 from stagecache.state.coverage import Gap
+from stagecache.state.graph_view import graph_view
 from stagecache.state.handles import CacheEntry
 from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
@@ -41,6 +42,8 @@ from stagecache.system.transport import (
     restore_state,
     snapshot,
 )
+from stagecache.system.variants import variant_of
+from stagecache.views.view import GraphView
 
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
 
@@ -483,6 +486,14 @@ class System(AbstractSystem):
         """Counters of what was done with all its States so far."""
         return self._statistics
 
+    @property
+    def graph(self) -> GraphView:
+        """A view of all that every State has, and of what depends on what. Cost O(nodes + edges).
+
+        If the topology is not realized, it is now.
+        """
+        return graph_view(self.realize_topology()._contents, self._name, is_static=True)
+
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]
     ) -> None:
@@ -510,6 +521,10 @@ class System(AbstractSystem):
                 subsystem.calc_decorative_geometry_and_append(state, stage, geometry)
         finally:
             contents.guard = guard
+
+    def _variant_of(self, entry: CacheEntry[Any]) -> str:
+        """What kind of declaration an entry comes from, for views."""
+        return variant_of(entry)
 
     def _cure_of(self, entry: CacheEntry[Any], gap: Gap) -> str:
         """What to declare for what an entry reads to be covered, in strict mode."""

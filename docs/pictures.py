@@ -1,0 +1,68 @@
+"""An extension of Sphinx: the pictures of the guides, drawn when the documentation is built.
+
+They are drawn of the programs in `examples`, as these are, into `docs/_generated`, which is not
+committed: pictures that pages show, and pages that are copied beside the others.
+"""
+
+import os
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stagecache import System
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parent
+EXAMPLES = DOCS.parent / "examples"
+SHOWN = "anchor.torque"  # of the pendulum: as much as is legible in the width of a page
+
+
+def pictures() -> Iterator[tuple[str, str]]:
+    """The names of the files, and what is in them."""
+    pendulum: System = _example("pendulum")["make_system"]()
+    yield "pendulum.svg", pendulum.graph.upstream_of(SHOWN).to_svg()
+
+    state = pendulum.realize_topology().copy()
+    pendulum.realize(state)
+    for entry in state.graph.select(kind="entry"):
+        subsystem, _, name = entry.path.partition(".")
+        getattr(pendulum[subsystem], name)(state)
+    impacts = {n.path: state.impact(n.path).entries for n in state.graph if n.kind == "variable"}
+    yield "pages/explorer.html", state.graph.to_html(impacts=impacts)
+    state.q = [0.3]
+    yield "pendulum_stale.svg", state.graph.upstream_of(SHOWN).to_svg()
+
+    chain = _example("every_declaration")
+    rope = chain["Rope"](4)
+    system = System(rope, observer=chain["Observer"](rope), name="rope")
+    yield "rope.svg", system.graph.upstream_of("observer.load").to_svg()
+
+    cart = _example("investigate")
+    state = cart["make_system"]().realize_topology().copy()
+    with state.trace() as trace:
+        cart["drive"](state, steps=5)
+    yield "pages/timeline.html", trace.timeline().to_html()
+
+
+def _example(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def draw(_app: "Sphinx", _config: object) -> None:
+    """Write the files; those that are as they should be are left alone, and so not read again."""
+    folder = f"{DOCS.parent}{os.sep}"  # of this machine, which is of no use to a reader
+    for name, content in pictures():
+        text = content.replace(folder, "")
+        path = DOCS / "_generated" / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app: "Sphinx") -> dict[str, bool]:
+    """Draw before Sphinx looks for the files."""
+    app.connect("config-inited", draw, priority=100)
+    return {"parallel_read_safe": True}

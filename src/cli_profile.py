@@ -1,0 +1,81 @@
+"""`stagecache profile`: run a model, and print what it cost and what to change."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from stagecache.cli_output import new_table, print_json, print_text
+from stagecache.cli_state import errors_of, read_all
+from stagecache.loading import load_function, load_system
+from stagecache.state import State
+from stagecache.system import System, profile
+
+TIME_STEP: Final = 0.01
+CHANGE: Final = 0.001
+SEED: Final = 0
+
+
+def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
+    """Find a System, run it with a trace, and print what came of it.
+
+    Parameters
+    ----------
+    model : str
+        As `load_system` takes it.
+    run : str or None
+        The function to run, as `load_function` takes it; steps are taken if it is None.
+    steps : int
+        So many of them.
+    as_json : bool
+        Whether to print for programs.
+
+    Raises
+    ------
+    ModelRunError
+        The model, or the function, raises.
+    """
+    system = load_system(model)
+    chosen = take_steps(system, steps) if run is None else load_function(model, run)
+    with errors_of(f"run {run or f'{steps} steps'}"):
+        found = profile(system, chosen)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    out = Console(highlight=False)
+    if not found.entries:
+        print_text(out, "No entry was read.")
+    for title, headings, rows in found._tables():
+        if not rows:
+            continue
+        table = new_table(*headings, numbers=True)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        out.print(Text(title, style="bold"), table, "", sep="\n")
+    if found.suggestions:
+        out.print(Text("Suggestions", style="bold"))
+        for suggestion in found.suggestions:
+            out.print(Text(f"- {suggestion}"))
+
+
+def take_steps(system: System, steps: int) -> Callable[[State], None]:
+    """What an integrator does to a State: a step of time, a small change, and all anew.
+
+    The changes are random, and the same each time.
+    """
+
+    def run(state: State) -> None:
+        random = np.random.default_rng(SEED)
+        system.realize(state)
+        for _ in range(steps):
+            state.time += TIME_STEP
+            for name in ("q", "u", "z"):
+                values = getattr(state, name)
+                if len(values):
+                    setattr(state, name, values + CHANGE * random.standard_normal(len(values)))
+            system.realize(state)
+            read_all(state)
+
+    return run

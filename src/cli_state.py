@@ -1,0 +1,117 @@
+"""The State of which a command is asked: realized, read, written, and then left as it is."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from stagecache.errors import ModelRunError, StagecacheError
+from stagecache.graph.evaluation import no_function
+from stagecache.loading import MEND_IT, told
+from stagecache.state import Stage, State
+from stagecache.state.handles import CacheEntry
+from stagecache.state.node_paths import NodePaths
+from stagecache.system import System
+
+
+def make_state(
+    system: System, stage: str | None, writes: Sequence[str] = (), *, is_read: bool = True
+) -> State:
+    """A copy of the default State, realized and written.
+
+    Parameters
+    ----------
+    system : System
+        Its topology is realized if it is not.
+    stage : str or None
+        The name of the stage to realize; none if it is None.
+    writes : sequence of str
+        What is written then: "pendulum.angle=0.3".
+    is_read : bool
+        Whether all entries are computed before the writes.
+
+    Raises
+    ------
+    ModelRunError
+        The model raises.
+    click.BadParameter
+        A write cannot be understood.
+    """
+    assignments = [_assignment(text) for text in writes]
+    with errors_of("realize_topology"):
+        state = system.realize_topology().copy()
+    if stage is not None:
+        with errors_of(f"realize to {stage}"):
+            system.realize(state, Stage[stage.upper()])
+    if is_read:
+        read_all(state)
+    for path, value in assignments:
+        with errors_of(f"write {path}"):
+            write(state, path, value)
+    return state
+
+
+def read_all(state: State) -> None:
+    """Compute all entries that have a function and do not wait for a stage."""
+    realization = state._contents.realization
+    for node, path in NodePaths(state._contents).of.items():
+        entry = realization.store.keys[node]
+        if not isinstance(entry, CacheEntry) or realization.store.is_closed(node):
+            continue
+        if realization.layout.functions[node] is not no_function:
+            with errors_of(f"compute {path}"):
+                entry(state)
+
+
+def write(state: State, path: str, value: Any) -> None:
+    """Write a variable, or a whole such as q or u_weights, of that path.
+
+    Raises
+    ------
+    UnknownPathError, NodeKindError
+        There is no such variable.
+    """
+    state.impact(path)  # which refuses what cannot be written, by its path
+    paths = NodePaths(state._contents)
+    node = paths.node.get(path.replace("/", "."))
+    handle = None if node is None else state._contents.realization.store.keys[node]
+    if hasattr(handle, "set"):
+        handle.set(state, value)
+    else:
+        setattr(state, path, value)
+
+
+@contextmanager
+def errors_of(what: str) -> Iterator[None]:
+    """Tell what the model raises in one message; errors of stagecache tell themselves."""
+    try:
+        yield
+    except StagecacheError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ModelRunError(
+            f"{what}: the model raises",
+            "a model that can be realized, read and written",
+            told(error),
+            MEND_IT,
+        ) from error
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """The path and the value of "pendulum.angle=0.3"."""
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise click.BadParameter(f"{text!r} is not PATH=VALUE.", param_hint="'--after'")
+    try:
+        return path.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError):
+        pass
+    try:
+        return path.strip(), float(value)  # inf, nan
+    except ValueError:
+        raise click.BadParameter(
+            f"{value.strip()!r} is no value of Python: put texts into quotes.",
+            param_hint="'--after'",
+        ) from None

@@ -1,0 +1,144 @@
+"""A computation of a traced State: what it reads, for whom, how long it takes, and what is new."""
+
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any, Final, final
+
+import numpy as np
+
+from stagecache.graph.evaluation import Function
+from stagecache.graph.store import COMPUTING
+from stagecache.state.handles import AbstractHandle, CacheEntry
+from stagecache.state.sameness import same
+from stagecache.state.trace_records import COMPUTED
+
+SMALL: Final = 1 << 14  # bytes of an array that are compared at once
+
+
+@final
+class Running:
+    """A computation that is going on.
+
+    Attributes
+    ----------
+    entry : CacheEntry
+    reads : dict of (handle or str) to None
+        What it has read, in order.
+    inside : int
+        The nanoseconds that computations inside of it took.
+    """
+
+    __slots__ = ("entry", "inside", "reads")
+
+    def __init__(self, entry: CacheEntry[Any]) -> None:
+        self.entry = entry
+        self.reads: dict[AbstractHandle | str, None] = {}
+        self.inside = 0
+
+
+@final
+class Thread:
+    """What one thread is doing with a State.
+
+    Attributes
+    ----------
+    stack : list of Running
+        The computations that are going on, each inside of the one before it.
+    finished : CacheEntry or None
+        The entry whose computation has ended last.
+    """
+
+    __slots__ = ("finished", "stack")
+
+    def __init__(self) -> None:
+        self.stack: list[Running] = []
+        self.finished: CacheEntry[Any] | None = None
+
+
+@final
+class TracedFunction:
+    """A function of an evaluator that is noted when it is called."""
+
+    __slots__ = ("_function", "_node", "_tracer")
+
+    def __init__(self, tracer: Any, node: int, function: Function) -> None:
+        self._tracer = tracer
+        self._node = node
+        self._function = function
+
+    def __call__(self, state: Any) -> Any:
+        """Call it, and note that."""
+        tracer = self._tracer
+        contents = state._contents
+        store = contents.realization.store
+        node = self._node
+        if contents.tracer is not tracer or store.marks[node] > COMPUTING:
+            return self._function(state)  # it has ended; or the value is only verified
+        entry = store.keys[node]
+        is_known = entry in tracer.known
+        before = store.values[node] if is_known else None
+        me = get_ident()
+        thread = tracer.threads.get(me) or tracer.thread()
+        stack = thread.stack
+        depth = len(stack)
+        running = Running(entry)
+        stack.append(running)
+        is_unchanged = None
+        error = ""
+        start = perf_counter_ns()
+        try:
+            value = self._function(state)
+        except BaseException as raised:
+            end = perf_counter_ns()
+            error = type(raised).__name__
+            raise
+        else:
+            end = perf_counter_ns()
+            tracer.valid.add(entry)
+            if is_known:
+                is_unchanged = value is before or is_same(before, value)
+            else:
+                tracer.known.add(entry)
+            return value
+        finally:
+            own = end - start - running.inside
+            del stack[depth:]
+            reader = None
+            if depth:
+                reader = stack[-1].entry
+                stack[-1].inside += end - start
+            thread.finished = entry
+            reads = running.reads
+            record = (
+                COMPUTED,
+                start,
+                me,
+                tracer,
+                entry,
+                end,
+                own,
+                reads,
+                is_unchanged,
+                error,
+                reader,
+            )
+            for log in tracer.logs:
+                log.add(record)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same; quick for numbers and small arrays."""
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is float or kind is int or kind is str:
+        return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # NaN
+    if kind is np.ndarray and one.nbytes <= SMALL and not one.dtype.hasobject:
+        same_form = one.shape == other.shape and one.dtype == other.dtype
+        return bool(same_form and one.tobytes() == other.tobytes())
+    try:
+        return same(one, other)
+    except Exception:  # whatever its own comparison raises
+        return False

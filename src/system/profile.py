@@ -1,0 +1,263 @@
+"""What a run of a model spends its time on, and what to change in its declarations.
+
+::
+
+    def run(state):
+        for time in times:
+            state.time = time
+            system.realize(state)
+
+    print(profile(system, run))
+"""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any, Final, final
+
+from attrs import asdict, frozen
+
+from stagecache.errors import NotASystemError, NotCallableError, brief
+from stagecache.state.state import State
+from stagecache.state.trace import Trace
+from stagecache.state.trace_summary import duration, html_table, table
+from stagecache.system.suggestions import about_entry, about_write, count_after, most_first
+from stagecache.system.system import System
+
+MOST_SHOWN: Final = 10
+
+COSTS: Final = ("entry", "time", "share", "computed", "hit rate")
+NEEDLESS: Final = ("entry", "recomputed", "unchanged", "in vain")
+WRITES: Final = ("written", "writes", "made stale", "unchanged")
+
+
+@final
+@frozen
+class EntryProfile:
+    """What an entry costs.
+
+    Attributes
+    ----------
+    entry : str
+    computed, hits : int
+    seconds, share : float
+        Its own time, and what part that is of all computations.
+    recomputed : int
+        How often it was computed again.
+    unchanged : int
+        How often the value was then the same as before.
+    wasted_seconds : float
+        About the time that these took.
+    changed : dict of str to int
+        What had changed, when the value was the same as before; several things joined by ", ".
+    suggestion : str
+        What to do about it; empty if there is nothing to gain.
+    """
+
+    entry: str
+    computed: int
+    hits: int
+    seconds: float
+    share: float
+    recomputed: int
+    unchanged: int
+    wasted_seconds: float
+    changed: dict[str, int]
+    suggestion: str
+
+    @property
+    def hit_rate(self) -> float:
+        """How often a read found a value."""
+        return self.hits / (self.hits + self.computed)
+
+
+@final
+@frozen
+class WriteProfile:
+    """What comes of the writes of a variable.
+
+    Attributes
+    ----------
+    variable : str
+        Or what else made entries stale: "rollback()".
+    writes, invalidated : int
+        How often it was written, and how many entries that made stale, in all.
+    recomputed, unchanged : int
+        How often an entry was computed again after it, and was then the same as before.
+    suggestion : str
+    """
+
+    variable: str
+    writes: int
+    invalidated: int
+    recomputed: int
+    unchanged: int
+    suggestion: str
+
+
+@final
+@frozen
+class Profile:
+    """What a run cost, and why.
+
+    Attributes
+    ----------
+    entries : tuple of EntryProfile
+        Those first that took the most time.
+    writes : tuple of WriteProfile
+        Those first that made the most entries stale.
+    trace : Trace
+        Of the whole run.
+    """
+
+    entries: tuple[EntryProfile, ...]
+    writes: tuple[WriteProfile, ...]
+    trace: Trace
+
+    @property
+    def needless(self) -> tuple[EntryProfile, ...]:
+        """The entries that were computed again in vain, those first that wasted the most time."""
+        found = [entry for entry in self.entries if entry.unchanged]
+        return tuple(sorted(found, key=lambda entry: -entry.wasted_seconds))
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """What to do, what promises most first."""
+        found = [entry.suggestion for entry in (*self.needless, *self.entries)]
+        found += [write.suggestion for write in self.writes]
+        return tuple([suggestion for suggestion in dict.fromkeys(found) if suggestion])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values, for JSON."""
+        return {
+            "entries": [asdict(entry) | {"hit_rate": entry.hit_rate} for entry in self.entries],
+            "writes": [asdict(write) for write in self.writes],
+            "suggestions": list(self.suggestions),
+        }
+
+    def _tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+        costs: list[tuple[str, ...]] = [
+            (e.entry, duration(e.seconds), f"{e.share:.0%}", f"{e.computed:,}", f"{e.hit_rate:.0%}")
+            for e in self.entries[:MOST_SHOWN]
+        ]
+        needless: list[tuple[str, ...]] = [
+            (e.entry, f"{e.recomputed:,}", f"{e.unchanged:,}", duration(e.wasted_seconds))
+            for e in self.needless[:MOST_SHOWN]
+        ]
+        writes: list[tuple[str, ...]] = [
+            (w.variable, f"{w.writes:,}", f"{w.invalidated:,}", f"{w.unchanged:,}")
+            for w in self.writes[:MOST_SHOWN]
+        ]
+        return [
+            ("What costs most", COSTS, costs),
+            ("Computed again in vain", NEEDLESS, needless),
+            ("What makes entries stale", WRITES, writes),
+        ]
+
+    def __str__(self) -> str:
+        parts = [f"{title}\n{table(head, rows)}" for title, head, rows in self._tables() if rows]
+        if self.suggestions:
+            lines = [f"- {suggestion}" for suggestion in self.suggestions[:MOST_SHOWN]]
+            parts.append("\n".join(["Suggestions", *lines]))
+        return "\n\n".join(parts or ["no entry was read"])
+
+    def __repr__(self) -> str:
+        return f"Profile({len(self.entries)} entries, {len(self.suggestions)} suggestions)"
+
+    def _repr_html_(self) -> str:
+        parts = [
+            f"<h4>{title}</h4>{html_table(head, rows)}" for title, head, rows in self._tables()
+        ]
+        lines = "".join(f"<li>{escape(s)}</li>" for s in self.suggestions[:MOST_SHOWN])
+        return "".join(parts) + f"<h4>Suggestions</h4><ul>{lines}</ul>"
+
+
+def profile(system: System, run: Callable[[State], object]) -> Profile:
+    """Trace a run with a fresh State, and say what it cost and what could be changed.
+
+    Parameters
+    ----------
+    system : System
+        Its topology is realized if it is not.
+    run : callable
+        Called with a copy of the default State. Copies that it makes are not traced.
+
+    Returns
+    -------
+    Profile
+
+    Raises
+    ------
+    NotASystemError, NotCallableError
+    Exception
+        Whatever the run raises.
+
+    Examples
+    --------
+    >>> from stagecache import Stage, State, Subsystem, System, cached, q_variable, profile
+    >>> class Spring(Subsystem):
+    ...     stretch = q_variable(0.1)
+    ...
+    ...     @cached(depends_on=Stage.POSITION)
+    ...     def force(self, state: State) -> float:
+    ...         return -100.0 * self.stretch(state)
+    >>> spring = Spring()
+    >>> system = System(spring)
+    >>> def run(state: State) -> None:
+    ...     for step in range(10):
+    ...         state.time = 0.1 * step
+    ...         system.realize(state, Stage.POSITION)
+    ...         spring.force(state)
+    >>> print(profile(system, run).suggestions[0])
+    spring.force was recomputed 9 times and came out the same 9 times; 9 of them only time had \
+changed. It reads nothing but spring.stretch: name that as prerequisites=(...), not the stage
+    """
+    if not isinstance(system, System):
+        raise NotASystemError(
+            f"profile({brief(system)}, ...): is no System",
+            "a System",
+            f"an object of type {type(system).__name__}",
+            "pass the System first, and then what is to be run",
+        )
+    if not callable(run):
+        raise NotCallableError(
+            f"profile(..., {brief(run)}): cannot be called",
+            "a function of a State",
+            f"an object of type {type(run).__name__}",
+            "write a function that takes a State and does with it what is to be profiled",
+        )
+    state = system.realize_topology().copy()
+    with state.trace() as trace:
+        run(state)
+    return _profile_of(trace, state)
+
+
+def _profile_of(trace: Trace, state: State) -> Profile:
+    summary = trace.summary()
+    tallies = trace._log.entries
+    entries = []
+    for row in summary.rows:
+        tally = tallies[row.entry]
+        entries.append(
+            EntryProfile(
+                row.entry,
+                row.computed,
+                row.hits,
+                row.seconds,
+                row.share,
+                sum(tally.recomputed.values()),
+                row.unchanged,
+                row.seconds * row.unchanged / max(row.computed, 1),
+                {", ".join(changed): n for changed, n in most_first(tally)},
+                about_entry(row.entry, trace, row.share, state),
+            )
+        )
+    writes = []
+    for path, write in trace._log.writes.items():
+        recomputed = sum(count_after(path, tally.recomputed) for tally in tallies.values())
+        unchanged = sum(count_after(path, tally.unchanged_after) for tally in tallies.values())
+        suggestion = about_write(path, write, recomputed, unchanged)
+        numbers = (write.writes, write.invalidated, recomputed, unchanged)
+        writes.append(WriteProfile(path, *numbers, suggestion))
+    return Profile(
+        tuple(entries), tuple(sorted(writes, key=lambda w: (-w.invalidated, w.variable))), trace
+    )

@@ -1,0 +1,56 @@
+"""What is written into the box of a node: on one line, short, and how wide that is."""
+
+import unicodedata
+from typing import Final
+
+from stagecache.views.nodes import NodeInfo
+
+LONGEST: Final = 30
+"""Characters; what is longer loses its middle."""
+
+CHARACTER: Final = 7.2
+"""The width of one, in a font of 12 pixels."""
+
+
+def label_of(node: NodeInfo) -> str:
+    """The path without what its place in the picture says: the subsystem, and "stage"."""
+    prefix = "stage " if node.kind == "stage" else f"{node.subsystem}." if node.subsystem else ""
+    own = node.path.removeprefix(prefix) or node.path
+    return shortened(own)
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """A text on one line, without its middle if it is too long."""
+    line = " ".join(text.split()) or "␣"
+    if len(line) <= longest:
+        return line
+    half = (longest - 1) // 2
+    return f"{line[: longest - 1 - half]}…{line[len(line) - half :]}"
+
+
+def width_of(label: str) -> float:
+    """How wide a text is about, in pixels; a Chinese character is as wide as two others."""
+    cells = sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in label
+    )
+    return CHARACTER * cells
+
+
+def description_of(node: NodeInfo) -> str:
+    """All that is known of a node, a line for each: a tooltip."""
+    kind = f"{node.kind}, {node.variant}" if node.variant else node.kind
+    lines = [
+        node.path,
+        kind,
+        f"subsystem: {node.subsystem}" if node.subsystem else "",
+        f"stage: {node.stage}" if node.stage else "",
+        f"computed by: {node.computed_by}" if node.computed_by else "",
+        f"status: {node.status}" if node.status else "",
+        f"version: {node.version}" if node.version is not None else "",
+        f"value: {node.value}" if node.value else "",
+        f"last computed in: {node.seconds:.3g} s" if node.seconds is not None else "",
+        f"hit rate: {node.hit_rate:.0%}" if node.hit_rate is not None else "",
+        f"{node.file}:{node.line}" if node.file else "",
+    ]
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,46 @@
+"""What can be reached from a node along edges, and by which shortest path."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def neighbours(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """For each first of these pairs, the second ones, in order."""
+    found: dict[str, list[str]] = {}
+    for first, second in pairs:
+        found.setdefault(first, []).append(second)
+    return found
+
+
+def reached(
+    start: str, neighbours: Mapping[str, Sequence[str]], depth: int | None = None
+) -> dict[str, str]:
+    """What is reached from a node, itself included, by at most `depth` steps: the nearest first.
+
+    Returns
+    -------
+    dict
+        For each node, the one from which it was first reached; for the first, itself.
+    """
+    found = {start: start}
+    queue = deque([(start, 0)])
+    while queue:
+        here, steps = queue.popleft()
+        if depth is not None and steps >= depth:
+            continue
+        for there in neighbours.get(here, ()):
+            if there not in found:
+                found[there] = here
+                queue.append((there, steps + 1))
+    return found
+
+
+def shortest_path(start: str, end: str, neighbours: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A shortest path from one node to another, both included; empty if there is none."""
+    came_from = reached(start, neighbours)
+    if end not in came_from:
+        return ()
+    path = [end]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))

@@ -1,0 +1,87 @@
+"""The colours of pictures, in light and in dark, as CSS that touches nothing else on a page."""
+
+from typing import Final
+
+LIGHT: Final = {
+    "paper": "#ffffff",
+    "even": "#f5f6f8",
+    "odd": "#eceff3",
+    "ink": "#1c2733",
+    "faint": "#5b6875",
+    "line": "#7d8a97",
+    "pale": "#b3bdc7",
+    "part": "#8d6bb8",
+    "variable": "#dbe8fb",
+    "variable-line": "#3b6fb6",
+    "entry": "#ffffff",
+    "entry-line": "#52606d",
+    "stage": "#e9e2f5",
+    "stage-line": "#7a5aa6",
+    "realized": "#d3f0dc",
+    "realized-line": "#2b7d46",
+    "stale": "#fde7bd",
+    "stale-line": "#a86400",
+    "waiting": "#e4e7ea",
+    "waiting-line": "#87929d",
+}
+"""What each thing is coloured with."""
+
+DARK: Final = {
+    "paper": "#14181d",
+    "even": "#1b2127",
+    "odd": "#222930",
+    "ink": "#e8edf2",
+    "faint": "#9aa7b3",
+    "line": "#7f8c99",
+    "pale": "#4c5762",
+    "part": "#a98fd0",
+    "variable": "#203a5c",
+    "variable-line": "#6fa3e6",
+    "entry": "#2b333b",
+    "entry-line": "#94a2af",
+    "stage": "#382d4d",
+    "stage-line": "#a98fd0",
+    "realized": "#1d4a2c",
+    "realized-line": "#5cbf7d",
+    "stale": "#5a4010",
+    "stale-line": "#e8a93d",
+    "waiting": "#2a3037",
+    "waiting-line": "#6d7883",
+}
+"""The same in the dark."""
+
+
+def variables(colours: dict[str, str]) -> str:
+    """Colours as variables of CSS, each with the prefix "--sc-"."""
+    return "".join(f"--sc-{name}:{colour};" for name, colour in colours.items())
+
+
+STYLE: Final = (
+    f".stagecache{{{variables(LIGHT)}font:12px system-ui,'DejaVu Sans',sans-serif}}"
+    f"@media(prefers-color-scheme:dark){{.stagecache{{{variables(DARK)}}}}}"
+    ".stagecache .paper{fill:var(--sc-paper)}"
+    ".stagecache .even{fill:var(--sc-even)}.stagecache .odd{fill:var(--sc-odd)}"
+    ".stagecache text{fill:var(--sc-ink)}"
+    ".stagecache .title{font-size:14px;font-weight:600}"
+    ".stagecache .subsystem{fill:var(--sc-faint);font-weight:600}"
+    ".stagecache .stage-title,.stagecache .legend text{fill:var(--sc-faint);font-size:11px}"
+    ".stagecache .node text{text-anchor:middle}"
+    ".stagecache .edge path,.stagecache .key-edge path{fill:none;stroke:var(--sc-line)}"
+    ".stagecache .edge .head,.stagecache .key-edge .head{fill:var(--sc-line);stroke:none}"
+    ".stagecache .stage:is(.edge,.key-edge) path,"
+    ".stagecache .invalidates path{stroke:var(--sc-pale)}"
+    ".stagecache .stage:is(.edge,.key-edge) .head,"
+    ".stagecache .invalidates .head{fill:var(--sc-pale);stroke:none}"
+    ".stagecache .invalidates path{stroke-dasharray:4 3}"
+    ".stagecache .part path{stroke:var(--sc-part)}"
+    ".stagecache .part .head{fill:var(--sc-part);stroke:none}"
+    ".stagecache .edge:hover path{stroke:var(--sc-ink);stroke-width:2}"
+    + "".join(
+        f".stagecache :is(.node,.key).{name} :is(rect,path)"
+        f"{{fill:var(--sc-{name});stroke:var(--sc-{name}-line)}}"
+        for name in ("variable", "entry", "stage", "realized", "stale", "waiting")
+    )
+    + ".stagecache .stale :is(rect,path){stroke-dasharray:5 3}"
+    ".stagecache .waiting :is(rect,path){stroke-dasharray:2 2}"
+)
+"""Of the whole picture. A status counts more than a kind, as it comes later."""

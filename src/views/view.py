@@ -1,0 +1,388 @@
+"""A read-only view of a dependency graph: to look at, to search, to draw, and to take elsewhere.
+
+A view is made of a `Graph`, a `System` or a `State`, and does not follow what happens to it later.
+Selections are views again::
+
+    system.graph                              all nodes of a model
+    state.graph.subsystem("pendulum")         those of one subsystem, with their status
+    state.graph.upstream_of("anchor.torque")  what it is computed from
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, Final, final
+
+from stagecache.errors import (
+    DuplicatePathError,
+    UnknownPathError,
+    UnknownSelectionError,
+    brief,
+)
+from stagecache.views.dot import dot_of
+from stagecache.views.html import html_of
+from stagecache.views.json_text import json_of, parts_of_json
+from stagecache.views.mermaid import mermaid_of
+from stagecache.views.nodes import EdgeInfo, NodeInfo, Parts, Status
+from stagecache.views.reach import neighbours, reached, shortest_path
+from stagecache.views.svg import svg_of
+
+KINDS: Final = ("variable", "entry", "stage")
+MOST_LISTED: Final = 12
+
+
+@final
+class GraphView:
+    """Nodes and edges of a graph, as they were when it was made.
+
+    Parameters
+    ----------
+    nodes : iterable of NodeInfo
+        With paths of their own.
+    edges : iterable of EdgeInfo
+        Between these. There is one edge at most from a node to another: of several, the first
+        counts. They are kept in the order of their sources, then of their targets.
+    title : str
+        What pictures call it.
+    stages : sequence of str
+        The stages in order, which are the columns of pictures. Those of nodes that are missing
+        here are put last: first those of the stage nodes, then others, as they come.
+
+    Raises
+    ------
+    DuplicatePathError
+        Two nodes have one path.
+    UnknownPathError
+        An edge ends at no node.
+
+    Notes
+    -----
+    Views are equal if their titles, stages, nodes and edges are, in this order.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[NodeInfo],
+        edges: Iterable[EdgeInfo],
+        title: str = "",
+        stages: Iterable[str] = (),
+    ) -> None:
+        self._title = title
+        self._nodes: dict[str, NodeInfo] = {}
+        for node in nodes:
+            if node.path in self._nodes:
+                raise DuplicatePathError(
+                    f"node {node.path!r}: is there twice",
+                    "a path for each node of its own",
+                    f"{self._nodes[node.path]} and {node}",
+                    "give subsystems and items different names",
+                )
+            self._nodes[node.path] = node
+        numbers = {path: number for number, path in enumerate(self._nodes)}
+        found: dict[tuple[int, int], EdgeInfo] = {}
+        for edge in edges:
+            for end in (edge.source, edge.target):
+                if end not in numbers:
+                    raise self._unknown(end)
+            found.setdefault((numbers[edge.source], numbers[edge.target]), edge)
+        self._edges = tuple(found[pair] for pair in sorted(found))
+        named = [n.stage for n in self if n.kind == "stage"] + [n.stage for n in self]
+        self._stages = tuple(dict.fromkeys([*stages, *[stage for stage in named if stage]]))
+
+    # ------------------------------------------------------------------ nodes and edges
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        return iter(self._nodes.values())
+
+    def __contains__(self, item: object) -> bool:
+        """Whether it has that node, or one of that path."""
+        if isinstance(item, NodeInfo):
+            return self._nodes.get(item.path) == item
+        return isinstance(item, str) and self._at(item) is not None
+
+    def __getitem__(self, path: str) -> NodeInfo:
+        """Return the node of that path; "/" may stand for ".", as in "pendulum/tip".
+
+        Raises
+        ------
+        UnknownPathError
+        """
+        node = self._at(path)
+        if node is None:
+            raise self._unknown(path)
+        return node
+
+    def find(self, pattern: str) -> tuple[NodeInfo, ...]:
+        """The nodes whose path fits: ``*`` stands for anything, ``?`` for one character.
+
+        Brackets stand for themselves, as in ``springs.force[*]``, and "/" may stand for ".".
+        """
+        literal = pattern.replace("[", "[[]")
+        wanted = (literal, literal.replace("/", "."))
+        return tuple([n for n in self if any(fnmatchcase(n.path, each) for each in wanted)])
+
+    @property
+    def title(self) -> str:
+        """What pictures call it."""
+        return self._title
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages in order, also those of nodes that a selection left out."""
+        return self._stages
+
+    @property
+    def nodes(self) -> tuple[NodeInfo, ...]:
+        """All nodes, in the order of the model."""
+        return tuple(self._nodes.values())
+
+    @property
+    def edges(self) -> tuple[EdgeInfo, ...]:
+        """All edges."""
+        return self._edges
+
+    @property
+    def subsystems(self) -> tuple[str, ...]:
+        """The names of the subsystems that have a node, in order."""
+        return tuple(dict.fromkeys([n.subsystem for n in self if n.subsystem]))
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many nodes there are of each kind, and how many edges."""
+        found = dict.fromkeys(KINDS, 0)
+        for node in self:
+            found[node.kind] = found.get(node.kind, 0) + 1
+        return {**found, "edge": len(self._edges)}
+
+    # ------------------------------------------------------------------ selections
+
+    def select(
+        self,
+        *,
+        subsystem: str | None = None,
+        kind: str | None = None,
+        stage: str | None = None,
+        status: str | None = None,
+    ) -> "GraphView":
+        """The nodes of a subsystem, of a kind, of a stage and of a status, and edges between them.
+
+        What is not given is not looked at; ``subsystem=""`` is what the whole State has.
+
+        Raises
+        ------
+        UnknownSelectionError
+            There is no such kind, or no such status.
+        """
+        for what, value, known in (("kind", kind, KINDS), ("status", status, tuple(Status))):
+            if value is not None and value not in known:
+                raise UnknownSelectionError(
+                    f"{self!r}: cannot select by {what}",
+                    f"one of {', '.join(repr(str(each)) for each in known)}",
+                    brief(value),
+                    f"give one of these, or leave out {what}=",
+                )
+        wanted = {"subsystem": subsystem, "kind": kind, "stage": stage, "status": status}
+        asked = {name: str(value) for name, value in wanted.items() if value is not None}
+        return self._of(
+            [n.path for n in self if all(str(getattr(n, k)) == v for k, v in asked.items())]
+        )
+
+    def upstream_of(self, path: str, *, depth: int | None = None) -> "GraphView":
+        """A node, and what it depends on, directly or by at most so many edges."""
+        return self._of(reached(self[path].path, self._above, depth))
+
+    def downstream_of(self, path: str, *, depth: int | None = None) -> "GraphView":
+        """A node, and what depends on it, directly or by at most so many edges."""
+        return self._of(reached(self[path].path, self._below, depth))
+
+    def around(self, path: str, *, depth: int = 1) -> "GraphView":
+        """A node, and what is within so many edges of it, up and down."""
+        start = self[path].path
+        return self._of([*reached(start, self._above, depth), *reached(start, self._below, depth)])
+
+    def path_between(self, source: str, target: str) -> tuple[str, ...]:
+        """A shortest path from one node down to another, both included; empty if there is none."""
+        return shortest_path(self[source].path, self[target].path, self._below)
+
+    def _of(self, paths: Iterable[str]) -> "GraphView":
+        chosen = set(paths)
+        return GraphView(
+            [node for path, node in self._nodes.items() if path in chosen],
+            [e for e in self._edges if e.source in chosen and e.target in chosen],
+            self._title,
+            self._stages,
+        )
+
+    @cached_property
+    def _above(self) -> Mapping[str, Sequence[str]]:
+        return neighbours((e.target, e.source) for e in self._edges)
+
+    @cached_property
+    def _below(self) -> Mapping[str, Sequence[str]]:
+        return neighbours((e.source, e.target) for e in self._edges)
+
+    # ------------------------------------------------------------------ to take elsewhere
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """All of it as JSON, which `from_json` reads.
+
+        Parameters
+        ----------
+        indent : int, optional
+            How far to indent; all is on one line if it is not given.
+
+        Notes
+        -----
+        The document is an object. In version 1 of the format it has
+
+        format : string
+            "stagecache graph".
+        version : number
+            1. It is raised when one who reads the old format would misunderstand the new one.
+        title : string
+            What pictures call it.
+        stages : array of strings
+            The stages, in order.
+        nodes : array of objects
+            With the attributes of `NodeInfo`: the strings path, kind, variant, subsystem, stage,
+            computed_by, status, value and file; line, a number; version, seconds and hit_rate,
+            each a number or null.
+        edges : array of objects
+            With the attributes of `EdgeInfo`: the strings source, target and kind.
+
+        All are written. To be read, a node needs its path and kind, and an edge its source and
+        target; the rest may be missing. What is not known there is left out.
+        """
+        return json_of(self, indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> "GraphView":
+        """The view that was written by `to_json`.
+
+        Raises
+        ------
+        GraphFormatError
+            It was not, or it was by another version that wrote another format.
+        """
+        return cls._from(parts_of_json(text))
+
+    def to_networkx(self) -> Any:
+        """All of it as a `networkx.DiGraph`, which `from_networkx` reads.
+
+        Its nodes are paths. They have the attributes of `NodeInfo` as str, int and float, without
+        those that are None; an edge has its "kind", and the graph has "title" and, as JSON,
+        "stages". So networkx can write it in any of its formats.
+        """
+        from stagecache.views.networkx_graph import networkx_of  # noqa: PLC0415  # takes a while
+
+        return networkx_of(self)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> "GraphView":
+        """The view that a `networkx.DiGraph` came from, or one of a graph made by hand.
+
+        A node without a kind is a variable if no edge leads to it, else an entry.
+
+        Raises
+        ------
+        GraphFormatError
+            An attribute that `NodeInfo` or `EdgeInfo` has is of another type here.
+        """
+        from stagecache.views.networkx_graph import parts_of_networkx  # noqa: PLC0415  # likewise
+
+        return cls._from(parts_of_networkx(graph))
+
+    def to_dot(self) -> str:
+        """A picture for Graphviz: ``dot -Tsvg``."""
+        return dot_of(self)
+
+    def to_mermaid(self) -> str:
+        """A flowchart for Mermaid, as Markdown pages show it."""
+        return mermaid_of(self)
+
+    # ------------------------------------------------------------------ to look at
+
+    def to_html(self, impacts: Mapping[str, Sequence[str]] | None = None) -> str:
+        """A page to explore the graph: one file that needs no network.
+
+        Parameters
+        ----------
+        impacts : mapping of str to sequence of str, optional
+            By path of a variable: what a write of it invalidates, for its what-if. Of the others
+            the page follows the edges.
+        """
+        return html_of(self, impacts)
+
+    def to_svg(self, *, most: int = 500) -> str:
+        """A picture, without any other program: stages are columns, subsystems are bands.
+
+        Parameters
+        ----------
+        most : int
+            Of how many nodes to show each. If there are more, one box stands for all variables of
+            a subsystem, and one for all its entries of a stage.
+        """
+        return svg_of(self, most)
+
+    def draw(self, ax: Any = None, *, most: int = 500) -> Any:
+        """Draw the same picture on axes of matplotlib, and return these.
+
+        Parameters
+        ----------
+        ax : object, optional
+            The `Axes`; new ones if it is not given.
+        most : int
+            As for `to_svg`.
+
+        Raises
+        ------
+        MissingExtraError
+            matplotlib is not installed.
+        """
+        from stagecache.views.plot import draw_on  # noqa: PLC0415  # few need it
+
+        return draw_on(self, ax, most)
+
+    def _repr_html_(self) -> str:
+        style = "overflow: auto; max-height: 80vh"
+        return f'<div class="stagecache-graph" style="{style}">{svg_of(self)}</div>'
+
+    # ------------------------------------------------------------------ the rest
+
+    @classmethod
+    def _from(cls, parts: Parts) -> "GraphView":
+        return cls(parts.nodes, parts.edges, parts.title, parts.stages)
+
+    def _at(self, path: str) -> NodeInfo | None:
+        return self._nodes.get(path) or self._nodes.get(str(path).replace("/", "."))
+
+    def _unknown(self, path: object) -> UnknownPathError:
+        similar = get_close_matches(str(path), self._nodes)
+        cure = "did you mean " + " or ".join(map(repr, similar)) + "?" if similar else ""
+        listed = ", ".join(map(repr, list(self._nodes)[:MOST_LISTED]))
+        return UnknownPathError(
+            f"node {brief(path)}: is not in this view",
+            "the path of a node, as 'pendulum.tip'",
+            brief(path),
+            cure or f"use one of {listed}" + (", ..." if len(self) > MOST_LISTED else ""),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphView):
+            return NotImplemented
+        return self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    @property
+    def _parts(self) -> Parts:
+        return Parts(self.nodes, self.edges, self.title, self.stages)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{number} {kind}" for kind, number in self.counts.items() if number)
+        return f"GraphView({self.title!r}: {counts})"

@@ -1,0 +1,157 @@
+"""What a write would make unrealized: said before it is done, and without doing it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stagecache import Stage, State, System
+from stagecache.errors import (
+    ForeignNodeError,
+    NodeKindError,
+    NotANodeError,
+    UnknownPathError,
+)
+from stagecache.testing.items import blocks_of
+from tests.state.asking import random_systems, realized, steps
+from tests.state.realizing import realize, state_of
+from tests.system.models import Crane
+
+
+def mechanism(state: State) -> str:
+    """All that a question could disturb."""
+    store = state._contents.realization.store
+    return repr(
+        (store.clock, store.marks, store.gates, store.live, store.versions, state.stage_versions)
+    )
+
+
+@settings(max_examples=100)
+@given(random_systems(), st.data())
+def test_it_is_what_a_write_then_does(system: System, data: st.DataObject) -> None:
+    for step in steps(system, data):
+        if step.written is None:
+            step.do()
+            continue
+        state, before, reached = step.state, realized(step.state), step.state.stage
+        untouched = mechanism(state)
+        impact = state.impact(step.written)
+        assert mechanism(state) == untouched
+        step.do()
+        assert set(impact.entries) == before - realized(state)
+        assert impact.num_realized == len(before)
+        parts = [*impact.by_prerequisite, *(p for group in impact.by_stage.values() for p in group)]
+        assert sorted(parts) == sorted(impact.entries)
+        left = [str(g) for g in Stage if state.stage < g <= reached]
+        assert left == list(impact.stages)
+
+
+@settings(max_examples=50)
+@given(random_systems(), st.data())
+def test_it_is_the_same_for_all_variables_of_a_copy_that_keeps_its_cache(
+    system: System, data: st.DataObject
+) -> None:
+    state = State()
+    for step in steps(system, data):
+        step.do()
+        state = step.state
+    if state.system is None:
+        return
+    for kind in ("q", "u", "z"):
+        for _, block in blocks_of(state, kind) if state.stage >= Stage.MODEL else ():
+            twin = state.copy(keep_cache=True)
+            lost = realized(state)
+            block.upd(twin)
+            assert set(state.impact(block).entries) == lost - realized(twin)
+
+
+def crane() -> tuple[Crane, State]:
+    system = Crane()
+    state = system.new_state()
+    system.realize(state)
+    for entry in (system.body.momentum, system.load.height, system.load.work):
+        entry(state)
+    return system, state
+
+
+def test_it_tells_what_depends_on_the_variable_from_what_depends_on_the_stage() -> None:
+    system, state = crane()
+    impact = state.impact(system.joint.angle)
+    assert impact.by_prerequisite == ("load.height", "load.work", "body.place", "joint.tip")
+    assert impact.by_stage == {"Velocity": ("body.momentum", "joint.speed")}
+    assert impact.stages == ("Position", "Velocity", "Dynamics", "Acceleration", "Report")
+    assert str(impact) == (
+        "A write of joint.angle leaves stages Position to Report. "
+        "It makes 6 of 6 entries unrealized:\n"
+        "  by its own change: load.height, load.work, body.place, joint.tip\n"
+        "  by stage Velocity: body.momentum, joint.speed"
+    )
+    assert repr(impact) == "Impact(joint.angle: 6 of 6 realized entries)"
+    assert impact.as_dict()["by_stage"] == {"Velocity": ["body.momentum", "joint.speed"]}
+    assert "joint.angle" in impact._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("path", "same"), [("joint/angle", "joint.angle"), ("q", "q"), ("joint.q", "joint.q")]
+)
+def test_a_variable_is_given_by_its_path(path: str, same: str) -> None:
+    _, state = crane()
+    assert state.impact(path).variable == same
+    assert len(state.impact(path).entries) == 6
+
+
+def test_all_of_y_is_one_write() -> None:
+    _, state = crane()
+    assert state.impact("y").stages == state.impact("q").stages
+    assert set(state.impact("y").entries) == realized(state)
+
+
+def test_weights_leave_report_only() -> None:
+    _, state = crane()
+    impact = state.impact("u_weights")
+    assert (impact.entries, impact.stages) == ((), ("Report",))
+    assert str(impact) == (
+        "A write of u_weights leaves stage Report. It makes no entry unrealized."
+    )
+
+
+def test_a_stage_that_is_not_reached_is_not_left() -> None:
+    system = Crane()
+    state = system.new_state(Stage.INSTANCE)
+    assert "leaves no stage" in str(state.impact(system.joint.angle))
+
+
+def test_what_would_be_forgotten_is_named() -> None:
+    state = state_of("arm")
+    option = state[0].allocate_discrete_variable(Stage.MODEL, 1, name="option")
+    realize(state, Stage.TOPOLOGY)
+    late = state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY, compute=lambda s: 1, name="late")
+    realize(state, Stage.INSTANCE)
+    late(state)
+    impact = state.impact(option)
+    assert impact.forgotten == impact.entries == ("arm.late",)
+    assert "forgotten: arm.late" in str(impact)
+
+
+@pytest.mark.parametrize(
+    ("item", "error"),
+    [
+        ("joint.angel", UnknownPathError),
+        ("joint.tip", NodeKindError),
+        ("stage Position", NodeKindError),
+        (3, NotANodeError),
+    ],
+)
+def test_what_is_no_variable_is_refused(item: Any, error: type[Exception]) -> None:
+    _, state = crane()
+    with pytest.raises(error):
+        state.impact(item)
+
+
+def test_a_handle_of_another_system_is_refused_and_a_similar_path_is_suggested() -> None:
+    _, state = crane()
+    with pytest.raises(ForeignNodeError):
+        state.impact(Crane().joint.angle)
+    with pytest.raises(UnknownPathError, match=r"did you mean 'joint\.angle'"):
+        state.impact("joint.angel")

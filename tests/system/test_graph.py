@@ -1,0 +1,95 @@
+"""The graph of a System: what every State has, without what differs between States."""
+
+import inspect
+
+from examples import every_declaration, pendulum
+
+from stagecache import Graph, System
+from stagecache.views.nodes import EdgeKind, Status
+from tests.system.models import Chain, Crane, Springs
+
+
+def test_it_is_the_graph_of_a_state_without_status_versions_and_values() -> None:
+    system = Crane()
+    graph = system.graph
+    assert graph.title == "crane"
+    assert {(n.status, n.version, n.value) for n in graph} == {(Status.NONE, None, "")}
+    state = system.new_state()
+    assert [n.path for n in graph] == [n.path for n in state.graph]
+    assert graph.edges == state.graph.edges
+
+
+def test_it_realizes_the_topology() -> None:
+    system = Crane()
+    assert not system.topology_has_been_realized
+    assert "joint.tip" in system.graph
+    assert system.topology_has_been_realized
+
+
+def test_entries_say_what_declares_them_and_where() -> None:
+    graph = System(Chain()).graph
+    variants = {n.path: n.variant for n in graph if n.kind == "entry"}
+    assert variants == {
+        "chain.gaps": "position_error",
+        "chain.gap_rates": "velocity_error",
+        "chain.twisted": "position_error",
+        "chain.contacts": "event_trigger",
+        "chain.end_stop": "event_trigger",
+    }
+    for node in graph:
+        if node.kind == "entry":
+            compute = getattr(Chain, node.path.removeprefix("chain.")).compute
+            assert (node.file, node.line) == (
+                inspect.getsourcefile(compute),
+                inspect.getsourcelines(compute)[1],
+            )
+
+
+def test_items_of_families_have_paths_of_their_own() -> None:
+    graph = System(Springs(2)).graph
+    node = graph["springs.force[1]"]
+    assert (node.variant, node.line > 0) == ("cached", True)
+    above = {e.source for e in graph.edges if e.target == node.path}
+    assert above == {
+        "springs.place[1]",
+        "springs.place[2]",
+        "springs.stiffness[1]",
+        "stage Model",
+    }
+
+
+def test_every_kind_of_declaration_is_there() -> None:
+    rope = every_declaration.Rope(2)
+    graph = System(rope, observer=every_declaration.Observer(rope)).graph
+    variants = {node.variant for node in graph}
+    assert {"auto-update", "update", "event_trigger", "position_error", "cached"} <= variants
+    assert all(node.line for node in graph if node.kind == "entry")
+
+
+def test_subsystems_depend_on_each_other() -> None:
+    graph = pendulum.make_system().graph
+    assert graph.path_between("pendulum.angle", "anchor.torque") == (
+        "pendulum.angle",
+        "pendulum.tip",
+        "anchor.torque",
+    )
+    kinds = [e.kind for e in graph.edges if e.source == "pendulum.angle"]
+    assert sorted(kinds) == [EdgeKind.INVALIDATES, EdgeKind.PART, EdgeKind.PREREQUISITE]
+
+
+def test_a_graph_has_a_view_as_well() -> None:
+    graph = Graph("reactive")
+    one = graph.variable("one", 1)
+    two = graph.entry("two", lambda one: one() + 1, prerequisites=(one,))
+    before = graph.view
+    assert (before.title, before["two"].status, before["two"].value) == (
+        "reactive",
+        Status.STALE,
+        "",
+    )
+    two()
+    node = graph.view["two"]
+    assert (node.status, node.version, node.value) == (Status.REALIZED, 1, "2")
+    assert node.file == __file__
+    assert graph.view["one"].value == "1"
+    assert [(e.source, e.target) for e in graph.view.edges] == [("one", "two")]

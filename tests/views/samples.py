@@ -1,0 +1,72 @@
+"""Views to test with: a pendulum, and random ones."""
+
+import random
+from itertools import pairwise
+
+from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Status
+
+STAGES = ("Topology", "Model", "Instance", "Time", "Position", "Velocity")
+
+
+def pendulum() -> GraphView:
+    """A pendulum on an anchor, at Position."""
+    nodes = [
+        NodeInfo("stage Instance", "stage", stage="Instance", status=Status.REALIZED),
+        NodeInfo("stage Position", "stage", stage="Position", status=Status.REALIZED),
+        NodeInfo("stage Velocity", "stage", stage="Velocity", status=Status.WAITING),
+        NodeInfo("pendulum.length", "variable", "discrete", "pendulum", "Instance", value="1.0"),
+        NodeInfo("pendulum.angle", "variable", "q", "pendulum", "Position", version=3),
+        NodeInfo("pendulum.tip", "entry", "cached", "pendulum", "Instance", status=Status.STALE),
+        NodeInfo(
+            "pendulum.energy", "entry", "cached", "pendulum", "Velocity", status=Status.WAITING
+        ),
+        NodeInfo("anchor.torque", "entry", "cached", "anchor", "Instance", status=Status.STALE),
+    ]
+    edges = [
+        EdgeInfo("stage Instance", "stage Position", EdgeKind.STAGE),
+        EdgeInfo("stage Position", "stage Velocity", EdgeKind.STAGE),
+        EdgeInfo("pendulum.length", "stage Instance", EdgeKind.INVALIDATES),
+        EdgeInfo("pendulum.angle", "stage Position", EdgeKind.INVALIDATES),
+        EdgeInfo("pendulum.length", "pendulum.tip"),
+        EdgeInfo("pendulum.angle", "pendulum.tip"),
+        EdgeInfo("stage Instance", "pendulum.tip", EdgeKind.STAGE),
+        EdgeInfo("stage Velocity", "pendulum.energy", EdgeKind.STAGE),
+        EdgeInfo("stage Instance", "anchor.torque", EdgeKind.STAGE),
+        EdgeInfo("pendulum.tip", "anchor.torque"),
+    ]
+    return GraphView(nodes, edges, "pendulum")
+
+
+def random_view(number: int, seed: int = 0) -> GraphView:
+    """A system of so many nodes, the same for the same seed."""
+    rng = random.Random(seed)
+    names = [f"body {i}" for i in range(max(1, number // 25))]
+    stages = STAGES[: max(1, min(len(STAGES), number // 4))]
+    nodes = [NodeInfo(f"stage {s}", "stage", stage=s, status=Status.REALIZED) for s in stages]
+    edges = [EdgeInfo(a.path, b.path, EdgeKind.STAGE) for a, b in pairwise(nodes)]
+    items: list[NodeInfo] = []
+    while len(nodes) < number:
+        here = rng.choice(names)
+        stage = rng.choice(stages)
+        path = f"{here}.item {len(nodes)}"
+        if rng.random() < 0.4:
+            node = NodeInfo(path, "variable", "q", here, stage, status=Status.VALUE)
+            edges.append(EdgeInfo(path, f"stage {stage}", EdgeKind.INVALIDATES))
+        else:
+            status = rng.choice([Status.REALIZED, Status.STALE, Status.WAITING])
+            node = NodeInfo(path, "entry", "cached", here, stage, status=status)
+            edges.append(EdgeInfo(f"stage {stage}", path, EdgeKind.STAGE))
+            known = [
+                n
+                for n in items
+                if (n.subsystem == here or rng.random() < 0.05)
+                and (n.kind == "variable" or stages.index(n.stage) <= stages.index(stage))
+            ]
+            chosen = rng.sample(known, min(len(known), rng.randint(0, 3)))
+            edges.extend(EdgeInfo(other.path, path) for other in chosen)
+        nodes.append(node)
+        items.append(node)
+    rng.shuffle(nodes)
+    order = {s: i for i, s in enumerate(stages)}
+    nodes.sort(key=lambda n: order[n.stage] if n.kind == "stage" else len(order))
+    return GraphView(nodes, edges, f"random {number}")

@@ -1,0 +1,67 @@
+"""What other programs draw: Graphviz and Mermaid."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+
+from stagecache.views import GraphView, NodeInfo
+from tests.views.samples import pendulum, random_view
+from tests.views.strategies import views
+
+needs_graphviz = pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
+
+
+def drawn(view: GraphView) -> str:
+    """What Graphviz makes of it; what it complains about is an error."""
+    run = subprocess.run(
+        ["dot", "-Tsvg"], input=view.to_dot(), capture_output=True, encoding="utf-8", check=True
+    )
+    assert run.stderr == ""
+    return run.stdout
+
+
+@needs_graphviz
+@pytest.mark.parametrize("number", [5, 50])
+def test_graphviz_draws_each_node_and_edge(number: int) -> None:
+    view = random_view(number)
+    picture = drawn(view)
+    assert picture.count('class="node"') == len(view)
+    assert picture.count('class="edge"') == len(view.edges)
+    assert picture.count('class="cluster"') == len(view.subsystems)
+
+
+@needs_graphviz
+@settings(max_examples=25, deadline=None)
+@given(views())
+def test_graphviz_accepts_any_name(view: GraphView) -> None:
+    assert drawn(view).count('class="node"') == len(view)
+
+
+def test_dot_puts_variables_first() -> None:
+    assert "{ rank=min; n3; n4; }" in pendulum().to_dot()
+
+
+def test_dot_escapes_what_would_be_a_command() -> None:
+    text = GraphView([NodeInfo('a"\\N&lt;', "entry")], []).to_dot()
+    assert 'label="a\\"\\\\N&amp;lt;"' in text
+
+
+def test_mermaid_has_each_node_and_edge() -> None:
+    text = pendulum().to_mermaid()
+    assert text.startswith("flowchart LR\n")
+    assert '    n5["tip"]:::stale\n' in text
+    assert '    n0{{"Instance"}}:::realized\n' in text
+    assert '  subgraph s1["pendulum"]\n' in text
+    assert "  n3 --> n5\n" in text
+    assert "  n3 -.->|invalidates| n0\n" in text
+    assert "  classDef stale " in text
+
+
+@given(views())
+def test_mermaid_holds_only_plain_characters(view: GraphView) -> None:
+    labels = re.findall(r'"(.*?)"', view.to_mermaid())
+    assert len(labels) == len(view) + len(view.subsystems)
+    assert all(re.fullmatch(r"([\w .,:+/()'-]|#\d+;)+", label, re.ASCII) for label in labels)
