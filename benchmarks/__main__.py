@@ -21,6 +21,7 @@ Examples:
   python -m benchmarks --markdown       the tables for benchmarks/README.md
   python -m benchmarks.state            the rows of the State alone
   python -m benchmarks.realize          the rows of realizing alone
+  python -m benchmarks.projection       the rows of projection alone
 """
 
 main = command(SECTIONS, HELP, EXAMPLES)

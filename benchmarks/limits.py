@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from math import log
+from statistics import linear_regression
 from typing import final
 
 from attrs import frozen
@@ -70,6 +72,30 @@ class AtMost(AbstractLimit):
     def judge(self, row: str, results: Results) -> Verdict:
         figure = results[row, OWN]
         return Verdict(f"≤ {self.unit.format(self.amount)}", figure.median <= self.amount)
+
+
+@final
+@frozen
+class Growth(AbstractLimit):
+    """How stagecache's time grows with n: the exponent e of n^e, fitted to several rows.
+
+    Attributes
+    ----------
+    exponent : float
+        The largest that it may be.
+    rows : tuple of tuple
+        Each an n and the name of its row.
+    """
+
+    exponent: float
+    rows: tuple[tuple[int, str], ...]
+
+    def judge(self, row: str, results: Results) -> Verdict:
+        points = [(n, results[name, OWN].median) for n, name in self.rows if (name, OWN) in results]
+        if len(points) < len(self.rows):
+            return Verdict(f"n^e, e ≤ {self.exponent:g}: not all rows are measured", None)
+        slope, _ = linear_regression(*[[log(x) for x in xs] for xs in zip(*points, strict=True)])
+        return Verdict(f"grows as n^{slope:.2f}, ≤ {self.exponent:g}", slope <= self.exponent)
 
 
 def _compare(own: Figure, other: Figure | None, name: str, factor: float) -> Verdict:

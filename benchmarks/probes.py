@@ -103,8 +103,9 @@ class Prepared(AbstractProbe):
         call: Callable[[int], object],
         *,
         operations: int = 1,
+        note: str = "",
     ) -> None:
-        self.note = ""
+        self.note = note
         self.enough = MANY
         self._prepare = prepare
         self._call = call

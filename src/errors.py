@@ -6,6 +6,7 @@ what was got, and the cure.
 """
 
 import reprlib
+from typing import Any
 
 
 def brief(value: object) -> str:
@@ -188,12 +189,35 @@ class ShapeError(StagecacheError, ValueError):
     """An array does not have the shape of what it was assigned to."""
 
 
+class EquilibriumError(StagecacheError, RuntimeError):
+    """No values of the fast variables were found at which their conditions are met."""
+
+
 class OutOfRangeError(StagecacheError, ValueError):
     """A number was given that is outside of what makes sense there."""
 
 
+class KinematicsError(StagecacheError, ValueError):
+    """Some q and u are not related: their numbers differ, or their matrix N is singular."""
+
+
 class NotANumberError(StagecacheError, TypeError):
     """Something was assigned that is not made of numbers, or of none that fit there."""
+
+
+class ProjectionError(StagecacheError, RuntimeError):
+    """A State cannot be projected onto its constraints.
+
+    Attributes
+    ----------
+    results : ProjectResults or None
+        What the projection has found out.
+    """
+
+    def __init__(self, what: str, expected: str, got: str, cure: str, results: Any = None) -> None:
+        super().__init__(what, expected, got, cure)
+        self.args = (what, expected, got, cure, results)
+        self.results = results
 
 
 class PartitionError(StagecacheError, ValueError):

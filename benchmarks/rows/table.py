@@ -7,6 +7,7 @@ from benchmarks.rows.base import Section
 from benchmarks.rows.chains import CHAINS, LADDER, LONG_LADDERS
 from benchmarks.rows.footprint import FOOTPRINT
 from benchmarks.rows.operations import READS, WRITES, WRITES_AND_READS
+from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.shapes import SHAPE_GROUPS
 from benchmarks.rows.state import STATE
@@ -26,4 +27,4 @@ GRAPH: Final = Section(
     peers=tuple(HOMES),
 )
 
-SECTIONS: Final = (GRAPH, STATE, REALIZE)
+SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION)

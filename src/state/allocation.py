@@ -38,7 +38,7 @@ from stagecache.state.places import vector_of
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.stage_versions import STAGES
-from stagecache.state.staged import DEFAULT, FROZEN
+from stagecache.state.staged import DEFAULT, FROZEN, REALIZING
 from stagecache.state.values import duplicate, freezing, kept
 
 Compute = Callable[[Any], Any]
@@ -85,16 +85,25 @@ class Attempt:
         stack.append(Rows(allocated_at, start, count or 0, is_fixed=count is not None))
         return start
 
-    def require_known_start(self, before: list[Rows]) -> None:
-        """Refuse what would be known by its place after items whose number is not known yet."""
-        if self._is_declared or self.contents.realization.stages[self.subsystem] > Stage.EMPTY:
+    def require_known_start(self, before: list[Rows], *, is_continuous: bool = False) -> None:
+        """Refuse what would be known by its place after items whose number is not known yet.
+
+        The number of q, u and z is known where the hook of Model is called, that of errors and
+        triggers where the hook of Instance is.
+        """
+        if self._is_declared or all(rows.is_fixed for rows in before):
             return
-        if not all(rows.is_fixed for rows in before):
+        stage = self.contents.realization.stages[self.subsystem]
+        if is_continuous:
+            needed, hook, who = Stage.TOPOLOGY, "realize_model()", "modeling options decide"
+        else:
+            needed, hook, who = Stage.MODEL, "realize_instance()", "parameters decide"
+        if stage < needed or (stage == Stage.MODEL and self.contents.guard is not REALIZING):
             raise StageTooLowError(
-                f"{self}: comes after declared ones, whose number modeling options decide",
-                "the subsystem at Topology, where their number is known",
-                "the subsystem at Empty",
-                "allocate it in realize_model(), or declare it as well",
+                f"{self}: comes after declared ones, whose number {who}",
+                f"a call by {hook}, when their number is known",
+                f"the subsystem at {STAGES[stage]}",
+                f"allocate it in {hook}, or declare it as well",
             )
 
 
@@ -138,7 +147,7 @@ def allocate_block(
     allocated_at = what.require_at_most(Stage.TOPOLOGY)
     realization = what.contents.realization
     layout = realization.layout.subsystems[what.subsystem]
-    what.require_known_start(layout.rows[kind])
+    what.require_known_start(layout.rows[kind], is_continuous=True)
     start = layout.size(kind)
     if values is None:
         rows = Rows(allocated_at, start, 0, is_fixed=False)

@@ -428,7 +428,8 @@ class TimeVariable(AbstractHandle):
 
 def declared_item(owner: object, attribute: str, number: int) -> object:
     """The handle that a subsystem, or a system, declares under that name."""
-    item = attrgetter(attribute)(owner)
+    declared = getattr(owner, "declarations", {}).get(attribute)
+    item = attrgetter(attribute)(owner) if declared is None else declared.bound(owner)
     return item if number == NO_NUMBER else item.member(number)
 
 

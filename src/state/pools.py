@@ -44,11 +44,15 @@ class Pools:
         By node of a cache entry: the value that was handed out and not sealed yet.
     is_open : bool
         Whether there may be anything in these three.
+    constraints : object
+        What a System has found out about whose the rows of errors are; None if nobody has asked
+        since they were allocated.
     """
 
     __slots__ = (
         "_arrays",
         "_places",
+        "constraints",
         "is_open",
         "places",
         "starts",
@@ -70,6 +74,7 @@ class Pools:
         self.places: dict[int, slice] = {}
         self._places: dict[str, slice] = {}
         self.writable: dict[tuple[Any, ...], Any] = {}
+        self.constraints: Any = None
         self.is_open = False
         self.writable_caches: dict[tuple[Any, ...], Any] = {}
 
@@ -146,6 +151,7 @@ class Pools:
         for view in whole.values():
             view.flags.writeable = False
         self._arrays, self._places, self.whole = arrays, places, whole
+        self.constraints = None
         self.y = whole.get("y", NO_ITEMS)
         if "y" not in whole:
             self.places = {}
@@ -274,6 +280,7 @@ class Pools:
         }
         twin._become(arrays, self.starts, self.trigger_starts)
         twin.places = self.places
+        twin.constraints = self.constraints
         return twin
 
     def clone(self) -> "Pools":
@@ -282,6 +289,7 @@ class Pools:
         arrays = {pool: array.copy() for pool, array in self._arrays.items()}
         twin._become(arrays, self.starts, self.trigger_starts)
         twin.places = self.places
+        twin.constraints = self.constraints
         return twin
 
     def kept(self) -> KeptPools:

@@ -4,6 +4,7 @@ from typing import Any
 
 from stagecache.errors import DeclarationError
 from stagecache.system.declaration import AbstractDeclaration
+from stagecache.system.enabling import check_enabling_in
 
 
 def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]]:
@@ -40,7 +41,21 @@ def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]
                     "declare it too, for instance with @cached; or give it another name",
                 )
     _check_roles(cls, found)
-    return found
+    for declared in found.values():
+        check_enabling_in(cls, declared, found)
+    return found | _companions_of(cls, found)
+
+
+def _companions_of(
+    cls: type, found: dict[str, AbstractDeclaration[Any]]
+) -> dict[str, AbstractDeclaration[Any]]:
+    """What the declarations of a class declare beside themselves."""
+    companions = {}
+    for declared in found.values():
+        for companion in declared.companions(found):
+            companion.owner = cls
+            companions[companion.name] = companion
+    return companions
 
 
 def _check_roles(cls: type, found: dict[str, AbstractDeclaration[Any]]) -> None:

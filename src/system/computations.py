@@ -96,6 +96,8 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     computed_by : Stage
     equal : callable or None
         What compares a new value with the one before.
+    is_last : bool
+        Whether it is due when all subsystems have reached the stage, not only its own.
     """
 
     compute: Callable[..., T]
@@ -103,6 +105,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     depends_on: Stage | None
     computed_by: Stage
     equal: Callable[[Any, Any], Any] | None = None
+    is_last = False
 
     def _new_handle(self, name: str) -> CacheEntry[T]:
         depends_on = Stage.EMPTY if self.depends_on is None else self.depends_on
@@ -119,7 +122,13 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             NoneRefusal(self.compute, str(handle)),
             self.equal,
             self._fill(handle),
+            self._lowest(handle._owner),
+            self.is_last,
         )
+
+    def _lowest(self, subsystem: Any) -> Stage:  # noqa: ARG002  # others need it
+        """It cannot be computed before this stage, whatever its prerequisites."""
+        return Stage.TOPOLOGY
 
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Any]:
         subsystem, *number = arguments(handle)

@@ -8,48 +8,33 @@
     @rod.velocity
     def rod_rate(self, state): ...    computed by Velocity, goes to the same row of uerr
 
-Rows of uerr and udoterr for which no function is declared are NaN.
+    @rod.jacobian                     its derivatives by u, computed when it is read
+    @rod.acceleration                 computed by Acceleration, goes to the same row of udoterr
+    @rod.bias                         the same where udot is zero, computed when it is read
+
+Where no function is declared for rows of uerr or udoterr, the time derivative of the level below is
+computed by differences (`implied_errors`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final, overload
 
-from stagecache.errors import DeclarationError, ShapeError
-from stagecache.state.allocation import Attempt, allocate_errors
-from stagecache.state.contents import Contents
-from stagecache.state.conversion import FLOAT, converted
-from stagecache.state.handles import AbstractHandle, Vector
-from stagecache.state.layout import Rows, SubsystemLayout, resize
+from stagecache.errors import DeclarationError
 from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import QERR, UDOTERR, UERR, VectorKind
-from stagecache.system.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.computations import check_compute
+from stagecache.system.constraint_jacobians import JacobianDeclaration, JacobianFunction
 from stagecache.system.declaration import AbstractDeclaration, Prerequisites, check_prerequisites
-from stagecache.system.rows import AbstractAllocatedRows, AbstractRows, Compute, Size
-
-
-class AbstractErrors(AbstractRows):
-    """Declared errors of one level."""
-
-    kind: VectorKind
-
-    def stack(self, layout: SubsystemLayout) -> list[Rows]:
-        """The rows of a subsystem's errors of that level."""
-        return layout.rows[self.kind.name]
-
-    def _write(self, contents: Contents, subsystem: int, start: int, values: Vector) -> None:
-        contents.pools.write_rows(self.kind, subsystem, start, values)
+from stagecache.system.enabling import Enabling, check_enabling
+from stagecache.system.error_rows import AbstractCompanion, AbstractErrorRows
+from stagecache.system.implied_errors import implied_errors
+from stagecache.system.rows import Compute, Size
 
 
 @final
-class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
-    """Declared errors of a constraint, from its first level on.
-
-    Attributes
-    ----------
-    kinds : tuple of VectorKind
-        The levels: qerr, uerr and udoterr for a position error, ...
-    """
+class ErrorDeclaration(AbstractErrorRows):
+    """Declared errors of a constraint, from its first level on."""
 
     def __init__(
         self,
@@ -57,32 +42,22 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         kinds: tuple[VectorKind, ...],
         size: Size,
         prerequisites: Prerequisites | None,
+        enabled: Enabling = None,
     ) -> None:
         self.kinds = kinds
         self.kind = kinds[0]
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.size = size
         self.prerequisites = prerequisites
+        self.enabled = enabled
         self.computed_by = self.kind.read
         self.depends_on = self.kind.read if prerequisites is None else None
 
-    def slot(self, subsystem: Any) -> int:
-        """Which rows are these, of each of its levels' that of the first."""
-        return self.slot_in(self.kind, subsystem)
-
-    def slot_in(self, kind: VectorKind, subsystem: Any) -> int:
-        """Which rows of a level's are these."""
-        return self._slot_among(
-            subsystem, lambda d: isinstance(d, ErrorDeclaration) and kind in d.kinds
-        )
-
-    def _allocate_rows(self, what: Attempt, count: int | None) -> None:
-        for kind in self.kinds:
-            allocate_errors(what, kind.name, count)
-
-    def _resize(self, layout: SubsystemLayout, subsystem: Any, count: int) -> None:
-        for kind in self.kinds:
-            resize(layout.rows[kind.name], self.slot_in(kind, subsystem), count)
+    def companions(
+        self, found: Mapping[str, AbstractDeclaration[Any]]
+    ) -> Iterable[AbstractDeclaration[Any]]:
+        """The derivatives for which no function is declared."""
+        return implied_errors(self, found)
 
     # ------------------------------------------------------------------ derivatives
 
@@ -111,23 +86,50 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         return self._derivative(compute, UDOTERR, "acceleration", prerequisites)
 
     @overload
-    def jacobian(self, compute: Compute) -> "JacobianDeclaration": ...
+    def bias(self, compute: Compute) -> "BiasDeclaration": ...
+    @overload
+    def bias(self, *, prerequisites: Prerequisites) -> Callable[[Compute], "BiasDeclaration"]: ...
+    def bias(
+        self, compute: Compute | None = None, *, prerequisites: Prerequisites | None = None
+    ) -> Any:
+        """Decorate the function ``(self, state)`` of the errors of accelerations at udot = 0.
+
+        It is called when somebody reads it, from Velocity on if no prerequisites are given. With
+        it and a Jacobian the errors of accelerations are Jacobian @ udot + bias, and need no
+        function of their own.
+        """
+        what = f"@{self.name}.bias"
+        named = check_prerequisites(prerequisites, what)
+
+        def declare(function: Compute) -> BiasDeclaration:
+            return BiasDeclaration(self, check_compute(function, what), named)
+
+        return declare if compute is None else declare(compute)
+
+    @overload
+    def jacobian(self, compute: JacobianFunction) -> JacobianDeclaration: ...
     @overload
     def jacobian(
         self, *, prerequisites: Prerequisites
-    ) -> Callable[[Compute], "JacobianDeclaration"]: ...
+    ) -> Callable[[JacobianFunction], JacobianDeclaration]: ...
     def jacobian(
-        self, compute: Compute | None = None, *, prerequisites: Prerequisites | None = None
+        self,
+        compute: JacobianFunction | None = None,
+        *,
+        prerequisites: Prerequisites | None = None,
     ) -> Any:
         """Decorate the function ``(self, state)`` that computes the Jacobian.
 
         That is the matrix of the derivatives of the velocity errors (of the acceleration errors,
-        where that is the first level) by u (by udot). Shape (size, nu), with the nu of the System.
+        where that is the first level) by u (by udot). Shape (size, nu), with the nu of the System:
+        an array, or a sparse array of SciPy. Instead it may be a dict that has blocks of shape
+        (size, n) by handles of u: a declared variable, ``self.u``, or those of other subsystems;
+        all else is zero. A block of one row or column may be a vector.
         """
         what = f"@{self.name}.jacobian"
         named = check_prerequisites(prerequisites, what)
 
-        def declare(function: Compute) -> JacobianDeclaration:
+        def declare(function: JacobianFunction) -> JacobianDeclaration:
             return JacobianDeclaration(self, check_compute(function, what), named)
 
         return declare if compute is None else declare(compute)
@@ -152,7 +154,7 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
 
 
 @final
-class DerivativeDeclaration(AbstractErrors):
+class DerivativeDeclaration(AbstractCompanion):
     """Declared time derivatives of errors, in the rows that these allocated."""
 
     def __init__(
@@ -162,7 +164,7 @@ class DerivativeDeclaration(AbstractErrors):
         kind: VectorKind,
         prerequisites: Prerequisites | None,
     ) -> None:
-        self.of: ErrorDeclaration = of
+        self.of: AbstractErrorRows = of
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.kind = kind
         self.prerequisites = prerequisites
@@ -174,75 +176,54 @@ class DerivativeDeclaration(AbstractErrors):
         """Velocity or acceleration."""
         return "velocity" if self.kind is UERR else "acceleration"
 
-    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that one has rows of this level, above its first."""
-        return isinstance(declared, ErrorDeclaration) and self.kind in declared.kinds[1:]
-
-    def slot(self, subsystem: Any) -> int:
-        """Which rows of the level are those of the errors."""
-        errors = type(subsystem).declarations[self.of.name]
-        assert isinstance(errors, ErrorDeclaration)
-        return errors.slot_in(self.kind, subsystem)
-
 
 @final
-class JacobianDeclaration(AbstractComputation[Vector]):
-    """The declared Jacobian of errors: a cache entry, from Position on if nothing else is said."""
+class BiasDeclaration(AbstractCompanion):
+    """The declared acceleration errors at udot = 0; they go to no vector."""
 
-    role = "jacobian"
+    role = "bias"
+    kind = UDOTERR
 
     def __init__(
         self, of: ErrorDeclaration, compute: Compute, prerequisites: Prerequisites | None
     ) -> None:
-        self.of: ErrorDeclaration = of
-        self.compute = compute  # type: ignore[assignment]  # an array
+        self.of: AbstractErrorRows = of
+        self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.prerequisites = prerequisites
-        self.depends_on = Stage.POSITION if prerequisites is None else None
         self.computed_by = Stage.INFINITY
-
-    def _function(self, handle: AbstractHandle) -> Callable[[Any], Vector]:
-        compute, subsystem = self.compute, handle._owner
-        errors = subsystem.declarations[self.of.name]
-        slot = errors.slot(subsystem)
-
-        def computed(state: Any) -> Any:
-            values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
-            contents = state._contents
-            rows = errors.stack(contents.realization.layout.subsystems[subsystem.index])[slot]
-            matrix = converted(values, FLOAT, None, f"the values of {handle}")
-            if matrix.shape != (rows.count, contents.size("u", None)):
-                raise ShapeError(
-                    f"{handle}: its computation returned a matrix of another shape",
-                    f"shape {(rows.count, contents.size('u', None))}: errors by all u",
-                    f"shape {matrix.shape}",
-                    "give a row for each error, and a column for each u of the whole State",
-                )
-            return matrix
-
-        return computed
+        self.depends_on = Stage.VELOCITY if prerequisites is None else None
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that are errors."""
-        return isinstance(declared, ErrorDeclaration)
+        """Whether that are errors with a row of udoterr, their first or a later one."""
+        return isinstance(declared, AbstractErrorRows) and UDOTERR in declared.kinds
+
+    def _fill(self, handle: Any) -> None:  # noqa: ARG002  # of which it has none
+        return None
 
 
 def _errors(
-    what: str, kinds: tuple[VectorKind, ...], size: Size, prerequisites: Prerequisites | None
+    what: str,
+    kinds: tuple[VectorKind, ...],
+    size: Size,
+    prerequisites: Prerequisites | None,
+    enabled: Enabling,
 ) -> Callable[[Compute], ErrorDeclaration]:
     if not callable(size):
         size = check_count(size, 0, f"{what}(size=...)")
     named = check_prerequisites(prerequisites, what)
+    switch = check_enabling(enabled, what)
 
     def declare(compute: Compute) -> ErrorDeclaration:
-        return ErrorDeclaration(check_compute(compute, what), kinds, size, named)
+        return ErrorDeclaration(check_compute(compute, what), kinds, size, named, switch)
 
     return declare
 
 
 def position_error(
-    *, size: Size = 1, prerequisites: Prerequisites | None = None
+    *,
+    size: Size = 1,
+    prerequisites: Prerequisites | None = None,
+    enabled: Enabling = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of position, by the function ``(self, state)`` that computes them.
 
@@ -251,27 +232,37 @@ def position_error(
     Parameters
     ----------
     size : int or callable
-        How many; or a function ``(self, state)``, called with the State at Topology whenever
-        Model is realized.
+        How many; or a function ``(self, state)``, called with the State at Model whenever
+        Instance is realized: it may read parameters and modeling options.
     prerequisites : tuple or callable, optional
-        What they depend on, as for `cached`. The default is all of stage Position.
+        What they depend on, as for `cached`, beside stage Instance. The default is all of stage
+        Position.
+    enabled : declaration, optional
+        A parameter or modeling option of the same class that holds a bool. In States where it is
+        False there are no such rows, and no function of the constraint is called.
 
     Raises
     ------
-    InvalidCountError, PrerequisitesError
+    InvalidCountError, PrerequisitesError, DeclarationError
     """
-    return _errors("position_error", (QERR, UERR, UDOTERR), size, prerequisites)
+    return _errors("position_error", (QERR, UERR, UDOTERR), size, prerequisites, enabled)
 
 
 def velocity_error(
-    *, size: Size = 1, prerequisites: Prerequisites | None = None
+    *,
+    size: Size = 1,
+    prerequisites: Prerequisites | None = None,
+    enabled: Enabling = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of velocity, as `position_error` does: rows in uerr and udoterr."""
-    return _errors("velocity_error", (UERR, UDOTERR), size, prerequisites)
+    return _errors("velocity_error", (UERR, UDOTERR), size, prerequisites, enabled)
 
 
 def acceleration_error(
-    *, size: Size = 1, prerequisites: Prerequisites | None = None
+    *,
+    size: Size = 1,
+    prerequisites: Prerequisites | None = None,
+    enabled: Enabling = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of acceleration, as `position_error` does: rows in udoterr."""
-    return _errors("acceleration_error", (UDOTERR,), size, prerequisites)
+    return _errors("acceleration_error", (UDOTERR,), size, prerequisites, enabled)

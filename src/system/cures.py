@@ -11,7 +11,8 @@ from stagecache.state.coverage import Gap
 from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, TimeVariable
 from stagecache.state.stage import Stage
 from stagecache.system.computations import AbstractComputation, CachedDeclaration
-from stagecache.system.constraint_errors import ErrorDeclaration, JacobianDeclaration
+from stagecache.system.constraint_errors import ErrorDeclaration
+from stagecache.system.constraint_jacobians import JacobianDeclaration
 from stagecache.system.declaration import AbstractDeclaration, resolve
 from stagecache.system.families import FamilyDeclaration
 from stagecache.system.rows import AbstractRows

@@ -11,7 +11,7 @@ Declarations are known by their names: what names `angle` as a prerequisite mean
 concrete class, which may have replaced the one that was meant.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar, overload
 
 from attrs import frozen
@@ -41,6 +41,12 @@ class PlannedEntry:
     fill: Callable[[Any], None] | None = None
     """Puts its value into a vector of the State, when the stage is realized that computes it."""
 
+    lowest: Stage = Stage.TOPOLOGY
+    """It cannot be computed before this stage, whatever its prerequisites."""
+
+    is_last: bool = False
+    """Whether it is due when all subsystems have reached the stage, not only its own."""
+
 
 class AbstractDeclaration(Generic[H]):
     """An item, or a family of items, of a Subsystem class.
@@ -62,6 +68,12 @@ class AbstractDeclaration(Generic[H]):
 
     role = ""
     """As what."""
+
+    enabled: "AbstractDeclaration[Any] | None" = None
+    """The declared variable that switches it on and off in a State; see `enabling`."""
+
+    sized_at = Stage.MODEL
+    """The stage whose realization decides how many numbers it has."""
 
     @property
     def is_variable(self) -> bool:
@@ -110,8 +122,18 @@ class AbstractDeclaration(Generic[H]):
         return None
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # likewise
-        """What gives it the size that modeling options decide, when Model is being realized."""
+        """What gives it the size that variables decide, when `sized_at` is being realized."""
         return None
+
+    def companions(
+        self,
+        found: "Mapping[str, AbstractDeclaration[Any]]",  # noqa: ARG002  # likewise
+    ) -> "Iterable[AbstractDeclaration[Any]]":
+        """What else a class declares by this, given all that it declares by name.
+
+        Each has a name with a dot in it, which no attribute has: "rod.velocity".
+        """
+        return ()
 
     def _bind_all(self, subsystem: Any) -> object:
         return self.bind(subsystem)

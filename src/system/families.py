@@ -15,6 +15,7 @@ from stagecache.state.handles import (
     ContinuousVariable,
     DiscreteVariable,
     ScalarVariable,
+    Vector,
     copied_item,
     declared_item,
 )
@@ -22,6 +23,15 @@ from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.computations import CachedDeclaration, CachedSettings, check_compute
 from stagecache.system.declaration import AbstractDeclaration, FamilyPrerequisites, PlannedEntry
+from stagecache.system.enabling import Enabling
+from stagecache.system.fast_variables import equilibrium_decorator
+from stagecache.system.prescribed import (
+    Motion,
+    PrescribedAccelerationDeclaration,
+    PrescribedDeclaration,
+    check_acceleration,
+    check_motion,
+)
 from stagecache.system.variables import NOT_GIVEN, DiscreteDeclaration, Initial, continuous
 
 H = TypeVar("H", bound=AbstractHandle)
@@ -100,11 +110,18 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     def __init__(self, item: AbstractDeclaration[H], count: Count) -> None:
         self.item = item
         self.count = count
+        self.of = item.of
+        self.role = item.role
+        self.enabled = item.enabled
 
     @property
     def is_variable(self) -> bool:
         """Whether they are written, rather than computed."""
         return self.item.is_variable
+
+    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
+        """Whether they can belong to the items of that one."""
+        return self.item.fits(declared)
 
     def __set_name__(self, owner: type, name: str) -> None:
         super().__set_name__(owner, name)
@@ -140,6 +157,67 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
 
     def _bind_all(self, subsystem: Any) -> Family[H]:
         return Family(self, subsystem)
+
+    # ------------------------------------------------------------------ what belongs to variables
+
+    @overload
+    def prescribed(self, compute: Motion) -> "FamilyDeclaration[CacheEntry[Vector]]": ...
+    @overload
+    def prescribed(
+        self, *, prerequisites: FamilyPrerequisites | None = None, enabled: Enabling = None
+    ) -> Callable[[Motion], "FamilyDeclaration[CacheEntry[Vector]]"]: ...
+    def prescribed(
+        self,
+        compute: Motion | None = None,
+        *,
+        prerequisites: FamilyPrerequisites | None = None,
+        enabled: Enabling = None,
+    ) -> Any:
+        """Decorate the function ``(self, state, i)`` of the values to which one q or u is set.
+
+        As that of a single variable; see `q_variable`.
+        """
+        named, switch = check_motion(self, prerequisites, enabled)
+
+        def declare(function: Motion) -> FamilyDeclaration[CacheEntry[Vector]]:
+            checked = check_compute(function, "prescribed", in_family=True)
+            return FamilyDeclaration(
+                PrescribedDeclaration(self, checked, named, switch), self.count
+            )
+
+        return declare if compute is None else declare(compute)
+
+    @overload
+    def acceleration(self, compute: Motion) -> "FamilyDeclaration[CacheEntry[Vector]]": ...
+    @overload
+    def acceleration(
+        self, *, prerequisites: FamilyPrerequisites
+    ) -> Callable[[Motion], "FamilyDeclaration[CacheEntry[Vector]]"]: ...
+    def acceleration(
+        self, compute: Motion | None = None, *, prerequisites: FamilyPrerequisites | None = None
+    ) -> Any:
+        """Decorate the function ``(self, state, i)`` of the udot of a prescribed u."""
+        named = check_acceleration(self, prerequisites)
+
+        def declare(function: Motion) -> FamilyDeclaration[CacheEntry[Vector]]:
+            checked = check_compute(function, "prescribed.acceleration", in_family=True)
+            return FamilyDeclaration(
+                PrescribedAccelerationDeclaration(self, checked, named), self.count
+            )
+
+        return declare if compute is None else declare(compute)
+
+    def equilibrium(
+        self,
+        without_parentheses: None = None,
+        /,
+        *,
+        stage: Stage,
+        prerequisites: FamilyPrerequisites | None = None,
+    ) -> Callable[[Motion], "FamilyDeclaration[CacheEntry[Vector]]"]:
+        """Decorate the function ``(self, state, i)`` that is zero at equilibrium of one."""
+        decorate = equilibrium_decorator(self, without_parentheses, stage, prerequisites)
+        return lambda compute: FamilyDeclaration(decorate(compute), self.count)
 
 
 def _family(what: str, item: AbstractDeclaration[H], count: Count) -> FamilyDeclaration[H]:

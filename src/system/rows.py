@@ -7,6 +7,7 @@ their values are put into the vector.
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import ShapeError, brief
@@ -16,8 +17,10 @@ from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractHandle, Vector
 from stagecache.state.layout import Rows, SubsystemLayout, resize
 from stagecache.state.refusals import check_count
+from stagecache.state.stage import Stage
 from stagecache.system.computations import AbstractComputation, refused_none
 from stagecache.system.declaration import declared_attempt
+from stagecache.system.enabling import is_enabled
 
 Compute = Callable[[Any, Any], ArrayLike]
 Size = int | Callable[[Any, Any], int]
@@ -25,6 +28,10 @@ Size = int | Callable[[Any, Any], int]
 
 class AbstractRows(AbstractComputation[Vector]):
     """A declared computation of rows of a vector of the State."""
+
+    def allocated(self, subsystem: Any) -> "AbstractAllocatedRows":
+        """What allocates the rows, in the concrete class."""
+        raise NotImplementedError
 
     def stack(self, layout: SubsystemLayout) -> list[Rows]:
         """The rows of a subsystem's part of the vector to which the values go."""
@@ -40,8 +47,11 @@ class AbstractRows(AbstractComputation[Vector]):
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Vector]:
         subsystem = handle._owner
         compute, slot, x = self.compute, self.slot(subsystem), subsystem.index
+        switch = self.allocated(subsystem).enabled
 
         def computed(state: Any) -> Any:
+            if not is_enabled(switch, subsystem, state):
+                return np.empty(0)
             values: Any = compute(subsystem, state)
             if values is None:
                 raise refused_none(str(handle))
@@ -58,7 +68,11 @@ class AbstractRows(AbstractComputation[Vector]):
 
         return computed
 
-    def _fill(self, handle: Any) -> Callable[[Any], None]:
+    def _lowest(self, subsystem: Any) -> Stage:
+        """Instance, if it is that which decides how many there are."""
+        return self.allocated(subsystem).known_from
+
+    def _fill(self, handle: Any) -> Callable[[Any], None] | None:
         x, slot = handle._owner.index, self.slot(handle._owner)
 
         def fill(state: Any) -> None:
@@ -75,35 +89,57 @@ class AbstractAllocatedRows(AbstractRows):
     Attributes
     ----------
     size : int or callable
-        How many rows there are, or a function ``(self, state)`` of modeling options that tells.
+        How many rows there are, or a function ``(self, state)`` of parameters that tells.
     """
 
     size: Size
+    sized_at = Stage.INSTANCE
 
     def allocate(self, contents: Contents, handle: Any) -> None:
         """Allocate the rows; none yet, if a State has to be asked how many."""
         what = declared_attempt(contents, handle)
-        self._allocate_rows(what, None if callable(self.size) else self.size)
+        self._allocate_rows(what, self._fixed_size())
+
+    def allocated(self, subsystem: Any) -> "AbstractAllocatedRows":  # noqa: ARG002  # others need it
+        """These."""
+        return self
+
+    @property
+    def known_from(self) -> Stage:
+        """The stage from which on it is known how many there are in a State."""
+        return Stage.INSTANCE if self._fixed_size() is None else Stage.TOPOLOGY
+
+    def _fixed_size(self) -> int | None:
+        """How many rows every State has; None if they differ."""
+        return None if callable(self.size) or self.enabled is not None else self.size
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:
-        """Let the function say how many rows there are."""
-        function, subsystem = self.size, handle._owner
-        if not callable(function):
+        """Let a State say how many rows there are. Cost O(rows after them) where that changed."""
+        subsystem = handle._owner
+        if self._fixed_size() is not None:
             return None
+        slot, x = self.slot(subsystem), subsystem.index
 
         def size(state: Any) -> None:
-            what = f"the size of {handle}"
-            try:
-                found = function(subsystem, state)
-            except Exception as error:
-                error.add_note(f"while {what} was asked for")
-                raise
-            count = check_count(found, 0, what)
-            self._resize(
-                state._contents.realization.own_subsystem(subsystem.index), subsystem, count
-            )
+            count = 0
+            if is_enabled(self.enabled, subsystem, state):
+                count = self._count(subsystem, state, f"the size of {handle}")
+            realization = state._contents.realization
+            rows = self.stack(realization.layout.subsystems[x])[slot]
+            if rows.count != count:  # else the layout stays shared with other States
+                self._resize(realization.own_subsystem(x), subsystem, count)
 
         return size
+
+    def _count(self, subsystem: Any, state: Any, what: str) -> int:
+        if not callable(self.size):
+            return self.size
+        try:
+            found = self.size(subsystem, state)
+        except Exception as error:
+            error.add_note(f"while {what} was asked for")
+            raise
+        return check_count(found, 0, what)
 
     def _allocate_rows(self, what: Attempt, count: int | None) -> None:
         raise NotImplementedError

@@ -31,6 +31,7 @@ def schedule_of(
         circle_of = {x: circle for circle in circles for x in circle}
         chosen = order(stage, tuple(subsystems[x] for x in circle_of))
         due = _due_at(stage, subsystems, planned)
+        due[chosen[-1].index] += _due_last(stage, planned)
         tasks.append([])
         for subsystem in chosen:
             x = subsystem.index
@@ -49,12 +50,13 @@ def _as_one(calls: list[Call]) -> Call:
 
 
 def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
-    """What has to be called for a subsystem to reach a stage: at most its hook, but at Model."""
+    """What has to be called for a subsystem to reach a stage: its hook, and sizes."""
     calls: list[Call | None] = []
-    if stage == Stage.MODEL:
+    if stage in (Stage.MODEL, Stage.INSTANCE):
         calls += [
             declared.sizing(handle)
             for declared in subsystem.declarations.values()
+            if declared.sized_at == stage
             for handle in declared.items(subsystem)
         ]
     name = f"realize_{stage.name.lower()}"
@@ -70,9 +72,18 @@ def _due_at(
     """By subsystem: the entries that are computed when it has reached a stage."""
     due: list[list[Call]] = [[] for _ in subsystems]
     for entry in planned:
-        if entry.handle.computed_by == stage:
+        if entry.handle.computed_by == stage and not entry.is_last:
             due[entry.handle._owner.index].append(entry.fill or entry.handle)
     return due
+
+
+def _due_last(stage: Stage, planned: Sequence[PlannedEntry]) -> list[Call]:
+    """The entries that are computed when all subsystems have reached a stage."""
+    return [
+        entry.fill or entry.handle
+        for entry in planned
+        if entry.handle.computed_by == stage and entry.is_last
+    ]
 
 
 def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:

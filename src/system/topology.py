@@ -140,7 +140,7 @@ def _in_order(planned: dict[AbstractHandle, PlannedEntry]) -> list[PlannedEntry]
 def _set_stage(entry: PlannedEntry) -> None:
     """Say from which stage on the entry can be computed."""
     handle = entry.handle
-    lowest = max([TOPOLOGY, *map(_readable_from, entry.prerequisites)])
+    lowest = max([entry.lowest, *map(_readable_from, entry.prerequisites)])
     handle.depends_on = lowest if entry.depends_on is None else entry.depends_on
     late = [
         p

@@ -21,7 +21,16 @@ from stagecache.state.layout import resize
 from stagecache.state.places import vector_of
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values import duplicate
-from stagecache.system.declaration import AbstractDeclaration, arguments, declared_attempt
+from stagecache.system.computations import check_compute
+from stagecache.system.declaration import (
+    AbstractDeclaration,
+    Prerequisites,
+    arguments,
+    declared_attempt,
+)
+from stagecache.system.enabling import Enabling
+from stagecache.system.fast_variables import EquilibriumDeclaration, equilibrium_decorator
+from stagecache.system.prescribed import Motion, PrescribedDeclaration, check_motion
 
 H = TypeVar("H")
 T = TypeVar("T")
@@ -67,11 +76,44 @@ class AbstractVariable(AbstractDeclaration[H]):
         return True
 
 
+class AbstractFastVariable(AbstractVariable[H]):
+    """A declared variable that may be fast: it is moved to an equilibrium, not integrated."""
+
+    def equilibrium(
+        self,
+        without_parentheses: None = None,
+        /,
+        *,
+        stage: Stage,
+        prerequisites: Prerequisites | None = None,
+    ) -> Callable[[Motion], EquilibriumDeclaration]:
+        """Decorate the function ``(self, state)`` that is zero at equilibrium.
+
+        It returns as many residuals as the variable has numbers. `System.relax` moves the variable
+        so that they vanish.
+
+        Parameters
+        ----------
+        stage : Stage
+            For which the condition is solved: one that a write of the variable invalidates. All
+            that can be read at that stage may be read.
+        prerequisites : tuple or callable, optional
+            What else it depends on: what changes without invalidating that stage.
+
+        Raises
+        ------
+        DeclarationError
+            A write of the variable does not change what is computed at that stage.
+        StageOutOfRangeError, PrerequisitesError, NotCallableError, ComputeSignatureError
+        """
+        return equilibrium_decorator(self, without_parentheses, stage, prerequisites)
+
+
 # ---------------------------------------------------------------------- discrete variables
 
 
 @final
-class DiscreteDeclaration(AbstractVariable[DiscreteVariable[T]]):
+class DiscreteDeclaration(AbstractFastVariable[DiscreteVariable[T]]):
     """A declared discrete variable."""
 
     def __init__(self, initial: Initial[T], invalidates: Stage) -> None:
@@ -152,8 +194,63 @@ def discrete(
 # ---------------------------------------------------------------------- q, u and z
 
 
+class AbstractContinuousDeclaration(AbstractFastVariable[H]):
+    """Declared numbers of q, u or z.
+
+    Attributes
+    ----------
+    kind : str
+        "q", "u" or "z".
+    """
+
+    kind: str
+
+    @overload
+    def prescribed(self, compute: Motion) -> PrescribedDeclaration: ...
+    @overload
+    def prescribed(
+        self,
+        *,
+        prerequisites: Prerequisites | None = None,
+        enabled: Enabling = None,
+    ) -> Callable[[Motion], PrescribedDeclaration]: ...
+    def prescribed(
+        self,
+        compute: Motion | None = None,
+        *,
+        prerequisites: Prerequisites | None = None,
+        enabled: Enabling = None,
+    ) -> Any:
+        """Decorate the function ``(self, state)`` of the values to which q or u is set.
+
+        That of q is computed by stage Time, that of u by Position. `System.prescribe_q` and
+        `prescribe_u` write the values; nothing else moves the variable.
+
+        Parameters
+        ----------
+        prerequisites : tuple or callable, optional
+            What it depends on, as for `cached`: of q, what can be read at Time; of u, at Position.
+            The default is all of that stage.
+        enabled : declaration, optional
+            A declared bool that invalidates Instance or Model, of the same class. Where it is False
+            the variable is free.
+
+        Raises
+        ------
+        DeclarationError
+            The variable is none of q or u.
+        PrerequisitesError, NotCallableError, ComputeSignatureError
+        """
+        named, switch = check_motion(self, prerequisites, enabled)
+
+        def declare(function: Motion) -> PrescribedDeclaration:
+            return PrescribedDeclaration(self, check_compute(function, "prescribed"), named, switch)
+
+        return declare if compute is None else declare(compute)
+
+
 @final
-class ScalarDeclaration(AbstractVariable[ScalarVariable]):
+class ScalarDeclaration(AbstractContinuousDeclaration[ScalarVariable]):
     """One declared number of q, u or z."""
 
     def __init__(self, kind: str, initial: float) -> None:
@@ -170,7 +267,7 @@ class ScalarDeclaration(AbstractVariable[ScalarVariable]):
 
 
 @final
-class VectorDeclaration(AbstractVariable[ContinuousVariable]):
+class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
     """Some declared numbers of q, u or z."""
 
     def __init__(self, kind: str, initial: Initial[ArrayLike]) -> None:
@@ -233,6 +330,9 @@ def q_variable(
     initial: Any = NOT_GIVEN, *, factory: Callable[[Any, Any], ArrayLike] | None = None
 ) -> Any:
     """Declare generalized coordinates. A write invalidates Position.
+
+    What is declared can be given as a function of the time, with ``@angle.prescribed``, or moved to
+    an equilibrium, with ``@angle.equilibrium(stage=...)``. Else it is free.
 
     Parameters
     ----------

@@ -5,12 +5,9 @@ from typing import Any, Final
 from stagecache.state.handles import CacheEntry
 from stagecache.state.vectors import QERR, UERR
 from stagecache.system.auto_update import UpdateDeclaration
-from stagecache.system.constraint_errors import (
-    DerivativeDeclaration,
-    ErrorDeclaration,
-    JacobianDeclaration,
-)
+from stagecache.system.constraint_jacobians import JacobianDeclaration
 from stagecache.system.declaration import AbstractDeclaration
+from stagecache.system.error_rows import AbstractErrors
 from stagecache.system.event_triggers import TriggerDeclaration
 
 ERRORS: Final = {QERR.name: "position_error", UERR.name: "velocity_error"}
@@ -32,7 +29,7 @@ def _declares(declared: AbstractDeclaration[Any], entry: CacheEntry[Any]) -> boo
 
 
 def _variant(declared: AbstractDeclaration[Any]) -> str:
-    if isinstance(declared, ErrorDeclaration | DerivativeDeclaration):
+    if isinstance(declared, AbstractErrors):
         return ERRORS.get(declared.kind.name, "acceleration_error")
     if isinstance(declared, TriggerDeclaration):
         return "event_trigger"

@@ -35,9 +35,12 @@ def test_entries_say_what_declares_them_and_where() -> None:
         "chain.twisted": "position_error",
         "chain.contacts": "event_trigger",
         "chain.end_stop": "event_trigger",
+        "chain.gaps.acceleration": "acceleration_error",  # by differences
+        "chain.twisted.velocity": "velocity_error",
+        "chain.twisted.acceleration": "acceleration_error",
     }
     for node in graph:
-        if node.kind == "entry":
+        if node.kind == "entry" and node.path.count(".") == 1:
             compute = getattr(Chain, node.path.removeprefix("chain.")).compute
             assert (node.file, node.line) == (
                 inspect.getsourcefile(compute),

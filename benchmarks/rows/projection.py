@@ -1,0 +1,75 @@
+"""Projecting a chain of rods: by how many there are, and where nothing is to be done."""
+
+from collections.abc import Callable
+from typing import Final
+
+from benchmarks.limits import Growth
+from benchmarks.peers import OWN, Peer
+from benchmarks.probes import AbstractProbe, Prepared, Repeated
+from benchmarks.rods import Chain
+from benchmarks.rows.base import Build, Group, Row, Section
+
+COUNTS: Final = (10, 100, 1_000)
+Named = Callable[[int], str]
+
+
+def _q(count: int) -> str:
+    return f"project_q, {count:,} rods"
+
+
+def _u(count: int) -> str:
+    return f"project_u, {count:,} rods"
+
+
+def _idle(count: int) -> str:
+    return f"project_q, {count:,} rods, within the accuracy already"
+
+
+def project_q(count: int) -> Build:
+    """Return the row of projecting q; a note says how many iterations it takes."""
+
+    def build(_: Peer) -> AbstractProbe:
+        chain = Chain(count)
+        chain.leave_q(0)
+        iterations = chain.project_q(0).num_iterations
+        return Prepared(chain.leave_q, chain.project_q, note=f"{iterations} iterations")
+
+    return build
+
+
+def project_u(count: int) -> Build:
+    """Return the row of projecting u; a note says how many iterations it takes."""
+
+    def build(_: Peer) -> AbstractProbe:
+        chain = Chain(count)
+        chain.leave_u(0)
+        iterations = chain.project_u(0).num_iterations
+        return Prepared(chain.leave_u, chain.project_u, note=f"{iterations} iterations")
+
+    return build
+
+
+def project_nothing(count: int) -> Build:
+    """Return the row of a call that finds the errors small enough."""
+
+    def build(_: Peer) -> AbstractProbe:
+        chain = Chain(count)
+        return Repeated("project_q(0)", {"project_q": chain.project_q})
+
+    return build
+
+
+def _grown(name: Named, build: Callable[[int], Build]) -> Group:
+    """The rows of one thing, the last of them with the exponent of its growth."""
+    growth = Growth(1.2, tuple((count, name(count)) for count in COUNTS))
+    return tuple(
+        Row(name(count), build(count), limits=[growth] if count == COUNTS[-1] else [])
+        for count in COUNTS
+    )
+
+
+PROJECTION: Final = Section(
+    "Projecting",
+    (_grown(_q, project_q), _grown(_u, project_u), _grown(_idle, project_nothing)),
+    peers=(OWN,),
+)

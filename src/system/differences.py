@@ -1,0 +1,307 @@
+r"""Derivatives by central differences, with copies of a State.
+
+The derivative of f along a direction d, from two States beside the one at hand:
+
+    (f(x + h d) - f(x - h d)) / 2 h          error of order h^2 f''' + noise |f| / h
+
+h is the largest step for which no variable moves by more than its own step. That of a variable of
+scale s and value x is max(e^(1/3) s, e^(1/2) |x|), e = 2.2e-16, which about balances the two errors
+(Press et al., Numerical Recipes, 3rd ed., section 5.7). The scale of the time is the default time
+scale of the System, that of q, u and z is 1. Weights would tell more; but a write of them leaves
+Velocity and Acceleration realized, so nothing of these may depend on them.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.errors import KinematicsError
+from stagecache.state.handles import CacheEntry, Vector
+from stagecache.state.stage import Stage
+from stagecache.state.vectors import QERR, UDOT, VectorKind
+from stagecache.system.kinematic_operators import kinematic_blocks, multiply_by_n
+
+NOISE: Final = float(np.finfo(float).eps)
+"""The relative error of values that are computed by formulas."""
+
+NEGLIGIBLE: Final = 1e-150
+"""In a direction in which nothing moves by more, in units of its step, nothing changes."""
+
+SECOND: Final = (-1.0, 16.0, -30.0, 16.0, -1.0)
+"""What values at five points are multiplied by for their second derivative, times 12 h^2."""
+
+Read = Callable[[Any], Vector]
+Direction = tuple[str, Vector, Vector]
+"""What is moved, from where, and how far in a unit of time."""
+
+
+def known_qdot(state: Any) -> Vector | None:
+    """N u in a State at Position or above; where N is not known, what hooks have put into qdot.
+
+    None if there is nothing, or it is not finite.
+    """
+    pools = state._contents.pools
+    try:
+        qdot = multiply_by_n(state, pools.whole["u"])
+    except KinematicsError:
+        qdot = pools.whole["qdot"].copy()
+    return qdot if np.isfinite(qdot).all() else None
+
+
+def known_qdotdot(system: Any, state: Any, udot: Vector) -> Vector | None:
+    """N udot and the change of N, in a State at Velocity or above; else what hooks have computed.
+
+    None if there is nothing, or it is not finite.
+    """
+    pools = state._contents.pools
+    try:
+        qdotdot = multiply_by_n(state, udot)
+        if kinematic_blocks(state):
+            u = pools.whole["u"].copy()
+            qdotdot += derivative_along(
+                system,
+                state,
+                lambda twin: multiply_by_n(twin, u),
+                stage=Stage.POSITION,
+                qdot=multiply_by_n(state, u),
+                time=1.0,
+            )
+    except KinematicsError:
+        qdotdot = pools.whole["qdotdot"].copy()
+    return qdotdot if np.isfinite(qdotdot).all() else None
+
+
+def derivative_along(
+    system: Any,
+    state: Any,
+    read: CacheEntry[Any] | Read,
+    *,
+    stage: Stage | None = None,
+    qdot: Vector | None = None,
+    udot: Vector | None = None,
+    zdot: Vector | None = None,
+    time: float = 0.0,
+) -> Vector:
+    """Differentiate values along a direction of time, q, u and z. The State is left as it is.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Of that System, at Position or above.
+    read : CacheEntry or callable
+        What gives the values, called with a copy of the State.
+    stage : Stage, optional
+        To which the copies are realized first. The default is what the entry depends on.
+    qdot, udot, zdot : (nq,) (nu,) (nz,) float, optional
+        The direction; what is left out does not change.
+    time : float
+        That of the time.
+
+    Returns
+    -------
+    (n,) float
+        A new array; the unit is that of the values divided by that of `time`.
+
+    Notes
+    -----
+    Costs two realizations of `stage`, but not of what comes before stage Time.
+    """
+    if stage is None:
+        assert isinstance(read, CacheEntry)
+        stage = read.depends_on
+    twin = state.copy()
+    moved = [
+        (name, np.array(getattr(twin, name)), np.asarray(direction))
+        for name, direction in (("q", qdot), ("u", udot), ("z", zdot))
+        if direction is not None and np.any(direction)
+    ]
+    steps = _least_steps(system, state, moved, time, NOISE ** (1 / 3), NOISE ** (1 / 2))
+    if not steps:
+        system.realize(twin, stage)
+        return np.zeros_like(read(twin))
+    h = min(steps)
+    found: list[Vector] = []
+    for step in (h, -h):
+        if time:
+            twin.time = state.time + step * time
+        for name, values, direction in moved:
+            setattr(twin, name, values + step * direction)
+        system.realize(twin, stage)
+        found.append(np.array(read(twin), dtype=np.float64))
+    return (found[0] - found[1]) / (2 * h)
+
+
+def second_derivative_along(
+    system: Any,
+    state: Any,
+    read: CacheEntry[Any] | Read,
+    *,
+    stage: Stage | None = None,
+    qdot: Vector,
+    qdotdot: Vector,
+) -> Vector:
+    """Differentiate values of Position twice by time, along a motion. The State is left as it is.
+
+    Parameters
+    ----------
+    system, state, read, stage
+        As for `derivative_along`.
+    qdot, qdotdot : (nq,) float
+
+    Returns
+    -------
+    (n,) float
+
+    Notes
+    -----
+    By five points, with an error of order h^4, on the parabola q + qdot h + qdotdot h^2 / 2
+    (Abramowitz and Stegun, Handbook of Mathematical Functions, 25.3.24). A difference of
+    differences would lose the half of the digits. Costs five realizations of `stage`.
+    """
+    if stage is None:
+        assert isinstance(read, CacheEntry)
+        stage = read.depends_on
+    twin = state.copy()
+    q = np.array(twin.q)
+    large, small = NOISE ** (1 / 6), NOISE ** (1 / 3)
+    along: list[Direction] = [("q", q, qdot)] if np.any(qdot) else []
+    h = min(_least_steps(system, state, along, 1.0, large, small))
+    if np.any(qdotdot):
+        bend: list[Direction] = [("q", q, qdotdot / 2)]
+        h = min(h, *np.sqrt(_least_steps(system, state, bend, 0.0, large, small)))
+    total: Vector | None = None
+    for weight, k in zip(SECOND, range(-2, 3), strict=True):
+        twin.time = state.time + k * h
+        twin.q = q + k * h * qdot + (k * h) ** 2 / 2 * qdotdot
+        system.realize(twin, stage)
+        term = weight * np.array(read(twin), dtype=np.float64)
+        total = term if total is None else total + term
+    assert total is not None
+    return total / (12 * h**2)
+
+
+def numerical_jacobian(
+    system: Any, state: Any, kind: VectorKind, rows: NDArray[np.intp] | slice
+) -> Vector:
+    """Differentiate rows of qerr by u along qdot = N u, or rows of uerr by u.
+
+    Of uerr, take rows that are computed by formulas: those that are differences themselves are
+    better taken from qerr, as their Jacobian is the same.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Of that System, at Position or above.
+    kind : VectorKind
+        QERR or UERR.
+    rows : array of int or slice
+        Which rows of the whole vector.
+
+    Returns
+    -------
+    (m, nu) float
+
+    Raises
+    ------
+    KinematicsError
+        It is not said which q belongs to which u.
+
+    Notes
+    -----
+    Costs 2 nu realizations of Position or Velocity. For udot see `jacobian_by_udot`.
+    """
+    nu = state._contents.size("u", None)
+    count = len(np.arange(state._contents.size(kind.part, None))[rows])
+    found = np.zeros((count, nu))
+    if count == 0:
+        return found
+    for j in range(nu):
+        direction = np.zeros(nu)
+        direction[j] = 1.0
+        along = _along(state, kind, direction)
+        found[:, j] = derivative_along(
+            system,
+            state,
+            lambda twin: twin._contents.pools.view(kind, None)[rows],
+            stage=kind.read,
+            **along,
+        )
+    return found
+
+
+def _along(state: Any, kind: VectorKind, du: Vector) -> dict[str, Any]:
+    """The direction in which errors of a level change with u."""
+    return {"qdot": multiply_by_n(state, du)} if kind is QERR else {"udot": du}
+
+
+# ---------------------------------------------------------------------- given accelerations
+
+
+def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector:
+    """Compute values of Acceleration for some udot, without its hooks. The State is left as it is.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Of that System, at Velocity or above.
+    read : callable
+        What gives the values, called with a copy of the State.
+    udots : (k, nu) float
+
+    Returns
+    -------
+    (k, n) float
+
+    Notes
+    -----
+    Costs one realization of Dynamics, and k computations of the values.
+    """
+    twin = state.copy()
+    system.realize(twin, Stage.DYNAMICS)
+    contents = twin._contents
+    found = []
+    for udot in udots:
+        twin.invalidate_all(Stage.ACCELERATION)
+        contents.pools.write(UDOT, None, udot)
+        for x in range(len(contents.realization.stages)):
+            contents.advance(Stage.ACCELERATION, x)
+        contents.advance(Stage.ACCELERATION, None)
+        found.append(np.array(read(twin), dtype=np.float64))
+    return np.array(found)
+
+
+def jacobian_by_udot(system: Any, state: Any, read: Read) -> Vector:
+    """The derivatives of values that are linear in udot, which needs no small step. (n, nu)."""
+    nu = state._contents.size("u", None)
+    values = values_at_udot(system, state, read, np.vstack([np.zeros((1, nu)), np.eye(nu)]))
+    jacobian: Vector = (values[1:] - values[0]).T
+    return jacobian
+
+
+# ---------------------------------------------------------------------- steps
+
+
+def _least_steps(
+    system: Any,
+    state: Any,
+    moved: list[Direction],
+    time: float,
+    of_scale: float,
+    of_value: float,
+) -> list[float]:
+    """For each part that moves: how far to go for it to move no farther than its own step."""
+    found = []
+    for _, values, direction in moved:
+        steps = np.maximum(of_scale, of_value * np.abs(values))
+        speed = float((np.abs(direction) / steps).max())
+        if speed > NEGLIGIBLE:
+            found.append(1 / speed)
+    if time:
+        step: float = max(of_scale * system.default_time_scale, of_value * abs(state.time))
+        found.append(step / abs(time))
+    return found

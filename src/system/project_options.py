@@ -1,0 +1,210 @@
+"""What a projection is asked for, and what it tells.
+
+::
+
+    ProjectOptions  ->  project_q, project_u  ->  ProjectResults, with a ProjectStatus
+"""
+
+import math
+from enum import Enum
+from numbers import Real
+
+from attrs import Attribute, field, frozen
+
+from stagecache.errors import NotANumberError, OutOfRangeError, brief
+
+
+def _check_number(_: object, attribute: "Attribute[float]", value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise NotANumberError(
+            f"ProjectOptions({attribute.name}=...): is no number",
+            "a number",
+            brief(value),
+            "write it as one, for instance 1e-6",
+        )
+
+
+def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> None:
+    if not value > 0 or (math.isinf(value) and attribute.name != "projection_limit"):
+        raise OutOfRangeError(
+            f"ProjectOptions({attribute.name}=...): is out of range",
+            "a positive number",
+            brief(value),
+            f"leave it out for the default, {attribute.default:g}",
+        )
+
+
+def _check_fraction(_: object, attribute: "Attribute[float]", value: float) -> None:
+    if not 0 < value <= 1:
+        raise OutOfRangeError(
+            f"ProjectOptions({attribute.name}=...): is out of range",
+            "a number above 0, and up to 1",
+            brief(value),
+            f"leave it out for the default, {attribute.default:g}",
+        )
+
+
+def _check_flag(_: object, attribute: "Attribute[bool]", value: object) -> None:
+    if not isinstance(value, bool):
+        raise NotANumberError(
+            f"ProjectOptions({attribute.name}=...): is no truth value",
+            "a bool",
+            brief(value),
+            "write True or False",
+        )
+
+
+def _flag() -> bool:
+    return field(default=False, validator=_check_flag, kw_only=True)
+
+
+@frozen
+class ProjectOptions:
+    """How `System.project_q` and `System.project_u` move variables onto constraints.
+
+    Parameters
+    ----------
+    accuracy : float
+        At most so large must the norm of the weighted errors become.
+    overshoot : float
+        They go on to accuracy times overshoot, and are content with the accuracy.
+    projection_limit : float
+        From a larger norm than that they do not even begin; infinite by default.
+    local_only : bool
+        Only go downhill from close by, and give up as soon as the errors rise: so that an
+        integrator does not jump to another solution.
+    dont_raise : bool
+        Return the results of a projection that failed, instead of raising `ProjectionError`.
+    use_infinity_norm : bool
+        The norm is the largest absolute error, not the root of their mean square.
+    force_projection : bool
+        Make an iteration even where the norm is small enough from the start.
+    force_full_newton : bool
+        Compute the Jacobian anew for each iteration, and never use one twice.
+
+    Raises
+    ------
+    OutOfRangeError, NotANumberError
+
+    Examples
+    --------
+    >>> from stagecache import ProjectOptions
+    >>> ProjectOptions(1e-8, local_only=True).accuracy
+    1e-08
+    """
+
+    accuracy: float = field(default=1e-4, validator=[_check_number, _check_positive])
+    overshoot: float = field(default=0.1, validator=[_check_number, _check_fraction], kw_only=True)
+    projection_limit: float = field(
+        default=math.inf, validator=[_check_number, _check_positive], kw_only=True
+    )
+    local_only: bool = _flag()
+    dont_raise: bool = _flag()
+    use_infinity_norm: bool = _flag()
+    force_projection: bool = _flag()
+    force_full_newton: bool = _flag()
+
+    @property
+    def norm_name(self) -> str:
+        """What messages call the norm."""
+        return "infinity norm" if self.use_infinity_norm else "RMS norm"
+
+
+class ProjectStatus(Enum):
+    """How a projection ended.
+
+    Attributes
+    ----------
+    message : str
+        What it means.
+    cure : str
+        What to do about it.
+    """
+
+    SUCCEEDED = ("the errors are within the accuracy", "nothing")
+    FAILED_TO_ACHIEVE_ACCURACY = (
+        "the errors cannot be made smaller, but are not within the accuracy",
+        "make the constraints agree with each other, free a prescribed variable, or ask for less "
+        "accuracy",
+    )
+    FAILED_TO_CONVERGE = (
+        "the iterations do not converge",
+        "start closer to the constraints, with smaller steps of time for instance; allow more with "
+        "local_only=False or a larger projection_limit; or check the declared Jacobians",
+    )
+
+    def __init__(self, message: str, cure: str) -> None:
+        self.message = message
+        self.cure = cure
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+@frozen
+class WorstError:
+    """The error that was the largest by its weight.
+
+    Attributes
+    ----------
+    name : str
+        Of the constraint: "rope.rod", or "rope.rod[1]" if it has several rows.
+    value : float
+        As the State has it, without its weight.
+    """
+
+    name: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value:g}"
+
+
+@frozen
+class ProjectResults:
+    """What a projection did.
+
+    Attributes
+    ----------
+    exit_status : ProjectStatus
+    any_change_made : bool
+        Whether the State is another one now.
+    num_iterations : int
+    norm_on_entrance, norm_on_exit : float
+        Of the weighted errors. After a failure the latter is the smallest that was reached, though
+        the State is as it was.
+    worst_error : WorstError or None
+        On entrance; None if there are no constraints.
+    projection_limit_exceeded : bool
+        Whether that is why it failed.
+    """
+
+    exit_status: ProjectStatus
+    any_change_made: bool = False
+    num_iterations: int = 0
+    norm_on_entrance: float = 0.0
+    norm_on_exit: float = 0.0
+    worst_error: WorstError | None = None
+    projection_limit_exceeded: bool = False
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether the accuracy is reached."""
+        return self.exit_status is ProjectStatus.SUCCEEDED
+
+    def __str__(self) -> str:
+        if self.worst_error is None:
+            return f"{self.exit_status}: there are no constraints"
+        was = f"the norm was {self.norm_on_entrance:.3g} (worst: {self.worst_error})"
+        if self.projection_limit_exceeded:
+            return f"{self.exit_status}: {was}, above the limit"
+        if not self.num_iterations:
+            return f"{self.exit_status}: {was}, no iteration"
+        plural = "s" if self.num_iterations > 1 else ""
+        return (
+            f"{self.exit_status}: {was}, is {self.norm_on_exit:.3g} "
+            f"after {self.num_iterations} iteration{plural}"
+        )

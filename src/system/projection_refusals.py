@@ -1,0 +1,162 @@
+"""What a projection refuses, and how one that failed tells."""
+
+from typing import Any
+
+import numpy as np
+
+from stagecache.errors import (
+    NotANumberError,
+    OutOfRangeError,
+    ProjectionError,
+    ReadOnlyError,
+    brief,
+)
+from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.handles import Vector
+from stagecache.system.constraint_rows import constraint_rows
+from stagecache.system.project_options import ProjectOptions, ProjectResults, WorstError
+from stagecache.system.tangents import AbstractManifold
+
+
+def worst_of(manifold: AbstractManifold, errors: Vector) -> WorstError | None:
+    """The error that is the largest by its weight, or the first that is no number."""
+    if not errors.size:
+        return None
+    sizes = np.abs(errors * manifold.weights)
+    sizes[np.isnan(sizes)] = np.inf
+    row = int(np.argmax(sizes))
+    return WorstError(_name_of(manifold, row), float(errors[row]))
+
+
+def _name_of(manifold: AbstractManifold, row: int) -> str:
+    """The name of a row, as `row_names` has it."""
+    for constraint in constraint_rows(manifold.state):
+        rows: slice | None = getattr(constraint, manifold.kind)
+        if rows is not None and rows.start <= row < rows.stop:
+            is_one = rows.stop - rows.start == 1
+            return constraint.name if is_one else f"{constraint.name}[{row - rows.start}]"
+    return f"{manifold.kind}[{row}]"
+
+
+def failed(
+    manifold: AbstractManifold,
+    options: ProjectOptions,
+    results: ProjectResults,
+    worst: WorstError | None,
+    *,
+    has_freedom: bool = True,
+) -> ProjectResults:
+    """Return the results of a failure, or raise them.
+
+    Parameters
+    ----------
+    worst : WorstError
+        Of what is left.
+    """
+    if options.dont_raise:
+        return results
+    status = results.exit_status
+    what, cure = status.message, status.cure
+    expected = f"the {options.norm_name} of weighted errors at most {options.accuracy:g}"
+    got = f"{worst}; the norm is {results.norm_on_exit:.3g} after {results.num_iterations} "
+    got += f"iterations, and was {results.norm_on_entrance:.3g}"
+    if not np.isfinite(results.norm_on_entrance):
+        what, got = "an error is not finite", str(worst)
+        cure = "look at what its computation reads in that State"
+    elif results.projection_limit_exceeded:
+        what = "the errors are above the limit from which on projection is not tried"
+        expected = f"a norm of at most {options.projection_limit:g}, the projection_limit"
+        got = f"{worst}; the norm is {results.norm_on_entrance:.3g}"
+    elif not has_freedom:
+        what = f"no {manifold.variable} is free to be moved"
+        cure = "let a prescribed variable be free, or disable the constraint"
+    assert worst is not None
+    raise ProjectionError(
+        f"{worst.name}: its {manifold.level} cannot be projected: {what}",
+        expected,
+        got,
+        cure,
+        results,
+    )
+
+
+def options_of(accuracy: float | None) -> ProjectOptions:
+    """The default options, with that accuracy if one is given."""
+    return ProjectOptions() if accuracy is None else ProjectOptions(accuracy)
+
+
+def one_of(accuracy: float | None, options: Any, what: str) -> ProjectOptions:
+    """The options, or those of an accuracy; refuse both."""
+    if options is None:
+        return options_of(accuracy)
+    if not isinstance(options, ProjectOptions):
+        raise NotANumberError(
+            f"{what}: its options are none",
+            "a ProjectOptions",
+            brief(options),
+            "write options=ProjectOptions(1e-6), or the accuracy alone",
+        )
+    if accuracy is not None:
+        raise OutOfRangeError(
+            f"{what}: is given two accuracies",
+            "an accuracy, or options",
+            f"{brief(accuracy)}, and {options.accuracy:g} in the options",
+            "write options=ProjectOptions(accuracy, ...)",
+        )
+    return options
+
+
+def check_estimate(estimate: Any, count: int, what: str) -> None:
+    """Refuse an error estimate that cannot be changed in place, or has another length."""
+    if estimate is None:
+        return
+    if not isinstance(estimate, np.ndarray) or estimate.dtype != FLOAT:
+        raise NotANumberError(
+            f"{what}: cannot be changed in place",
+            "a NumPy array of floats",
+            f"{brief(estimate)}, of type {getattr(estimate, 'dtype', type(estimate).__name__)}",
+            "convert it first: numpy.asarray(estimate, float)",
+        )
+    if not estimate.flags.writeable:
+        raise ReadOnlyError(
+            f"{what}: cannot be changed in place",
+            "an array that can be written",
+            "one that is read-only",
+            "pass a copy",
+        )
+    converted(estimate, FLOAT, (count,), what)
+    if not np.isfinite(estimate).all():
+        raise OutOfRangeError(
+            f"{what}: is not finite", "finite numbers", brief(estimate), "reject that step first"
+        )
+
+
+def check_weights(manifold: AbstractManifold) -> None:
+    """Refuse weights that are not positive, of errors and of u."""
+    row = _first_bad(manifold.weights)
+    if row is not None:
+        raise _bad_weight(
+            f"the weight of {_name_of(manifold, row)}",
+            manifold.weights[row],
+            "qerr_weights"
+            if manifold.kind == "qerr"
+            else "uerr_weights, or into state.qerr_weights",
+        )
+    weights = manifold.state.u_weights
+    row = _first_bad(weights)
+    if row is not None:
+        raise _bad_weight(f"u_weights[{row}]", weights[row], "u_weights")
+
+
+def _first_bad(weights: Vector) -> int | None:
+    is_good = (weights > 0) & (weights < np.inf)
+    return None if is_good.all() else int(np.argmin(is_good))
+
+
+def _bad_weight(what: str, weight: float, where: str) -> OutOfRangeError:
+    return OutOfRangeError(
+        f"{what}: is no weight",
+        "a positive, finite number: 1 / what counts as a unit error",
+        f"{weight:g}",
+        f"write another one into state.{where}",
+    )
