@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stagecache import System
+from stagecache.cli_state import make_state
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -22,16 +23,11 @@ SHOWN = "anchor.torque"  # of the pendulum: as much as is legible in the width o
 
 def pictures() -> Iterator[tuple[str, str]]:
     """The names of the files, and what is in them."""
-    pendulum: System = _example("pendulum")["make_system"]()
+    pendulum: System = _example("pendulum")["system"]()
     yield "pendulum.svg", pendulum.graph.upstream_of(SHOWN).to_svg()
 
-    state = pendulum.realize_topology().copy()
-    pendulum.realize(state)
-    for entry in state.graph.select(kind="entry"):
-        subsystem, _, name = entry.path.partition(".")
-        getattr(pendulum[subsystem], name)(state)
-    impacts = {n.path: state.impact(n.path).entries for n in state.graph if n.kind == "variable"}
-    yield "pages/explorer.html", state.graph.to_html(impacts=impacts)
+    state = make_state(pendulum, "Report")
+    yield "pages/explorer.html", state.graph.to_html()
     state.q = [0.3]
     yield "pendulum_stale.svg", state.graph.upstream_of(SHOWN).to_svg()
 

@@ -58,10 +58,10 @@ class Anchor(Subsystem):
         return -self.pendulum.weight(state) * float(self.pendulum.tip(state)[0])
 
 
-def make_system() -> System:
-    """The model, for `stagecache check examples/pendulum.py`."""
+def system() -> System:
+    """The model, for `stagecache graph examples/pendulum.py:system -o pendulum.html`."""
     pendulum = Pendulum()
-    return System(pendulum, anchor=Anchor(pendulum))
+    return System(pendulum, anchor=Anchor(pendulum), name="pendulum")
 
 
 def main() -> None:

@@ -5,6 +5,9 @@ Those that show and explain a model are in `cli_investigate`.
 A subcommand imports what it needs when it runs, so that none pays for another.
 """
 
+import sys
+from errno import EPIPE
+from io import TextIOWrapper
 from typing import Final
 
 import click
@@ -14,14 +17,20 @@ from stagecache.errors import StagecacheError
 
 
 class Commands(click.Group):
-    """A group of commands that reports an error of stagecache by its message alone."""
+    """A group of commands that reports errors, of stagecache or of the output, by their message."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command that was asked for."""
+        """Run the command that was asked for; what the output cannot encode is written as "?"."""
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
         try:
             return super().invoke(ctx)
         except StagecacheError as error:
             raise click.ClickException(str(error)) from error
+        except OSError as error:
+            if error.errno == EPIPE:  # who reads has enough, which click takes as it is
+                raise
+            raise click.ClickException(f"the output: {error.strerror}") from error
 
 
 @click.group(
@@ -84,7 +93,7 @@ Checks:
 \b
 Examples:
   stagecache check stagecache.demo.pendulum --examples 10
-  stagecache check stagecache.demo.pendulum:make_system --check strict --seed 1
+  stagecache check stagecache.demo.pendulum:system --check strict --seed 1
 """
 )
 @click.argument("model")
@@ -116,7 +125,8 @@ def check(
     """Search a model for faults in what it declares.
 
     MODEL is module:name or path/to/file.py:name, and names a System, or what can be called without
-    arguments and returns one. The name may be left out if there is only one.
+    arguments and returns one. The name may be left out if there is only one that says so: def
+    system() -> System.
 
     The exit status is 0 if all checks pass, and 1 if one fails. It needs Hypothesis: pip install
     'stagecache[testing]'.

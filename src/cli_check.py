@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stagecache import testing
+from stagecache.cli_output import new_table, print_table, print_text
 from stagecache.errors import MissingExtraError, StagecacheError
 from stagecache.loading import load_system
 from stagecache.system import System
@@ -78,15 +79,16 @@ def check_model(
     system = load_system(model)
     outcomes = list(_run(system, names, examples, seed, err))
     errors = {outcome.name: outcome.error for outcome in outcomes if outcome.error is not None}
-    _print_line(out, f"{model}: {system!r}")
-    out.print("", _table(outcomes), sep="\n")
+    print_text(out, f"{model}: {system!r}")
+    out.print()
+    print_table(out, _table(outcomes))
     for outcome in outcomes:
         if outcome.result is not None and outcome.result.computed < outcome.result.entries:
-            _print_line(out, f"\n{outcome.result}")
+            print_text(out, f"\n{outcome.result}")
     load = f"from stagecache.loading import load_system\nsystem = load_system({model!r})"
     for name, error in errors.items():
         out.print(f"\n[bold red]{name} failed[/]")
-        _print_line(out, HOW_TO_GET_IT.sub(lambda _: load, _message(error), count=1))
+        print_text(out, HOW_TO_GET_IT.sub(lambda _: load, _message(error), count=1))
     out.print()
     if not errors:
         out.print(f"[bold green]Passed[/]: {', '.join(names)}.")
@@ -94,7 +96,7 @@ def check_model(
     out.print(f"[bold red]Failed[/]: {', '.join(errors)}.")
     options = [option for name in errors for option in ("--check", name)]
     again = [model, *options, "--examples", str(examples), "--seed", str(seed)]
-    _print_line(out, f"Again: stagecache check {shlex.join(again)}")
+    print_text(out, f"Again: stagecache check {shlex.join(again)}")
     return False
 
 
@@ -151,17 +153,8 @@ def _outcome(
     return Outcome(name, result, error, done, time.perf_counter() - start)
 
 
-def _print_line(out: Console, text: str) -> None:
-    """Print a text as it is: a program is there to be copied."""
-    out.print(Text(text), soft_wrap=True)
-
-
 def _table(outcomes: Sequence[Outcome]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="underline")
-    for heading in ("check", "verdict"):
-        table.add_column(heading)
-    for heading in ("examples", "operations", "time"):
-        table.add_column(heading, justify="right")
+    table = new_table("check", "verdict", "examples", "operations", "time", numbers=3)
     for outcome in outcomes:
         passed = outcome.result is not None
         table.add_row(

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from stagecache.cli_output import print_json, print_text
-from stagecache.cli_state import make_state
+from stagecache.cli_state import make_state, traced_run
 from stagecache.loading import load_system
 
 STYLES: Final = {
@@ -20,7 +20,13 @@ STYLES: Final = {
 
 
 def show_explanation(
-    model: str, entry: str, stage: str | None, writes: Sequence[str], *, as_json: bool
+    model: str,
+    entry: str,
+    stage: str | None,
+    writes: Sequence[str],
+    run: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Find a System, make a State of it, and print why an entry is as it is there.
 
@@ -35,6 +41,9 @@ def show_explanation(
         not at all if nothing is.
     writes : sequence of str
         Such as "pendulum.angle=0.3", done in this order when all was computed.
+    run : str or None
+        A function to call with the State then, as `load_function` takes it. It is traced, so that
+        the place of a write is told.
     as_json : bool
         Whether to print for programs.
 
@@ -42,10 +51,17 @@ def show_explanation(
     ------
     UnknownPathError, NodeKindError
         There is no such entry.
+    ModelRunError
+        The model, or the function, raises.
     """
     system = load_system(model)
     reached = stage or ("Report" if writes else None)
-    explanation = make_state(system, reached, writes, is_read=bool(writes)).explain(entry)
+    state = make_state(system, reached, writes, is_read=bool(writes))
+    if run is None:
+        explanation = state.explain(entry)
+    else:
+        with traced_run(state, model, run):
+            explanation = state.explain(entry)
     if as_json:
         print_json(explanation.as_dict())
         return

@@ -1,6 +1,7 @@
 """`stagecache graph`: what depends on what in a model, as a table, a picture or a page."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -11,13 +12,16 @@ from attrs import frozen
 from rich.console import Console
 from rich.text import Text
 
-from stagecache.cli_output import new_table, print_text
-from stagecache.cli_state import errors_of, make_state
+from stagecache.cli_output import new_table, print_table, print_text
+from stagecache.cli_state import errors_of, make_state, traced_run
 from stagecache.loading import load_system
-from stagecache.state import State
-from stagecache.views import EdgeKind, GraphView, Status
+from stagecache.system import System
+from stagecache.views import EdgeKind, GraphView, NodeInfo, Status
 
 MOST_NAMED: Final = 4  # nodes above one, in the table
+WIDEST: Final = 14  # columns, of a value there
+ABOVE: Final = (EdgeKind.PREREQUISITE, EdgeKind.PART, EdgeKind.INVALIDATES)
+PLURAL: Final = {"variable": "variables", "entry": "entries", "stage": "stages"}
 COLOURS: Final = {Status.REALIZED: "green", Status.STALE: "bold red", Status.WAITING: "yellow"}
 DPI: Final = 150
 
@@ -34,16 +38,13 @@ class Selection:
 
     def of(self, view: GraphView) -> GraphView:
         """These nodes of a view: those that all options leave."""
+        above = below = view
         if self.upstream_of is not None:
-            view = view.upstream_of(self.upstream_of, depth=self.depth)
+            above = view.upstream_of(self.upstream_of, depth=self.depth)
         if self.downstream_of is not None:
-            view = view.downstream_of(self.downstream_of, depth=self.depth)
-        if self.subsystem is not None and self.subsystem not in view.subsystems:
-            raise click.BadParameter(
-                f"{self.subsystem!r} is none of {', '.join(view.subsystems) or 'those shown'}.",
-                param_hint="'--subsystem'",
-            )
-        return view.select(subsystem=self.subsystem, kind=self.kind)
+            below = view.downstream_of(self.downstream_of, depth=self.depth)
+        both = above._of([node.path for node in above if node.path in below])
+        return both.select(subsystem=self.subsystem, kind=self.kind)
 
 
 def show_graph(
@@ -53,6 +54,7 @@ def show_graph(
     output: Path | None,
     stage: str | None,
     writes: Sequence[str],
+    run: str | None,
 ) -> None:
     """Find a System, and print its graph or write it to a file.
 
@@ -67,30 +69,31 @@ def show_graph(
         The file; the standard output if it is None.
     stage : str or None
         To which a State is realized and computed. If it is None: to Report if something is
-        written; else the graph of the System is shown, without values.
+        written or run; else the graph of the System is shown, without values.
     writes : sequence of str
         Such as "pendulum.angle=0.3", done in this order when all was computed.
+    run : str or None
+        A function to call with the State then, as `load_function` takes it. It is traced, so that
+        what it cost is shown.
 
     Raises
     ------
-    UnknownPathError
-        There is no such node.
+    UnknownPathError, UnknownSubsystemError
+        There is no such node, or no such subsystem.
+    ModelRunError
+        The model, or the function, raises.
     MissingExtraError
         A png is asked for, and matplotlib is not installed.
     """
     system = load_system(model)
-    state = None
-    if stage is not None or writes:
-        state = make_state(system, stage or "Report", writes)
-        whole = state.graph
-    else:
-        with errors_of("realize_topology"):
-            whole = system.graph
+    whole = _whole(system, model, stage, writes, run)
+    if selection.subsystem is not None:
+        system.subsystem(selection.subsystem)  # which refuses what is not there
     view = selection.of(whole)
     if file_format is None:
         _print_table(view, whole)
         return
-    content = _content(view, file_format, state)
+    content = _content(view, file_format)
     if output is None:
         click.echo(content)
         return
@@ -101,13 +104,26 @@ def show_graph(
             output.write_text(content, encoding="utf-8")
     except OSError as error:
         raise click.FileError(str(output), error.strerror) from error
-    print_text(Console(stderr=True, highlight=False), f"{output}: {view!r}")
+    print_text(Console(stderr=True, highlight=False), f"{output}: {_counted(view)}")
 
 
-def _content(view: GraphView, file_format: str, state: State | None) -> str | bytes:
+def _whole(
+    system: System, model: str, stage: str | None, writes: Sequence[str], run: str | None
+) -> GraphView:
+    if stage is None and run is None and not writes:
+        with errors_of("realize_topology"):
+            return system.graph
+    state = make_state(system, stage or "Report", writes)
+    if run is None:
+        return state.graph
+    with traced_run(state, model, run) as trace:
+        return state.graph.with_costs(trace.summary().rows)
+
+
+def _content(view: GraphView, file_format: str) -> str | bytes:
     match file_format:
         case "html":
-            return view.to_html(impacts=None if state is None else _impacts(view, state))
+            return view.to_html()
         case "svg":
             return view.to_svg()
         case "png":
@@ -117,11 +133,6 @@ def _content(view: GraphView, file_format: str, state: State | None) -> str | by
         case "mermaid":
             return view.to_mermaid()
     return view.to_json(indent=2)
-
-
-def _impacts(view: GraphView, state: State) -> dict[str, tuple[str, ...]]:
-    """What a write of each variable would make stale, for the page."""
-    return {n.path: state.impact(n.path).entries for n in view if n.kind == "variable"}
 
 
 def _png(view: GraphView) -> bytes:
@@ -136,29 +147,40 @@ def _png(view: GraphView) -> bytes:
 
 
 def _print_table(view: GraphView, whole: GraphView) -> None:
-    """A row for each node but the stages, with what is directly above it in the whole graph."""
+    """A row for each node, with what is directly above it in the whole graph.
+
+    Stages are left out where there is anything else.
+    """
+    nodes = [node for node in view if node.kind != "stage"] or view.nodes
     above: dict[str, list[str]] = {}
     for edge in whole.edges:
-        if edge.kind in (EdgeKind.PREREQUISITE, EdgeKind.PART) and edge.target in view:
+        if edge.kind in ABOVE and edge.target in view:
             above.setdefault(edge.target, []).append(edge.source)
-    has_state = any(node.status is not Status.NONE for node in view)
-    of_state = ("status", "value") if has_state else ()
-    table = new_table("node", "kind", "stage", *of_state, "depends on")
-    for node in view:
-        if node.kind == "stage":
-            continue
-        status = (Text(str(node.status), COLOURS.get(node.status, "")), Text(node.value))
-        table.add_row(
-            Text(node.path),
-            Text(node.variant or node.kind),
-            Text(node.stage),
-            *(status if has_state else ()),
-            Text(_few(above.get(node.path, []))),
-        )
+    has_state = any(node.status is not Status.NONE for node in nodes)
+    asked = ("stage", "status", "value") if has_state else ("kind", "stage")
+    table = new_table("node", *asked, "depends on")
+    for node in nodes:
+        value = Text(node.value)
+        value.truncate(WIDEST, overflow="ellipsis")
+        cells = {
+            "kind": Text(node.variant or node.kind),
+            "stage": Text(node.stage),
+            "status": Text(str(node.status), COLOURS.get(node.status, "")),
+            "value": value,
+        }
+        names = Text(_few(above.get(node.path, [])))
+        table.add_row(Text(node.path), *[cells[name] for name in asked], names)
     out = Console(highlight=False)
-    print_text(out, repr(view))
+    print_text(out, f"{view.title}: {_counted(nodes)}")
     if table.row_count:
-        out.print("", table, sep="\n")
+        out.print()
+        print_table(out, table)
+
+
+def _counted(nodes: Iterable[NodeInfo]) -> str:
+    numbers = Counter(node.kind for node in nodes)
+    some = [(numbers[kind], kind, plural) for kind, plural in PLURAL.items() if numbers[kind]]
+    return ", ".join(f"{n} {kind if n == 1 else plural}" for n, kind, plural in some) or "no nodes"
 
 
 def _few(names: Sequence[str]) -> str:

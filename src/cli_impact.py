@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from stagecache.cli_output import new_table, print_json, print_text
+from stagecache.cli_output import new_table, print_json, print_table, print_text
 from stagecache.cli_state import make_state
 from stagecache.loading import load_system
 from stagecache.state import Impact
@@ -42,7 +42,8 @@ def show_impact(
     out = Console(highlight=False)
     print_text(out, str(impact).splitlines()[0].removesuffix(":").removesuffix(".") + ".")
     if impact.entries:
-        out.print("", _table(impact), sep="\n")
+        out.print()
+        print_table(out, _table(impact))
     if impact.forgotten:
         out.print()
         print_text(out, f"Forgotten: {', '.join(impact.forgotten)}.")
@@ -57,7 +58,7 @@ def _table(impact: Impact) -> Table:
 
 def _rows(impact: Impact) -> Iterator[tuple[str, str]]:
     for entry in impact.by_prerequisite:
-        yield entry, f"{impact.variable}, on which it depends"
+        yield entry, impact.variable
     for stage, entries in impact.by_stage.items():
         for entry in entries:
             yield entry, f"stage {stage}"

@@ -43,6 +43,11 @@ def _after(command: F) -> F:
     return option(command)
 
 
+def _run(what: str) -> Callable[[F], F]:
+    text = f"{what}: one in the module of the model, or module:name, or file:name."
+    return click.option("--run", metavar="NAME", help=text)
+
+
 def _stage(default: str) -> Callable[[F], F]:
     return click.option(
         "--stage",
@@ -72,7 +77,7 @@ Examples:
     "-o",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     metavar="FILE",
-    help="Write to this file, not to the standard output.",
+    help="Write to this file; - is the standard output.",
 )
 @click.option("--subsystem", metavar="NAME", help="Only what this subsystem has.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only nodes of this kind.")
@@ -84,8 +89,9 @@ Examples:
     metavar="N",
     help="By so many edges at most.  [default: any number]",
 )
-@_stage("Report with --after; else no State is shown")
+@_stage("Report with --after or --run; else no State is shown")
 @_after
+@_run("Then call this function of a State")
 @_as_json
 def graph(
     model: str,
@@ -99,22 +105,29 @@ def graph(
     depth: int | None,
     stage: str | None,
     writes: tuple[str, ...],
+    run: str | None,
     as_json: bool,
 ) -> None:
     """Show what depends on what in a model.
 
     Without --format and --output, a table is printed.
 
-    MODEL is module:name or path/to/file.py:name, as for `stagecache check`. A page (html) needs no
-    network: search it, click a node to see what is upstream and downstream of it.
+    MODEL is module:name or path/to/file.py:name, of a System or of a function that returns one. The
+    name may be left out if there is only one.
 
-    With --stage or --after, the values and the status in a State are shown, too. A png needs
-    matplotlib: pip install 'stagecache[viz]'.
+    A page (html) needs no network: search it, click a node to see what is upstream and downstream
+    of it. A png needs matplotlib: pip install 'stagecache[viz]'.
+
+    With --stage, --after or --run, a State is shown: what is realized there, and the values.
     """
     from stagecache.cli_graph import Selection, show_graph  # noqa: PLC0415
 
     if as_json and file_format not in (None, "json"):
         raise click.UsageError(f"--json and --format {file_format} exclude each other.")
+    if depth is not None and upstream_of is None and downstream_of is None:
+        raise click.UsageError("--depth needs --upstream-of or --downstream-of.")
+    if output == Path("-"):
+        output = None
     if not file_format and output is not None and not as_json:
         file_format = _format_of(output)
     if file_format == "png" and output is None:
@@ -126,6 +139,7 @@ def graph(
         output,
         stage,
         writes,
+        run,
     )
 
 
@@ -133,7 +147,7 @@ def _format_of(output: Path) -> str:
     known = {**{f".{name}": name for name in FORMATS}, ".htm": "html", ".gv": "dot"}
     known |= {".mmd": "mermaid"}
     if output.suffix.lower() not in known:
-        raise click.UsageError(f"{output}: say what to write, as --format svg.")
+        raise click.UsageError(f"{output}: say by --format what to write: {', '.join(FORMATS)}.")
     return known[output.suffix.lower()]
 
 
@@ -149,21 +163,28 @@ Examples:
 @click.argument("entry")
 @_stage("Report with --after, else none")
 @_after
+@_run("Then call this function of a State")
 @_as_json
 def explain(
-    model: str, entry: str, stage: str | None, writes: tuple[str, ...], *, as_json: bool
+    model: str,
+    entry: str,
+    stage: str | None,
+    writes: tuple[str, ...],
+    run: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Say why an entry is not realized, and what a read computes.
 
-    MODEL is module:name or path/to/file.py:name, as for `stagecache check`. ENTRY is a path, such
+    MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. ENTRY is a path, such
     as pendulum.tip; `stagecache graph MODEL` lists them.
 
     Without --after, nothing was read of the State before. With it, all was computed before the
-    writes.
+    writes. With --run, the line of that function is told which wrote what made the entry stale.
     """
     from stagecache.cli_explain import show_explanation  # noqa: PLC0415
 
-    show_explanation(model, entry, stage, writes, as_json=as_json)
+    show_explanation(model, entry, stage, writes, run, as_json=as_json)
 
 
 @click.command(
@@ -184,7 +205,7 @@ def impact(
 ) -> None:
     """Say what a write of a variable would make stale.
 
-    MODEL is module:name or path/to/file.py:name, as for `stagecache check`. VARIABLE is a path,
+    MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. VARIABLE is a path,
     such as pendulum.angle; or q, u, z and y of the whole State.
 
     The State is realized, and all its entries are computed, before the question is asked.
@@ -202,11 +223,7 @@ Examples:
 """
 )
 @_model
-@click.option(
-    "--run",
-    metavar="NAME",
-    help="A function of a State to run, in the module of the model; or module:name, or file:name.",
-)
+@_run("Run this function of a State")
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
@@ -219,7 +236,7 @@ Examples:
 def profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
     """Say what a run costs, and what is computed in vain.
 
-    MODEL is module:name or path/to/file.py:name, as for `stagecache check`.
+    MODEL is module:name or path/to/file.py:name, as for `stagecache graph`.
 
     What is run is a function of a State, named by --run. Without one, steps are taken as an
     integrator takes them: the time goes on, q, u and z change a little, the State is realized to

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from stagecache.cli_output import new_table, print_json, print_text
+from stagecache.cli_output import new_table, print_json, print_table, print_text
 from stagecache.cli_state import errors_of, read_all
 from stagecache.loading import load_function, load_system
 from stagecache.state import State
@@ -50,14 +50,16 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
     for title, headings, rows in found._tables():
         if not rows:
             continue
-        table = new_table(*headings, numbers=True)
+        table = new_table(*headings, numbers=len(headings) - 1)
         for row in rows:
             table.add_row(*map(Text, row))
-        out.print(Text(title, style="bold"), table, "", sep="\n")
+        out.print(Text(title, style="bold"))
+        print_table(out, table)
+        out.print()
     if found.suggestions:
         out.print(Text("Suggestions", style="bold"))
         for suggestion in found.suggestions:
-            out.print(Text(f"- {suggestion}"))
+            print_text(out, f"- {suggestion}")
 
 
 def take_steps(system: System, steps: int) -> Callable[[State], None]:

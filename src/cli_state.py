@@ -1,16 +1,17 @@
 """The State of which a command is asked: realized, read, written, and then left as it is."""
 
 import ast
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import click
 
 from stagecache.errors import ModelRunError, StagecacheError
 from stagecache.graph.evaluation import no_function
-from stagecache.loading import MEND_IT, told
-from stagecache.state import Stage, State
+from stagecache.loading import MEND_IT, load_function, told
+from stagecache.state import Stage, State, Trace
 from stagecache.state.handles import CacheEntry
 from stagecache.state.node_paths import NodePaths
 from stagecache.system import System
@@ -84,10 +85,38 @@ def write(state: State, path: str, value: Any) -> None:
 
 
 @contextmanager
+def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
+    """Call a function with a State, and keep the trace on, in which the place of a write is known.
+
+    Parameters
+    ----------
+    state : State
+    model, run : str
+        As `load_function` takes them.
+
+    Raises
+    ------
+    ModelImportError, UnknownModelError, NotCallableError
+        There is no such function.
+    ModelRunError
+        It raises.
+    """
+    function = load_function(model, run)
+    with state.trace() as trace:
+        with errors_of(f"run {run}"):
+            function(state)
+        yield trace
+
+
+@contextmanager
 def errors_of(what: str) -> Iterator[None]:
-    """Tell what the model raises in one message; errors of stagecache tell themselves."""
+    """Tell what the model raises in one message; errors of stagecache tell themselves.
+
+    What it prints goes to the standard error, as the standard output is for what was asked for.
+    """
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     except StagecacheError:
         raise
     except (Exception, SystemExit) as error:

@@ -1,8 +1,8 @@
-"""Find the System that is named on a command line.
+"""Find the System that is named on a command line. What its module prints goes to standard error.
 
 ::
 
-    path/to/model.py:make_system      a file, and what is to be taken from it
+    path/to/model.py:system           a file, and what is to be taken from it
     package.module:rig.system         a module, and an attribute of an attribute
     path/to/model.py                  the only one there
 """
@@ -12,6 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from operator import attrgetter
@@ -30,6 +31,9 @@ from stagecache.errors import (
 from stagecache.system import System
 
 MEND_IT: Final = "mend that, or run in the environment for which it was written"
+A_SYSTEM: Final = "a System, or a function that returns one"
+A_FUNCTION: Final = "a function of a State"
+WRITE_ONE: Final = "write a function that takes a State, and does with it what is to be looked at"
 STAGECACHE: Final = f"{Path(__file__).parent}{os.sep}"
 
 
@@ -61,7 +65,7 @@ def load_system(model: str) -> System:
     module = _module(place)
     if not name:
         name = _only_name(module, place)
-    return _system_of(_attribute(module, place, name), f"{place}:{name}")
+    return _system_of(_attribute(module, place, name, A_SYSTEM), f"{place}:{name}")
 
 
 def load_function(model: str, name: str) -> Callable[..., Any]:
@@ -80,19 +84,22 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     ModelImportError, UnknownModelError
         There is no such module, file or name.
     NotCallableError
-        What has that name is no function.
+        What has that name is no function, or needs other arguments than a State.
     """
     place, attribute = _split(name)
     if not attribute:
         place, attribute = _split(model)[0], name
-    found = _attribute(_module(place), place, attribute)
+    found = _attribute(_module(place), place, attribute, A_FUNCTION)
+    path = f"{place}:{attribute}"
     if not callable(found):
-        raise NotCallableError(
-            f"{place}:{attribute}: cannot be called",
-            "a function of a State",
-            brief(found),
-            "write a function that takes a State and does with it what is to be profiled",
-        )
+        raise NotCallableError(f"{path}: cannot be called", A_FUNCTION, brief(found), WRITE_ONE)
+    try:
+        inspect.signature(found).bind("a State")
+    except TypeError as error:
+        what = f"{path}: cannot be called with a State alone"
+        raise NotCallableError(what, A_FUNCTION, str(error), WRITE_ONE) from None
+    except ValueError:  # no signature is known of it: the call will tell
+        pass
     return found
 
 
@@ -157,7 +164,8 @@ def _look_first_in(folder: Path) -> None:
 
 def _import(name: str, place: str) -> ModuleType:
     try:
-        return import_module(name)
+        with redirect_stdout(sys.stderr):
+            return import_module(name)
     except ModuleNotFoundError as error:
         if error.name and f"{name}.".startswith(f"{error.name}."):
             raise ModelImportError(
@@ -183,7 +191,7 @@ def _failed(place: str, error: BaseException) -> ModelImportError:
 def told(error: BaseException) -> str:
     """What a model raised, on one line, and the innermost place that is not in stagecache."""
     what = error.what if isinstance(error, StagecacheError) else str(error)
-    text = f"{type(error).__name__}: {what}"
+    text = f"{type(error).__name__}: {' '.join(what.split())}"
     if isinstance(error, SyntaxError):
         return text
     frames = traceback.extract_tb(error.__traceback__)
@@ -194,16 +202,17 @@ def told(error: BaseException) -> str:
 # ---------------------------------------------------------------------- what is in them
 
 
-def _attribute(module: ModuleType, place: str, name: str) -> object:
+def _attribute(module: ModuleType, place: str, name: str, expected: str) -> object:
     try:
         return attrgetter(name)(module)
     except AttributeError as error:
+        cure = _choice(place, _candidates(module)) if expected == A_SYSTEM else WRITE_ONE
         near = get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], n=1)
         raise UnknownModelError(
             f"{place}: has nothing of that name",
-            "a System, or a function that returns one",
+            expected,
             f"{name!r}: {error}",
-            f"did you mean {near[0]!r}?" if near else _choice(place, _candidates(module)),
+            f"did you mean {near[0]!r}?" if near else cure,
         ) from None
 
 
@@ -211,18 +220,20 @@ def _only_name(module: ModuleType, place: str) -> str:
     names = _candidates(module)
     if len(names) == 1:
         return names[0]
-    raise UnknownModelError(
-        f"{place}: which System is meant?",
-        "the name of one, or a module with exactly one",
-        f"{len(names)}: {', '.join(names)}" if names else "none",
-        _choice(place, names),
-    )
+    got = f"{len(names)}: {', '.join(names)}" if names else "none"
+    cure = _choice(place, names)
+    silent = [name for name, made in _makers(module).items() if made is None]
+    if silent and not names:
+        got = "none that says so"
+        cure = f"{_choice(place, silent)}; or say what it returns: -> System"
+    expected = "the name of one, or a module with exactly one"
+    raise UnknownModelError(f"{place}: which System is meant?", expected, got, cure)
 
 
 def _choice(place: str, names: list[str]) -> str:
     if names:
         return f"write {' or '.join(f'{place}:{name}' for name in names[:5])}"
-    return "write a function there: def make_system() -> System"
+    return "write a function there: def system() -> System"
 
 
 def _candidates(module: ModuleType) -> list[str]:
@@ -231,17 +242,24 @@ def _candidates(module: ModuleType) -> list[str]:
     systems = {id(v): name for name, v in reversed(public.items()) if isinstance(v, System)}
     if systems:
         return sorted(systems.values())
-    own = {n: v for n, v in public.items() if getattr(v, "__module__", None) == module.__name__}
-    return [name for name, value in own.items() if callable(value) and _makes_system(value)]
+    makers = _makers(module)
+    return [n for n, made in makers.items() if isinstance(made, type) and issubclass(made, System)]
 
 
-def _makes_system(maker: Callable[..., object]) -> bool:
-    try:
-        made = maker if isinstance(maker, type) else get_type_hints(maker).get("return")
-        inspect.signature(maker).bind()
-    except (NameError, TypeError, ValueError):  # an annotation of no effect, a parameter, builtin
-        return False
-    return isinstance(made, type) and issubclass(made, System)
+def _makers(module: ModuleType) -> dict[str, object]:
+    """What it has that can be called without arguments, and of which type it says the result is.
+
+    If it says nothing, that is None. What it has imported is left out.
+    """
+    makers = {}
+    for name, value in vars(module).items():
+        is_own = getattr(value, "__module__", None) == module.__name__
+        if is_own and callable(value) and not name.startswith("_"):
+            with suppress(Exception):  # a builtin, a parameter; an annotation can raise anything
+                inspect.signature(value).bind()
+                is_class = isinstance(value, type)
+                makers[name] = value if is_class else get_type_hints(value).get("return")
+    return makers
 
 
 def _system_of(found: object, path: str) -> System:
@@ -258,7 +276,8 @@ def _system_of(found: object, path: str) -> System:
     except ValueError:  # no signature is known of it: the call will tell
         pass
     try:
-        made = found()
+        with redirect_stdout(sys.stderr):
+            made = found()
     except (Exception, SystemExit) as error:
         raise NotASystemError(f"{path}: raises", expected, told(error), MEND_IT) from error
     if isinstance(made, System):

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from errno import ENOSPC
 from importlib.metadata import version
 from pathlib import Path
 
@@ -97,6 +98,16 @@ def test_an_error_that_is_not_of_stagecache_is_not_hidden() -> None:
 
     result = CliRunner().invoke(Commands(commands={"fail": fail}), ["fail"])
     assert isinstance(result.exception, ZeroDivisionError)
+
+
+def test_an_output_that_cannot_be_written_is_reported_by_its_message_alone() -> None:
+    @click.command()
+    def fill() -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    result = CliRunner().invoke(Commands(commands={"fill": fill}), ["fill"])
+    assert result.exit_code == 1
+    assert result.stderr == "Error: the output: No space left on device\n"
 
 
 def test_python_m_stagecache_demo_prints_plain_text_when_piped() -> None:

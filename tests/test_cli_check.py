@@ -61,7 +61,7 @@ def rows(output: str) -> dict[str, list[str]]:
 def test_a_sound_model_passes_every_check() -> None:
     result = run(SOUND, "--examples", "5")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith(f"{SOUND}: System('system': pendulum, anchor)\n")
+    assert result.stdout.startswith(f"{SOUND}: System('pendulum': pendulum, anchor)\n")
     table = rows(result.stdout)
     assert tuple(table) == CHECKS
     assert {row[0] for row in table.values()} == {"passed"}

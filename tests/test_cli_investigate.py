@@ -1,18 +1,24 @@
 """`stagecache graph`, `explain`, `impact` and `profile`: what they print, write and return."""
 
 import json
+import re
 import sys
+from io import StringIO
 from pathlib import Path
+from typing import cast
 from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
+from rich.text import Text
 
 from stagecache import GraphView, Stage
 from stagecache.cli import main
 from stagecache.cli_investigate import COMMANDS, FORMATS, STAGES
+from stagecache.cli_output import new_table, print_table
 from stagecache.cli_state import make_state
-from stagecache.demo.pendulum import make_system
+from stagecache.demo import pendulum
 
 MODEL = "stagecache.demo.pendulum"
 
@@ -28,13 +34,18 @@ class Body(Subsystem):
     def root(self, state: State) -> float:
         return math.sqrt(self.size(state))
 
+print("imported")
+
 def make_own() -> System:
+    print("made")
     return System(Body())
 
 def shrink(state: State) -> None:
     for size in (4.0, 1.0, 0.0):
         state.system[1].size.set(state, size)
         state.system[1].root(state)
+    state.system[1].size.set(state, 2.0)
+    print("shrunk")
 
 def fall(state: State) -> None:
     raise ZeroDivisionError("no ground")
@@ -84,6 +95,7 @@ def test_a_shell_completes_a_model_as_a_file(command: object) -> None:
     [
         ("graph", "no.such.module"),
         ("graph", MODEL, "--upstream-of", "pendulum.tipp"),
+        ("graph", MODEL, "--subsystem", "pendulums"),
         ("explain", MODEL, "pendulum.tipp"),
         ("explain", MODEL, "pendulum.angle"),
         ("explain", MODEL, "pendulum.tip", "--after", "pendulum.tip=1"),
@@ -106,8 +118,8 @@ def test_what_is_not_there_is_an_error_with_its_cure_and_status_1(args: tuple[st
         ("graph", MODEL, "-o", "graph.gif"),
         ("graph", MODEL, "--format", "png"),
         ("graph", MODEL, "--json", "--format", "svg"),
-        ("graph", MODEL, "--subsystem", "pendulums"),
         ("graph", MODEL, "--after", "pendulum.angle"),
+        ("graph", MODEL, "--depth", "1"),
         ("explain", MODEL, "pendulum.tip", "--after", "pendulum.angle=fast"),
         ("explain", MODEL),
         ("impact", MODEL, "q", "--stage", "Infinity"),
@@ -121,10 +133,26 @@ def test_a_command_that_is_written_wrongly_has_status_2(args: tuple[str, ...]) -
     assert "Error: " in result.stderr
 
 
+@pytest.mark.parametrize("command", [("explain", "body.root"), ("graph",), ("profile",)])
+def test_what_a_model_prints_is_not_mixed_with_what_was_asked_for(
+    command: tuple[str, ...], own: str
+) -> None:
+    result = run(command[0], own, *command[1:], "--run", "shrink", "--json")
+    assert json.loads(result.stdout)
+    assert result.stderr == "imported\nmade\nshrunk\n"
+
+
+@pytest.mark.parametrize("command", [("explain", MODEL, "anchor.torque"), ("profile", MODEL)])
+def test_an_output_without_unicode_is_no_error(command: tuple[str, ...]) -> None:
+    result = CliRunner(charset="ascii").invoke(main, command)
+    assert result.exit_code == 0
+    assert "?" in result.stdout
+
+
 def test_a_model_that_raises_is_told_in_one_message(own: str) -> None:
     result = run("profile", own, "--run", "fall")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("Error: run fall: the model raises\n")
+    assert "\nError: run fall: the model raises\n" in result.stderr
     assert "ZeroDivisionError: no ground, at " in result.stderr
 
 
@@ -136,22 +164,57 @@ def test_graph_prints_a_row_for_each_node_with_what_is_above_it() -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     table = rows(result.stdout)
     assert table["anchor.torque"] == ["cached", "Model", "pendulum.tip,", "pendulum.weight"]
-    shown = [node.path for node in make_system().graph if node.kind != "stage"]
+    shown = [node.path for node in pendulum.system().graph if node.kind != "stage"]
     assert [*table] == ["node", *shown]
 
 
 def test_graph_shows_the_status_in_a_state_where_there_is_one() -> None:
     result = run("graph", MODEL, "--after", "pendulum.angle=0.3")
     table = rows(result.stdout)
-    assert table["pendulum.angle"] == ["q", "Position", "value", "0.3"]
-    assert table["pendulum.tip"][2] == "stale"
-    assert table["pendulum.weight"][2] == "realized"
-    assert rows(run("graph", MODEL, "--stage", "velocity").stdout)["pendulum.tip"][2] == "realized"
+    assert table["pendulum.angle"] == ["Position", "value", "0.3"]
+    assert table["pendulum.tip"][1] == "stale"
+    assert table["pendulum.weight"][1] == "realized"
+    assert rows(run("graph", MODEL, "--stage", "velocity").stdout)["pendulum.tip"][1] == "realized"
+
+
+def test_graph_counts_the_rows_below() -> None:
+    for options, first in (
+        ((), "pendulum: 11 variables, 4 entries"),
+        (("--kind", "stage"), "pendulum: 9 stages"),
+        (("--upstream-of", "pendulum.angle"), "pendulum: 1 variable"),
+        (("--subsystem", "anchor", "--kind", "variable"), "pendulum: no nodes"),
+    ):
+        lines = run("graph", MODEL, *options).stdout.splitlines()
+        assert lines[0] == first
+        assert len(lines[3:]) == sum(map(int, re.findall(r"\d+", first)))
+
+
+def test_graph_says_what_invalidates_a_stage_if_only_stages_are_asked_for() -> None:
+    lines = run("graph", MODEL, "--kind", "stage").stdout.splitlines()
+    assert [line.split()[4:] for line in lines if "stage Position" in line] == [["q"]]
+
+
+@pytest.mark.parametrize("columns", [20, 80, 120])
+def test_a_table_breaks_no_name_in_a_terminal_and_no_line_elsewhere(columns: int) -> None:
+    names = ["pendulum.kinetic_energy", "Acceleration", "anchor.torque, anchor.force"]
+    screen, pipe = (
+        Console(file=StringIO(), width=columns, force_terminal=is_terminal)
+        for is_terminal in (True, False)
+    )
+    for out in (screen, pipe):
+        table = new_table("node", "stage", "depends on")
+        table.add_row(*map(Text, names))
+        print_table(out, table)
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", cast("StringIO", screen.file).getvalue())
+    assert {*" ".join(names).split()} <= {*printed.split()}
+    assert max(map(len, printed.splitlines())) <= max(columns, 23 + 2 + 12 + 2 + 14)
+    (line,) = cast("StringIO", pipe.file).getvalue().splitlines()[1:]
+    assert line.split("  ") == names
 
 
 def test_graph_in_json_is_read_back_as_the_same_view() -> None:
     result = run("graph", MODEL, "--json")
-    assert GraphView.from_json(result.stdout) == make_system().graph
+    assert GraphView.from_json(result.stdout) == pendulum.system().graph
     assert run("graph", MODEL, "--format", "json").stdout == result.stdout
 
 
@@ -161,6 +224,8 @@ def test_graph_in_json_is_read_back_as_the_same_view() -> None:
         (("--upstream-of", "pendulum.weight", "--depth", "1", "--kind", "variable"), 2),
         (("--downstream-of", "pendulum/weight", "--kind", "entry"), 2),
         (("--subsystem", "anchor"), 1),
+        (("--upstream-of", "anchor.torque", "--downstream-of", "pendulum.angle"), 3),
+        (("--upstream-of", "anchor.torque", "--downstream-of", "pendulum.rate"), 0),
     ],
 )
 def test_graph_shows_only_what_is_asked_for(options: tuple[str, ...], expected: int) -> None:
@@ -173,17 +238,19 @@ def test_graph_writes_what_the_name_of_the_file_says(file_format: str, tmp_path:
     path = tmp_path / f"graph.{file_format}"
     result = run("graph", MODEL, "-o", str(path))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.startswith(f"{path}: GraphView(")
+    assert result.stderr == f"{path}: 11 variables, 4 entries, 9 stages\n"
     text = path.read_text(encoding="utf-8")
     assert "tip" in text
-    assert text == run("graph", MODEL, "--format", file_format).stdout.removesuffix("\n")
+    for options in ((), ("-o", "-")):
+        printed = run("graph", MODEL, "--format", file_format, *options).stdout
+        assert text == printed.removesuffix("\n")
 
 
 def test_graph_writes_a_picture_that_is_valid_xml_with_every_entry(tmp_path: Path) -> None:
     path = tmp_path / "graph.svg"
     run("graph", MODEL, "-o", str(path))
     text = "".join(ET.fromstring(path.read_text(encoding="utf-8")).itertext())
-    assert all(node.path in text for node in make_system().graph if node.kind == "entry")
+    assert all(node.path in text for node in pendulum.system().graph if node.kind == "entry")
 
 
 def test_graph_writes_a_png(tmp_path: Path) -> None:
@@ -194,13 +261,18 @@ def test_graph_writes_a_png(tmp_path: Path) -> None:
 
 
 def test_a_page_of_a_state_knows_what_each_write_would_make_stale() -> None:
-    system = make_system()
-    state = make_state(system, "Report")
-    view = state.graph
-    impacts = {n.path: state.impact(n.path).entries for n in view if n.kind == "variable"}
-    assert impacts["pendulum.mass"]
+    view = make_state(pendulum.system(), "Report").graph
+    assert view.impacts["pendulum.mass"]
     page = run("graph", MODEL, "--stage", "Report", "--format", "html").stdout
-    assert page.removesuffix("\n") == view.to_html(impacts=impacts)
+    assert page.removesuffix("\n") == view.to_html()
+
+
+def test_graph_shows_what_a_run_has_cost(own: str) -> None:
+    view = GraphView.from_json(run("graph", own, "--run", "shrink", "--json").stdout)
+    root = view["body.root"]
+    assert (root.status, root.hit_rate) == ("stale", 0.0)
+    assert root.seconds is not None
+    assert root.seconds > 0.0
 
 
 def test_a_file_that_cannot_be_written_is_an_error_of_its_name(tmp_path: Path) -> None:
@@ -239,6 +311,20 @@ def test_explain_of_what_a_write_does_not_touch_says_that_it_is_realized() -> No
     assert result.stdout.startswith("pendulum.weight is realized")
 
 
+def test_explain_names_the_line_of_a_function_that_wrote(own: str) -> None:
+    for options in ((), ("--after", "body.size=9.0")):
+        result = run("explain", own, "body.root", *options, "--run", "shrink", "--json")
+        cause = json.loads(result.stdout)["cause"]
+        assert (Path(cause["file"]), cause["version_before"]) == (Path(own), 4 + len(options) / 2)
+
+
+@pytest.mark.parametrize("command", [("explain", "body.root"), ("graph",)])
+def test_what_a_function_raises_is_told(command: tuple[str, ...], own: str) -> None:
+    result = run(command[0], own, *command[1:], "--run", "fall")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "ZeroDivisionError: no ground, at " in result.stderr
+
+
 @pytest.mark.parametrize("value", ["'right'", '"right"'])
 def test_a_text_is_written_in_quotes(value: str, own: str) -> None:
     assert run("explain", own, "body.root", "--after", f"body.label={value}").exit_code == 0
@@ -258,6 +344,7 @@ def test_impact_lists_what_a_write_would_make_stale_and_why() -> None:
     assert [*rows(result.stdout)] == [
         *("made", "pendulum.weight", "anchor.torque", "pendulum.kinetic_energy"),
     ]
+    assert rows(result.stdout)["pendulum.weight"] == ["pendulum.mass"]
     assert rows(result.stdout)["pendulum.kinetic_energy"] == ["stage", "Velocity"]
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from click.testing import CliRunner
+
+from stagecache.cli import main
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.name != "__init__.py")
@@ -88,8 +91,21 @@ def test_investigating_answers_each_question_and_leaves_its_pictures_where_it_is
         r"weather\.temperature \(from version 1 to 2, in \S+investigate\.py:\d+\)", text
     )
     assert re.search(r"\nweather\.density +100 +0 ", text)
-    assert "weather.density was recomputed 99 times and came out the same 99 times" in text
+    assert "weather.density was recomputed 99 times and came out the same every time" in text
     assert numbers(text, "the period of the spring is") == [1.26]
     written = sorted((tmp_path / "pictures").iterdir())
     assert [path.name for path in written] == ["cart.html", "cart.svg", "timeline.html"]
     assert all("acceleration" in path.read_text(encoding="utf-8") for path in written)
+
+
+def test_the_pendulum_is_drawn_by_the_command_of_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(FOLDER.parent)
+    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"`stagecache (graph [^`]+)`", readme)
+    *args, output = command.split()
+    page = tmp_path / output
+    result = CliRunner().invoke(main, [*args, str(page)])
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "anchor.torque" in page.read_text(encoding="utf-8")

@@ -9,10 +9,11 @@ import pytest
 from stagecache.errors import (
     ModelImportError,
     NotASystemError,
+    NotCallableError,
     StagecacheError,
     UnknownModelError,
 )
-from stagecache.loading import load_system
+from stagecache.loading import load_function, load_system
 
 RIG = """
 from functools import partial
@@ -213,7 +214,24 @@ def test_a_module_without_a_system_says_how_to_offer_one() -> None:
     write("none.py", "from stagecache import System\nnumber = 3\n")
     error = refused("none")
     assert error.got == "none"
-    assert "def make_system() -> System" in error.cure
+    assert "def system() -> System" in error.cure
+
+
+@pytest.mark.parametrize("annotation", ["unknown", "sys.unknown", "1 / 0", "System["])
+def test_an_annotation_that_means_nothing_is_no_error(annotation: str) -> None:
+    write("odd.py", f"import sys\ndef odd() -> {annotation!r}:\n    pass\n")
+    assert refused("odd.py").got == "none"
+
+
+def test_a_function_that_may_make_a_system_is_told_if_nothing_says_that_it_does() -> None:
+    write("rig.py", RIG)
+    text = "from rig import System, Rig, unannotated\ndef rig():\n    return System(Rig())\n"
+    write("quiet.py", text + "def of_size(size):\n    pass\ndef nothing() -> None:\n    pass\n")
+    error = refused("quiet.py")
+    assert (error.got, error.cure) == (
+        "none that says so",
+        "write quiet.py:rig; or say what it returns: -> System",
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,6 +257,7 @@ def test_what_is_no_system_is_refused(name: str, what: str, got: str) -> None:
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("System(3)", "NotASubsystemError: 3: cannot be adopted"),
+        ("raise ValueError('no\\n  road')", "ValueError: no road"),
     ],
 )
 def test_what_the_maker_of_a_system_raises_is_told_with_its_place(statement: str, got: str) -> None:
@@ -253,3 +272,23 @@ def test_who_interrupts_the_maker_of_a_system_is_obeyed() -> None:
     write("rig.py", "def fails():\n    raise KeyboardInterrupt\n")
     with pytest.raises(KeyboardInterrupt):
         load_system("rig.py:fails")
+
+
+# ---------------------------------------------------------------------- functions
+
+
+def test_a_function_that_is_not_there_is_told_as_a_function() -> None:
+    write("rig.py", RIG + "def drive(state):\n    pass\n")
+    for name, cure in (("drve", "did you mean 'drive'?"), ("zzz", "write a function that takes")):
+        with pytest.raises(UnknownModelError) as caught:
+            load_function("rig.py", name)
+        assert caught.value.expected == "a function of a State"
+        assert caught.value.cure.startswith(cure)
+
+
+@pytest.mark.parametrize("name", ["make_system", "TestRig", "Rig"])
+def test_what_cannot_be_called_with_a_state_is_refused(name: str) -> None:
+    write("rig.py", RIG)
+    with pytest.raises(NotCallableError) as caught:
+        load_function("rig.py", name)
+    assert caught.value.got == "too many positional arguments"

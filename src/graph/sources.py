@@ -1,6 +1,7 @@
-"""Where functions are written: for views of graphs, which point to what computes a node."""
+"""Where functions and declarations are written: for views of graphs, which point there."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -19,6 +20,15 @@ def source_of(function: Callable[..., Any]) -> Source:
     """The file and the line of a function that a user wrote; ("", 0) where that is not known."""
     code = getattr(_innermost(function), "__code__", None)
     return NOWHERE if code is None else (code.co_filename, code.co_firstlineno)
+
+
+def class_body() -> Source:
+    """The file and the line where a class is being defined now; ("", 0) where none is."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        frame = frame.f_back  # a function
+    code = frame.f_code
+    return NOWHERE if code.co_name == "<module>" else (code.co_filename, frame.f_lineno)
 
 
 def _innermost(function: Any) -> Any:

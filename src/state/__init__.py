@@ -5,7 +5,7 @@ from stagecache.state.compare import Comparison, Difference, compare
 from stagecache.state.continuous_state import AbstractContinuousState, ContinuousState
 from stagecache.state.diagram_continuous_state import DiagramContinuousState
 from stagecache.state.element_views import AbstractElementView
-from stagecache.state.explain import Cause, CauseKind, Explanation
+from stagecache.state.explanation import Cause, CauseKind, Explanation
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,

@@ -16,12 +16,21 @@ below it was computed, and of a stage the last one that invalidated it.
 
 from attrs import frozen
 
-from stagecache.graph.gates import closing_of
+from stagecache.graph.gates import SHUT, closing_of
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import Store
-from stagecache.state.handles import CacheEntry
+from stagecache.graph.store import COMPUTING, Store
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    DiscreteVariable,
+)
 from stagecache.state.realization import Realization
 from stagecache.state.stage import Stage
+from stagecache.state.vectors import Y
+
+Causes = list[tuple[int, object]]
+"""By stage: when something last invalidated it, and what: a handle, or text."""
 
 Above = dict[int, int]
 """By node upstream of an entry: the next one on a shortest way down to it."""
@@ -40,7 +49,7 @@ class Change:
     stage : int
         The stage; 0 if it is none.
     written : object
-        What was written then: a handle, or text; None if that is not known.
+        What was written then, or with it later: a handle, or text; None if that is not known.
     way : tuple of int
         The entries from there down to the one in question.
     """
@@ -66,14 +75,15 @@ def changes_upstream(
     store = realization.store
     structure = store.structure
     below: Above = {entry._node: -1}
-    queue = [(entry._node, store.marks[entry._node])]
+    queue = [(entry._node, computed_at(realization, entry))]
+    causes = _known_causes(realization)
     found: dict[int, Change] = {}
     of_stages: dict[int, Change] = {}
     for node, since in queue:
         key = store.keys[node]
         assert isinstance(key, CacheEntry)
         for stage in range(key.depends_on + 1):
-            clock, cause = realization.causes[stage]
+            clock, cause = causes[stage]
             if clock > since:
                 change = Change(clock, -1, stage, cause, _way(below, node))
                 known = of_stages.get(stage)
@@ -84,7 +94,7 @@ def changes_upstream(
             if kind is NodeKind.VARIABLE:
                 clock = store.gates[above] - closing_of(store.gates[above])
                 if clock > since and above not in found:
-                    written = _written(realization, clock)
+                    written = _written(causes, store.keys[above], clock)
                     found[above] = Change(clock, above, 0, written, _way(below, node))
             elif kind is NodeKind.CACHE_ENTRY and above not in below:
                 threshold = since
@@ -97,6 +107,32 @@ def changes_upstream(
                     below[above] = node
                     queue.append((above, threshold))
     return [*found.values(), *[of_stages[stage] for stage in sorted(of_stages)]]
+
+
+def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
+    """Since when changes count; below 0 if it was not computed since it was invalidated.
+
+    One that was presumed computed, until something upstream was written, was so up to that write.
+    """
+    store = realization.store
+    mark = store.marks[entry._node]
+    group = store.group_of[entry._node]
+    gate = store.gates[group]
+    reached = realization.stages[entry.subsystem or 0]
+    if COMPUTING < mark < gate < SHUT and group in store.unpresumed:
+        return max(mark, gate - 1) if reached >= entry.computed_by else mark
+    return mark
+
+
+def write_that_invalidated(realization: Realization, entry: CacheEntry[object]) -> Change | None:
+    """The write of an auto-update variable that has discarded its next value, and so the entry."""
+    clock = ~realization.store.marks[entry._node] - 1
+    for when, cause in realization.causes:
+        if when == clock and isinstance(cause, DiscreteVariable) and cause.update is not None:
+            way = invalidated_together(realization, entry)
+            if way[0] == cause.update._node:
+                return Change(clock, cause._node, 0, cause, way)
+    return None
 
 
 def _threshold(store: Store, node: int, since: int) -> int:
@@ -113,12 +149,46 @@ def _replaced(store: Store, node: int) -> int:
     return changed if changed > store.marks[node] >= 0 else -1
 
 
-def _written(realization: Realization, clock: int) -> object:
-    """What was written when the clock showed that, if it is known."""
-    for when, cause in realization.causes:
-        if when == clock:
-            return cause
+def _known_causes(realization: Realization) -> Causes:
+    """Those of a State; what was forgotten since is called by its name."""
+    keys = realization.store.keys
+    return [
+        (when, str(cause))
+        if isinstance(cause, AbstractHandle)
+        and (cause._node >= len(keys) or keys[cause._node] is not cause)
+        else (when, cause)
+        for when, cause in realization.causes
+    ]
+
+
+def _written(causes: Causes, variable: object, clock: int) -> object:
+    """What the last write of a variable was, which changed then; None if it is not known."""
+    known = [
+        (when, stage, cause)
+        for stage, (when, cause) in enumerate(causes)
+        if when >= clock and _overlap(cause, variable)
+    ]
+    if known:
+        return max(known)[2]
+    if isinstance(variable, AbstractContinuousVariable):
+        for when, cause in causes[: Stage.INSTANCE]:
+            if when == clock - 1:
+                return cause  # which has dropped it, with all q, u and z
     return None
+
+
+def _overlap(cause: object, variable: object) -> bool:
+    """Whether a write of the one, as causes are called, is one of the other, too."""
+    if not isinstance(variable, AbstractContinuousVariable):
+        return cause is variable
+    if cause == Y.name:
+        return True
+    if not isinstance(cause, AbstractContinuousVariable) or cause.kind != variable.kind:
+        return False
+    if cause.subsystem is None or variable.subsystem is None:
+        return True
+    is_whole = cause.slot < 0 or variable.slot < 0
+    return cause.subsystem == variable.subsystem and (is_whole or cause.slot == variable.slot)
 
 
 def _way(below: Above, node: int) -> tuple[int, ...]:

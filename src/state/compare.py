@@ -1,8 +1,8 @@
 """What differs between two States: values, what is realized, and stages.
 
 >>> from stagecache import compare
->>> from stagecache.demo.pendulum import make_system
->>> system = make_system()
+>>> from stagecache.demo import pendulum as example
+>>> system = example.system()
 >>> state = system.realize_topology().copy()
 >>> other = state.copy()
 >>> system["pendulum"].angle.set(other, 0.3)
@@ -142,9 +142,8 @@ class _Side:
         self.contents: Contents = state._contents
         self.paths = NodePaths(self.contents)
         realization = self.contents.realization
-        self.stages = {"system": realization.stage} | dict(
-            zip(self.paths.subsystems, realization.stages, strict=True)
-        )
+        self.stages: dict[str | None, int] = {None: realization.stage}  # of the system
+        self.stages.update(zip(self.paths.subsystems, realization.stages, strict=True))
         stages = set(realization.layout.stages)
         keys = realization.store.keys
         self.items = {
@@ -183,7 +182,7 @@ def _stages(one: _Side, other: _Side) -> Iterator[Difference]:
     for name in {**one.stages, **other.stages}:
         pair = [str(Stage(s.stages[name])) if name in s.stages else ABSENT for s in (one, other)]
         if pair[0] != pair[1]:
-            yield Difference(name, "presence" if ABSENT in pair else "stage", *pair)
+            yield Difference(name or "system", "presence" if ABSENT in pair else "stage", *pair)
 
 
 def _items(one: _Side, other: _Side) -> Iterator[Difference]:

@@ -13,9 +13,9 @@ from stagecache.errors import (
     brief,
 )
 from stagecache.graph.evaluation import Arguments, no_function
-from stagecache.state.explanation import why_unrealized
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
 from stagecache.state.staged import FROZEN, INSTANCE, NAN, OUTDATED, REALIZING
+from stagecache.state.unrealized import why_unrealized
 from stagecache.state.values import IMMUTABLE, duplicate, duplicates, kept, of_ones_own, seal
 from stagecache.state.vector_access import AbstractVectorAccess
 

@@ -21,7 +21,6 @@ from typing import Any, final
 
 from attrs import frozen
 
-from stagecache.state.explanation import entries_upstream
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -31,6 +30,7 @@ from stagecache.state.handles import (
 from stagecache.state.reads import Item
 from stagecache.state.realization import Realization
 from stagecache.state.stage import Stage
+from stagecache.state.unrealized import entries_upstream
 from stagecache.state.vectors import CONTINUOUS
 
 

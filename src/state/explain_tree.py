@@ -3,7 +3,7 @@
 What is realized is not opened, what is there twice is opened once, and a large tree is cut off.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice, pairwise
 from typing import Final
 
@@ -16,15 +16,27 @@ DEEPEST: Final = 12
 INDENT: Final = 3
 
 
-def tree_of(contents: Contents, paths: NodePaths, node: int, path: Sequence[str]) -> str:
-    """The lines; `path` is that from what has changed, or is missing, down to the entry."""
-    lines = list(islice(_lines(contents, paths, node, path), MOST_LINES + 1))
+def tree_of(
+    contents: Contents, paths: NodePaths, node: int, changed: Set[str], path: Sequence[str]
+) -> str:
+    """The lines.
+
+    Parameters
+    ----------
+    changed : set of str
+        The variables among these have changed.
+    path : sequence of str
+        From what has changed, or is missing, down to the entry.
+    """
+    lines = list(islice(_lines(contents, paths, node, changed, path), MOST_LINES + 1))
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = ["..."]
     return "\n".join(lines)
 
 
-def _lines(contents: Contents, paths: NodePaths, node: int, path: Sequence[str]) -> Iterator[str]:
+def _lines(
+    contents: Contents, paths: NodePaths, node: int, changed: Set[str], path: Sequence[str]
+) -> Iterator[str]:
     structure = contents.realization.store.structure
     of_stages = set(contents.realization.layout.stages)
     stages = {b: a for a, b in pairwise(path) if paths.node[a] in of_stages}
@@ -32,7 +44,7 @@ def _lines(contents: Contents, paths: NodePaths, node: int, path: Sequence[str])
     stack = [(node, "", "")]
     while stack:
         n, first, rest = stack.pop()
-        yield f"{first}{paths.of[n]}: {_state(contents, n, paths.of[n] in path)}"
+        yield f"{first}{paths.of[n]}: {_state(contents, n, paths.of[n] in changed)}"
         above = [p for p in structure.prerequisites[n] if p in paths.of]
         if n != node and contents.realization.store.is_valid(n):
             continue
@@ -50,11 +62,11 @@ def _lines(contents: Contents, paths: NodePaths, node: int, path: Sequence[str])
         stack.extend(reversed(branches))
 
 
-def _state(contents: Contents, node: int, is_on_path: bool) -> str:
+def _state(contents: Contents, node: int, has_changed: bool) -> str:
     store = contents.realization.store
     version = store.versions[node]
     if not isinstance(store.keys[node], CacheEntry):
-        return f"changed, now version {version}" if is_on_path else f"version {version}"
+        return f"changed, now version {version}" if has_changed else f"version {version}"
     if store.is_valid(node):
         return "realized"
     return "waits for a stage" if store.is_closed(node) else "stale"

@@ -3,10 +3,11 @@ r"""The graph of a State as people see it: what is in it, how it is, and what de
 ::
 
     pendulum.angle --> pendulum.q --> q --> stage Position --> stage Velocity
-                 \__________________________/                        |
-                  \_> pendulum.tip --> anchor.torque          pendulum.energy
+                 \                                                    |
+                  '-> pendulum.tip --> anchor.torque           pendulum.energy
 
-Stages are those of the system. Those of subsystems, which are reached one after the other, are not
+A part of q invalidates what all of q does, so only the widest has the edge to a stage. Stages are
+those of the system. Those of subsystems, which are reached one after the other, are not
 shown: an entry is below the stage of the system that makes it stale.
 """
 
@@ -17,7 +18,8 @@ import numpy as np
 
 from stagecache.errors import brief
 from stagecache.graph.evaluation import no_function
-from stagecache.graph.sources import source_of
+from stagecache.graph.sources import NOWHERE, source_of
+from stagecache.state.consequences import Consequences
 from stagecache.state.contents import Contents
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -37,7 +39,11 @@ from stagecache.views.view import GraphView
 def graph_view(contents: Contents, title: str, *, is_static: bool = False) -> GraphView:
     """Return the view of a State; if static, without what differs between States of a System."""
     builder = _Builder(contents, is_static=is_static)
-    return GraphView(builder.nodes(), builder.edges(), title)
+    if is_static:
+        return GraphView(builder.nodes(), builder.edges(), title)
+    return GraphView(
+        builder.nodes(), builder.edges(), title, find_impacts=builder.consequences().paths
+    )
 
 
 @final
@@ -78,6 +84,9 @@ class _Builder:
 
     def _variable(self, node: int, key: object) -> NodeInfo:
         subsystem = key.subsystem if isinstance(key, AbstractHandle) else None
+        system = self._contents.system
+        is_declared = system is not None and isinstance(key, AbstractHandle)
+        file, line = system._source_of(key) if is_declared else NOWHERE
         return NodeInfo(
             path=self._paths.of[node],
             kind="variable",
@@ -87,6 +96,8 @@ class _Builder:
             status=self._status(Status.VALUE),
             version=self._version(node),
             value="" if self._is_static else self._value(node, key),
+            file=file,
+            line=line,
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
@@ -95,9 +106,8 @@ class _Builder:
             status = Status.WAITING
         elif self._store.is_valid(node):
             status = Status.REALIZED
-        file, line = source_of(self._layout.functions[node])
-        if self._layout.functions[node] is no_function:
-            file, line = "", 0
+        function = self._layout.functions[node]
+        file, line = NOWHERE if function is no_function else source_of(function)
         system = self._contents.system
         is_lazy = entry.computed_by == Stage.INFINITY
         has_value = status is Status.REALIZED and not self._is_static
@@ -135,7 +145,7 @@ class _Builder:
         weights = contents.pools.whole.get(str(key))
         return "" if weights is None else _short(weights)
 
-    # ------------------------------------------------------------------ edges
+    # ------------------------------------------------------------------ edges and impacts
 
     def edges(self) -> Iterator[EdgeInfo]:
         """All between nodes that are shown."""
@@ -154,19 +164,21 @@ class _Builder:
 
     def _edges_of_variable(self, node: int, key: object) -> Iterator[EdgeInfo]:
         of = self._paths.of
-        stage = invalidated_by(self._contents, node)
-        if stage is not None:
+        _, *wholes = self._paths.parts_to_whole(node)
+        if wholes:
+            yield EdgeInfo(of[node], of[wholes[0]], EdgeKind.PART)
+        elif (stage := invalidated_by(self._contents, node)) is not None:
             yield EdgeInfo(of[node], stage_path(stage), EdgeKind.INVALIDATES)
         if isinstance(key, DiscreteVariable) and key.update is not None:
             update = key.update._node
             if node not in self._store.structure.prerequisites[update]:
                 yield EdgeInfo(of[node], of[update], EdgeKind.INVALIDATES)
-        if isinstance(key, AbstractContinuousVariable) and key.subsystem is not None:
-            whole: AbstractHandle = self._layout.variables[key.kind]
-            if key.slot >= 0:
-                whole = self._layout.subsystems[key.subsystem].whole[key.kind]
-            if self._paths.is_shown(whole._node):
-                yield EdgeInfo(of[node], of[whole._node], EdgeKind.PART)
+
+    def consequences(self) -> Consequences:
+        """What writes do, which does not follow the State."""
+        self._realization.share()
+        self._store.share()
+        return Consequences(self._contents, self._paths)
 
 
 def _variant(key: object) -> str:

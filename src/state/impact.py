@@ -1,7 +1,7 @@
 """What a write of a variable would make unrealized, without writing: ``state.impact(length)``.
 
->>> from stagecache.demo.pendulum import make_system
->>> system = make_system()
+>>> from stagecache.demo import pendulum as example
+>>> system = example.system()
 >>> state = system.realize_topology().copy()
 >>> system.realize(state)
 >>> print(state.impact("pendulum.angle"))
@@ -15,14 +15,13 @@ from typing import Any, final
 from attrs import asdict, frozen
 
 from stagecache.errors import NodeKindError
-from stagecache.graph.kind import NodeKind
+from stagecache.state.consequences import Consequences
 from stagecache.state.contents import Contents
 from stagecache.state.display import counted
-from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, DiscreteVariable
-from stagecache.state.node_paths import NodePaths, invalidated_by
+from stagecache.state.handles import CacheEntry
+from stagecache.state.node_paths import NodePaths
 from stagecache.state.stage import Stage
-from stagecache.state.staged import INSTANCE, MODEL
-from stagecache.state.vectors import WEIGHTS, Y
+from stagecache.state.vectors import Y
 
 
 @final
@@ -40,7 +39,7 @@ class Impact:
         Of these, those that depend on the variable, directly or by other entries; the next value of
         an auto-update variable, too.
     by_stage : dict of str to tuple of str
-        The others, by the stage on which they depend.
+        The others, by the stage that is left and on which they depend.
     stages : tuple of str
         The stages that the system, or a subsystem, would leave.
     forgotten : tuple of str
@@ -94,94 +93,38 @@ class Impact:
 
 def impact(contents: Contents, item: object) -> Impact:
     """Return what a write of a variable, given by its handle or path, would do."""
-    realization = contents.realization
-    store = realization.store
     paths = NodePaths(contents)
-    updates: list[int] = []
+    consequences = Consequences(contents, paths)
     if isinstance(item, str) and item == Y.name:
-        name, stage = Y.name, Stage.POSITION
-        written = realization.layout.variable_nodes(Y.name, None)
+        name, stage, found = Y.name, Stage.POSITION, consequences.of_y()
     else:
         node = paths.find(item)
-        name = paths.of[node]
-        stage = _invalidated(contents, paths, node)
-        written = _written_with(contents, node)
-        key = store.keys[node]
-        if isinstance(key, DiscreteVariable) and key.update is not None:
-            updates = [key.update._node]
-    own = _downstream(contents, [*written, *updates])
-    others = {realization.layout.stages[stage]}
-    if stage <= MODEL <= realization.stage:
-        others.update(realization.layout.variable_nodes(Y.name, None))  # they are dropped
-    by_stage = _downstream(contents, list(others))
-    is_left = realization.highest >= stage
-    forgotten = _forgotten(contents, stage - 1) if is_left and stage - 1 < INSTANCE else set()
-    entries = {n: key for n in paths.of if isinstance(key := store.keys[n], CacheEntry)}
-    realized = [n for n in entries if store.is_valid(n)]
-    lost = [n for n in realized if n in own or n in by_stage or n in forgotten]
-    groups: dict[str, list[str]] = {}
-    for n in sorted(lost, key=lambda n: entries[n].depends_on):
-        if n not in own:
-            groups.setdefault(str(entries[n].depends_on), []).append(paths.of[n])
+        if node not in consequences.stages:
+            raise _not_written(contents, paths, node)
+        name, stage, found = paths.of[node], consequences.stages[node], consequences.of(node)
+    realized = consequences.realized
+    groups: dict[Stage, list[str]] = {}
+    for n in found.lost:
+        if n not in found.own:  # what depends on an earlier stage is dropped with this one
+            groups.setdefault(max(realized[n].depends_on, stage), []).append(paths.of[n])
     return Impact(
         name,
-        tuple([paths.of[n] for n in lost]),
-        tuple([paths.of[n] for n in lost if n in own]),
-        {stage: tuple(members) for stage, members in groups.items()},
-        tuple([str(Stage(g)) for g in range(stage, realization.highest + 1)]),
-        tuple([path for n, path in paths.of.items() if n in forgotten]),
+        tuple([paths.of[n] for n in found.lost]),
+        tuple([paths.of[n] for n in found.lost if n in found.own]),
+        {str(stage): tuple(groups[stage]) for stage in sorted(groups)},
+        tuple([str(Stage(g)) for g in range(stage, contents.realization.highest + 1)]),
+        tuple([path for n, path in paths.of.items() if n in found.forgotten]),
         len(realized),
     )
 
 
-def _invalidated(contents: Contents, paths: NodePaths, node: int) -> Stage:
-    key = contents.realization.store.keys[node]
-    stage = invalidated_by(contents, node)
-    if stage is None:
-        raise NodeKindError(
-            f"{paths.of[node]}: is not written",
-            "a variable",
-            "a cache entry" if isinstance(key, CacheEntry) else "a stage",
-            "ask why it is not realized: state.explain(...)"
-            if isinstance(key, CacheEntry)
-            else "call state.graph.downstream_of(...) for what depends on it",
-        )
-    return stage
-
-
-def _written_with(contents: Contents, node: int) -> list[int]:
-    """The nodes of a variable and of those that overlap it."""
-    layout = contents.realization.layout
-    key = contents.realization.store.keys[node]
-    for kind in WEIGHTS:
-        if node == layout.weights[kind.name]:
-            return [node]
-    if not isinstance(key, AbstractContinuousVariable):
-        return [node]
-    if key.slot < 0 or key.subsystem is None:
-        return layout.variable_nodes(key.kind, key.subsystem)
-    whole = layout.subsystems[key.subsystem].whole[key.kind]
-    return [node, whole._node, layout.variables[key.kind]._node]
-
-
-def _downstream(contents: Contents, nodes: list[int]) -> set[int]:
-    """The entries among these nodes, and below them."""
-    structure = contents.realization.store.structure
-    found = set(nodes)
-    for n in nodes:
-        for below in structure.dependents[n]:
-            if below not in found:
-                found.add(below)
-                nodes.append(below)
-    return {n for n in found if structure.kinds[n] is NodeKind.CACHE_ENTRY}
-
-
-def _forgotten(contents: Contents, stage: int) -> set[int]:
-    """The items that were allocated at a stage or a later one."""
-    realization = contents.realization
-    return {
-        item._node
-        for subsystem in realization.layout.subsystems
-        for item in subsystem.items()
-        if item.allocated_at >= stage
-    }
+def _not_written(contents: Contents, paths: NodePaths, node: int) -> NodeKindError:
+    is_entry = isinstance(contents.realization.store.keys[node], CacheEntry)
+    return NodeKindError(
+        f"{paths.of[node]}: is not written",
+        "a variable",
+        "a cache entry" if is_entry else "a stage",
+        "ask why it is not realized: state.explain(...)"
+        if is_entry
+        else "call state.graph.downstream_of(...) for what depends on it",
+    )

@@ -11,7 +11,6 @@
 No two nodes have the same path: where one is taken, " (2)" is appended.
 """
 
-from difflib import get_close_matches
 from typing import Final, final
 
 from stagecache.errors import NotANodeError, UnknownPathError, brief
@@ -20,6 +19,7 @@ from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle
 from stagecache.state.layout import NO_NODE
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import CONTINUOUS, WEIGHTS
+from stagecache.views.similar import did_you_mean
 
 MOST_LISTED: Final = 12
 STAGES: Final = tuple(Stage)[Stage.TOPOLOGY : Stage.INFINITY]
@@ -97,15 +97,25 @@ class NodePaths:
         return node
 
     def _unknown(self, path: str) -> UnknownPathError:
-        similar = get_close_matches(path, self.node)
-        cure = "did you mean " + " or ".join(map(repr, similar)) + "?" if similar else ""
         listed = ", ".join([*self.node][-MOST_LISTED:])
         return UnknownPathError(
             f"{path!r}: there is no such item in this State",
             "the path of an item, as 'pendulum.tip'",
             repr(path),
-            cure or f"use one of {listed}, ...; state.graph has all",
+            did_you_mean(path, self.node) or f"use one of {listed}, ...; state.graph has all",
         )
+
+    def parts_to_whole(self, node: int) -> list[int]:
+        """A variable, and what it is a part of, as far as that is shown: the widest last."""
+        layout = self._contents.realization.layout
+        key = self._contents.realization.store.keys[node]
+        found = [node]
+        if isinstance(key, AbstractContinuousVariable) and key.subsystem is not None:
+            wholes = [layout.variables[key.kind]._node]
+            if key.slot >= 0:
+                wholes.insert(0, layout.subsystems[key.subsystem].whole[key.kind]._node)
+            found += [whole for whole in wholes if self.is_shown(whole)]
+        return found
 
     def is_shown(self, node: int) -> bool:
         """Whether views show a node: not a whole, or weights, that are always empty."""

@@ -21,7 +21,8 @@ from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, go_back
 from stagecache.state.contents import Contents
 from stagecache.state.display import cache_text, html, summary, text
-from stagecache.state.explain import Explanation, explain
+from stagecache.state.explain import explain
+from stagecache.state.explanation import Explanation
 from stagecache.state.graph_view import graph_view
 from stagecache.state.handles import (
     AbstractHandle,

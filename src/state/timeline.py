@@ -8,9 +8,11 @@ Computations are boxes, below the ones that began them; a thread comes below the
                 |- pendulum.tip -| |- weight -|
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from importlib import import_module
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, final
@@ -21,14 +23,13 @@ from stagecache.state.stage import Stage
 from stagecache.state.trace_events import (
     AbstractTraceEvent,
     ComputationEvent,
-    HitEvent,
-    InvalidationEvent,
     StageEvent,
     WriteEvent,
 )
 from stagecache.state.trace_summary import duration
 
-MOST_BOXES: Final = 4000
+MOST_BOXES: Final = 4000  # of each kind, in a page
+MOST_IN_KEY: Final = 12
 MOST_ROWS: Final = 30  # entries in a plot
 WIDTH: Final = 1000
 LINE: Final = 20
@@ -64,9 +65,10 @@ class Timeline:
         """A page that needs no network, written to a file if a path is given.
 
         The wheel zooms, dragging moves, and a pointer that rests on something says what it is. Of
-        very many computations, the longest are shown.
+        very many computations and stages the longest are shown, and of writes some.
         """
-        html = _PAGE.replace("@TITLE", escape(self._title())).replace("@BODY", self._svg())
+        parts = {"@TITLE": escape(self._title()), "@KEY": self._key(), "@BODY": self._svg()}
+        html = re.sub("@[A-Z]+", lambda found: parts[found[0]], _PAGE)
         if path is not None:
             Path(path).write_text(html, encoding="utf-8")
         return html
@@ -87,16 +89,23 @@ class Timeline:
 
     def _svg(self) -> str:
         parts = []
-        for start, end, stage in self._at_stages():
+        stages = sorted(self._at_stages(), key=lambda at: at[0] - at[1])[:MOST_BOXES]
+        for start, end, stage in stages:
             title = f"{stage}, from {duration(start)} to {duration(end)}"
             parts.append(self._box(start, end, 0, str(stage), title, "stage"))
-        for write in self.writes:
+        for write in self.writes[:: len(self.writes) // MOST_BOXES + 1]:
             where = f"\n{write.file}:{write.line}" if write.file else ""
             title = f"{write.variable}, version {write.before} to {write.after}{where}"
             parts.append(self._box(write.time, write.time, 1, "", title, "write"))
         lines = 2
         boxes = sorted(self.computations, key=lambda c: -c.seconds)[:MOST_BOXES]
-        for lane in sorted({(c.state, c.thread) for c in boxes}):
+        lanes = sorted({(c.state, c.thread) for c in boxes})
+        for lane in lanes:
+            if len(lanes) > 1:
+                state, thread = lane
+                y = lines * LINE + 14
+                parts.append(f'<text class="lane" y="{y}">State {state}, thread {thread}</text>')
+                lines += 1
             here = [c for c in boxes if (c.state, c.thread) == lane]
             deepest = 0
             for depth, computation in _nested(here):
@@ -115,8 +124,7 @@ class Timeline:
 
     def _box(self, start: float, end: float, line: int, text: str, title: str, name: str) -> str:
         scale = WIDTH / (self.seconds or 1.0)
-        hue = crc32(text.encode()) % 360
-        style = "" if name else f' style="fill:hsl({hue} 60% 70%)"'
+        style = "" if name else f' style="fill:{_colour(text)}"'
         return (
             f'<svg class="box {name}" data-s="{start:.9f}" data-e="{end:.9f}" '
             f'x="{start * scale:.3f}" y="{line * LINE + 1}" '
@@ -124,6 +132,20 @@ class Timeline:
             f'<title>{escape(title)}</title><rect width="100%" height="100%"{style}/>'
             f'<text x="3" y="13">{escape(text)}</text></svg>'
         )
+
+    def _key(self) -> str:
+        """What the colours mean, of the entries that took the most time."""
+        own = self._own_seconds()
+        marks = [f'<span><i style="background:{_colour(e)}"></i>{escape(e)}</span>' for e in own]
+        more = [f"<span>and {len(marks) - MOST_IN_KEY} more</span>"]
+        return "".join(marks[:MOST_IN_KEY] + (more if len(marks) > MOST_IN_KEY else []))
+
+    def _own_seconds(self) -> dict[str, float]:
+        """The time that each entry took itself, the most first."""
+        total: dict[str, float] = {}
+        for event in self.computations:
+            total[event.entry] = total.get(event.entry, 0.0) + event.own_seconds
+        return dict(sorted(total.items(), key=itemgetter(1), reverse=True))
 
     def _at_stages(self) -> Iterator[tuple[float, float, Stage]]:
         """From when to when the first State was at which stage, as far as that is known."""
@@ -147,62 +169,19 @@ class Timeline:
         """
         if ax is None:
             ax = _axis()
-        total: dict[str, float] = {}
-        for event in self.computations:
-            total[event.entry] = total.get(event.entry, 0.0) + event.own_seconds
-        names = sorted(total, key=lambda name: -total[name])[:MOST_ROWS]
+        names = [*self._own_seconds()][:MOST_ROWS]
         for row, name in enumerate(names):
             bars = [(e.time, e.seconds) for e in self.computations if e.entry == name]
-            ax.broken_barh(bars, (row - 0.4, 0.8), facecolors=f"C{row % 10}", gid=name)
-        for write in self.writes:
-            ax.axvline(write.time, color="0.7", linewidth=0.5, zorder=0)
+            edge = {"edgecolors": "face", "linewidths": 0.5}  # or else the short ones vanish
+            ax.broken_barh(bars, (row - 0.4, 0.8), facecolors=f"C{row % 10}", gid=name, **edge)
+        times = [write.time for write in self.writes]
+        whole = ax.get_xaxis_transform()
+        ax.vlines(times, 0, 1, transform=whole, colors="0.7", linewidths=0.5, zorder=0)
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.set_xlim(0, self.seconds or 1.0)
         ax.set_xlabel("time [s]")
         return ax
-
-
-def chrome_events(events: Iterable[AbstractTraceEvent]) -> list[dict[str, Any]]:
-    """The events as the Trace Event Format has them; times are in microseconds."""
-    found: list[dict[str, Any]] = []
-    lanes = set()
-    told: dict[str, Any]
-    common: dict[str, Any]
-    for event in events:
-        lanes.add((event.state, event.thread))
-        common = {"pid": event.state, "tid": event.thread, "ts": event.time * 1e6}
-        if isinstance(event, ComputationEvent):
-            told = {"reads": list(event.reads), "changed": event.changed, "error": event.error}
-            told["is_unchanged"] = event.is_unchanged
-            found.append(_complete(event.entry, "computation", event.seconds, told, common))
-        elif isinstance(event, StageEvent):
-            told = {"before": str(event.before), "after": str(event.after), "cause": event.cause}
-            name = f"{event.subsystem or 'system'} to {event.after}"
-            found.append(_complete(name, "stage", event.seconds, told, common))
-        elif isinstance(event, WriteEvent):
-            told = {"before": event.before, "after": event.after}
-            told |= {"place": f"{event.file}:{event.line}"}
-            found.append(_instant(event.variable, "write", told, common))
-        elif isinstance(event, InvalidationEvent):
-            found.append(_instant(event.entry, "invalidation", {"cause": event.cause}, common))
-        elif isinstance(event, HitEvent):
-            found.append(_instant(event.entry, "hit", {"reader": event.reader}, common))
-    for state, thread in sorted(lanes):
-        common = {"ph": "M", "pid": state, "tid": thread}
-        found.append({"name": "process_name", "args": {"name": f"State {state}"}, **common})
-        found.append({"name": "thread_name", "args": {"name": f"thread {thread}"}, **common})
-    return found
-
-
-def _complete(
-    name: str, kind: str, seconds: float, told: dict[str, Any], common: dict[str, Any]
-) -> dict[str, Any]:
-    return {"name": name, "cat": kind, "ph": "X", "dur": seconds * 1e6, "args": told, **common}
-
-
-def _instant(name: str, kind: str, told: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "cat": kind, "ph": "i", "s": "t", "args": told, **common}
 
 
 def _nested(events: list[ComputationEvent]) -> Iterator[tuple[int, ComputationEvent]]:
@@ -213,6 +192,10 @@ def _nested(events: list[ComputationEvent]) -> Iterator[tuple[int, ComputationEv
             ends.pop()
         yield len(ends), event
         ends.append(event.time + event.seconds)
+
+
+def _colour(entry: str) -> str:
+    return f"hsl({crc32(entry.encode()) % 360} 60% 70%)"
 
 
 def _told(event: ComputationEvent) -> str:
@@ -293,12 +276,18 @@ _STYLE: Final = """
 body { font: 13px sans-serif; margin: 1em; }
 svg text { font: 11px sans-serif; fill: #222; pointer-events: none; }
 .box { overflow: hidden; }
-.stage rect { fill: #cdd5e0; } .write rect { fill: #d33; }
-#all { touch-action: none; }
+.stage rect, .stage i { fill: #cdd5e0; background: #cdd5e0; }
+.write rect, .write i { fill: #d33; background: #d33; }
+svg .lane { fill: currentColor; }
+.key span { margin-right: 1em; white-space: nowrap; }
+.key i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
+#all { touch-action: pan-y; }
 """
 
 _PAGE: Final = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Timeline</title>'
     f"<style>{_STYLE}</style></head><body><p>@TITLE. Zoom by the wheel, or + and -; move by "
-    f"dragging, or by the arrows; 0 shows all.</p>@BODY<script>{_SCRIPT}</script></body></html>"
+    f"dragging, or by the arrows; 0 shows all.</p>"
+    '<p class="key"><span class="stage"><i></i>stage</span><span class="write"><i></i>write</span>'
+    f"@KEY</p>@BODY<script>{_SCRIPT}</script></body></html>"
 )

@@ -74,7 +74,8 @@ class ComputationEvent(AbstractTraceEvent):
     seconds, own_seconds : float
         How long it took; and that without computations that it began itself.
     reads : tuple of str
-        The variables and entries that it has read; what has no path, by its name.
+        The variables and entries that it has read, in its own thread; what has no path, by its
+        name.
     reader : str
         The entry that it was computed for; empty if none.
     changed : tuple of str, or None

@@ -40,8 +40,10 @@ class EntryTally:
     computed: int = 0
     failed: int = 0
     unchanged: int = 0
+    needless: int = 0
     nanoseconds: int = 0
     own_nanoseconds: int = 0
+    last_nanoseconds: int = 0
     read: dict[AbstractHandle | str, str] = field(factory=dict)
     """What its computations have read, and its path."""
     recomputed: dict[Changes, int] = field(factory=dict)
@@ -58,7 +60,7 @@ class WriteTally:
     writes: int = 0
     invalidated: int = 0
     parts: frozenset[str] = frozenset()
-    """The variables that are written by it: wholes and blocks that overlap."""
+    """The variables that are written by it, wholes and blocks that overlap, and their stage."""
 
 
 @define(eq=False)
@@ -69,8 +71,12 @@ class StateTally:
     entries: dict[CacheEntry[Any], EntryTally] = field(factory=dict)
     written: dict[str, tuple[int, frozenset[Any]]] = field(factory=dict)
     """By path: the number of the last record that wrote it, and what was downstream."""
+    changed: dict[str, int] = field(factory=dict)
+    """By path of a variable or an entry: the number of the last record that gave it a new value."""
     computed: dict[CacheEntry[Any], int] = field(factory=dict)
     """The number of the last record of a computation."""
+    read: dict[CacheEntry[Any], tuple[AbstractHandle | str, ...]] = field(factory=dict)
+    """What that computation has read."""
     causes: dict[CacheEntry[Any], dict[str, None]] = field(factory=dict)
     """What other than writes has made an entry stale since."""
 
@@ -149,13 +155,13 @@ class TraceLog:
             self._number += len(chunk)
 
     def _count_written(self, state: StateTally, record: Record, at: int) -> None:
-        _, _, _, tracer, cause, _, _, _, downstream, nodes = record
+        _, _, _, tracer, cause, _, _, _, downstream, parts = record
         path = tracer.paths.get(cause) or tracer.path(cause)
         written = self.writes.get(path) or self._write(path, cause)
         written.writes += 1
-        if not written.parts:
-            written.parts = tracer.parts(nodes)
+        written.parts = parts if parts >= written.parts else parts | written.parts
         state.written[path] = at, downstream
+        state.changed.update(dict.fromkeys((path, *parts), at))
 
     def _count_invalidated(self, state: StateTally, record: Record) -> None:
         _, _, _, tracer, entries, cause = record
@@ -172,6 +178,7 @@ class TraceLog:
         tally.computed += 1
         tally.nanoseconds += end - start
         tally.own_nanoseconds += own
+        tally.last_nanoseconds = end - start
         if error:
             tally.failed += 1
         read = tally.read
@@ -179,7 +186,12 @@ class TraceLog:
             if item not in read:
                 read[item] = tracer.path(item)
         since = state.computed.get(entry, 0)
+        if since and _are_as_at(since, state.read[entry], state.changed, tracer):
+            tally.needless += 1
         state.computed[entry] = at
+        state.read[entry] = tuple(reads)
+        if not is_unchanged:
+            state.changed[tracer.path(entry)] = at
         changed: Changes = ()
         for path, (number, downstream) in state.written.items():
             if number > since and entry in downstream:
@@ -202,6 +214,7 @@ class TraceLog:
         if path not in self.entries:
             self.entries[path] = EntryTally(entry, tracer.is_compared(entry))
         found = state.entries[entry] = self.entries[path]
+        found.handle = entry  # if one of that path was forgotten, and this has taken its place
         return found
 
     def _write(self, path: str, cause: object) -> WriteTally:
@@ -263,6 +276,16 @@ class TraceLog:
             subsystem=subsystem,
             **common,
         )
+
+
+def _are_as_at(
+    since: int, read: Iterable[AbstractHandle | str], changed: dict[str, int], tracer: Tracer
+) -> bool:
+    """Whether all that was read is known to have the values of that time."""
+    return all(
+        isinstance(item, AbstractHandle) and changed.get(tracer.path(item), 0) <= since
+        for item in read
+    )
 
 
 def _path(tracer: Tracer, reader: object) -> str:

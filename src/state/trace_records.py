@@ -7,7 +7,7 @@ HIT: Final = 0
 COMPUTED: Final = 1
 """(COMPUTED, time, thread, tracer, entry, end, own time, reads, is unchanged, error, reader)"""
 WRITTEN: Final = 2
-"""(WRITTEN, time, thread, tracer, cause, version before, and after, place, downstream, nodes)"""
+"""(WRITTEN, time, thread, tracer, cause, version before, and after, place, downstream, parts)"""
 INVALIDATED: Final = 3
 """(INVALIDATED, time, thread, tracer, list of entries, cause)"""
 STAGED: Final = 4

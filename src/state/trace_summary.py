@@ -7,7 +7,16 @@ from attrs import asdict, frozen
 
 from stagecache.state.trace_log import NS, TraceLog
 
-HEADINGS: Final = ("entry", "computed", "hits", "hit rate", "time", "share", "unchanged")
+HEADINGS: Final = (
+    "entry",
+    "computed",
+    "hits",
+    "hit rate",
+    "time",
+    "share",
+    "unchanged",
+    "needless",
+)
 
 
 @final
@@ -19,15 +28,22 @@ class EntrySummary:
     ----------
     entry : str
     computed, hits : int
-        The reads of it, by whether they had to compute.
+        The reads of it, by whether they had to compute. What is computed ahead of a read, as in
+        long chains, belongs to the first read that finds it.
     seconds : float
         How long its computations took, without those of other entries that they began.
     total_seconds : float
         How long they took with these.
+    last_seconds : float
+        How long the last one took, with these; 0 if there was none.
     share : float
         Of the time that all computations took.
     unchanged : int
         The times that it was computed again and had the same value as before: in vain.
+    needless : int
+        The times that it was computed again although no variable that it had read was written, and
+        no entry that it had read has another value: what made it stale, it does not need. What
+        vectors other than q, u and z it reads, counts as changed.
     failed : int
         The computations that raised.
     """
@@ -37,8 +53,10 @@ class EntrySummary:
     hits: int
     seconds: float
     total_seconds: float
+    last_seconds: float
     share: float
     unchanged: int
+    needless: int
     failed: int
 
     @property
@@ -60,6 +78,7 @@ class EntrySummary:
             duration(self.seconds),
             f"{self.share:.0%}",
             f"{self.unchanged:,}",
+            f"{self.needless:,}",
         )
 
 
@@ -82,8 +101,10 @@ class TraceSummary:
                 tally.hits,
                 tally.own_nanoseconds * NS,
                 tally.nanoseconds * NS,
+                tally.last_nanoseconds * NS,
                 tally.own_nanoseconds / whole,
                 tally.unchanged,
+                tally.needless,
                 tally.failed,
             )
             for path, tally in tallies.items()
@@ -104,12 +125,12 @@ class TraceSummary:
     @property
     def computed(self) -> int:
         """The number of computations."""
-        return sum(row.computed for row in self.rows)
+        return self._sum("computed")
 
     @property
     def hits(self) -> int:
         """The number of reads that found a value."""
-        return sum(row.hits for row in self.rows)
+        return self._sum("hits")
 
     @property
     def reads(self) -> int:
@@ -129,13 +150,21 @@ class TraceSummary:
 
     def _lines(self) -> list[tuple[str, ...]]:
         total = EntrySummary(
-            "all", self.computed, self.hits, self.seconds, self.seconds, 1.0, self._unchanged, 0
+            "all",
+            self.computed,
+            self.hits,
+            self.seconds,
+            self.seconds,
+            0.0,
+            1.0,
+            self._sum("unchanged"),
+            self._sum("needless"),
+            0,
         )
         return [row._cells() for row in (*self.rows, *([total] if self.rows else []))]
 
-    @property
-    def _unchanged(self) -> int:
-        return sum(row.unchanged for row in self.rows)
+    def _sum(self, column: str) -> int:
+        return sum(getattr(row, column) for row in self.rows)
 
     def __str__(self) -> str:
         return table(HEADINGS, self._lines()) if self.rows else "no entry was read"

@@ -11,8 +11,10 @@ from stagecache.graph.store import COMPUTING
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.sameness import same
 from stagecache.state.trace_records import COMPUTED
+from stagecache.state.values import IMMUTABLE
 
 SMALL: Final = 1 << 14  # bytes of an array that are compared at once
+CONTAINERS: Final = (np.ndarray, list, tuple, dict)  # whose items are compared one by one
 
 
 @final
@@ -34,25 +36,6 @@ class Running:
         self.entry = entry
         self.reads: dict[AbstractHandle | str, None] = {}
         self.inside = 0
-
-
-@final
-class Thread:
-    """What one thread is doing with a State.
-
-    Attributes
-    ----------
-    stack : list of Running
-        The computations that are going on, each inside of the one before it.
-    finished : CacheEntry or None
-        The entry whose computation has ended last.
-    """
-
-    __slots__ = ("finished", "stack")
-
-    def __init__(self) -> None:
-        self.stack: list[Running] = []
-        self.finished: CacheEntry[Any] | None = None
 
 
 @final
@@ -78,14 +61,13 @@ class TracedFunction:
         is_known = entry in tracer.known
         before = store.values[node] if is_known else None
         me = get_ident()
-        thread = tracer.threads.get(me) or tracer.thread()
-        stack = thread.stack
+        stack = tracer.stacks.setdefault(me, [])
         depth = len(stack)
         running = Running(entry)
         stack.append(running)
         is_unchanged = None
         error = ""
-        start = perf_counter_ns()
+        start = end = perf_counter_ns()
         try:
             value = self._function(state)
         except BaseException as raised:
@@ -95,8 +77,9 @@ class TracedFunction:
         else:
             end = perf_counter_ns()
             tracer.valid.add(entry)
+            tracer.unread.add(entry)
             if is_known:
-                is_unchanged = value is before or is_same(before, value)
+                is_unchanged = is_same(before, value)
             else:
                 tracer.known.add(entry)
             return value
@@ -107,7 +90,6 @@ class TracedFunction:
             if depth:
                 reader = stack[-1].entry
                 stack[-1].inside += end - start
-            thread.finished = entry
             reads = running.reads
             record = (
                 COMPUTED,
@@ -126,11 +108,15 @@ class TracedFunction:
                 log.add(record)
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two values are the same; quick for numbers and small arrays."""
-    if one is other:
-        return True
+def is_same(one: Any, other: Any) -> bool | None:
+    """Whether two values are the same; None if nobody knows. Quick for numbers and small arrays.
+
+    What is still the same object may have been changed in place, unless nobody can do that.
+    """
     kind = type(one)
+    if one is other:
+        is_fixed = kind in IMMUTABLE or (kind is np.ndarray and not one.flags.writeable)
+        return True if is_fixed else None
     if kind is not type(other):
         return False
     if kind is float or kind is int or kind is str:
@@ -139,6 +125,15 @@ def is_same(one: Any, other: Any) -> bool:
         same_form = one.shape == other.shape and one.dtype == other.dtype
         return bool(same_form and one.tobytes() == other.tobytes())
     try:
-        return same(one, other)
+        return same(one, other) if kind in CONTAINERS or _is_told_apart(one) else None
     except Exception:  # whatever its own comparison raises
+        return None
+
+
+def _is_told_apart(value: object) -> bool:
+    """Whether `same` looks into it; what pickle cannot take passes for the same as anything."""
+    try:
+        value.__reduce_ex__(4)
+    except Exception:
         return False
+    return True

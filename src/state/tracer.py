@@ -17,9 +17,10 @@ from stagecache.state.node_paths import NodePaths
 from stagecache.state.place_of_read import LIBRARY, Place
 from stagecache.state.stage import Stage
 from stagecache.state.trace_records import HIT, INVALIDATED, STAGED, WRITTEN, Record
-from stagecache.state.traced_function import Thread, TracedFunction
+from stagecache.state.traced_function import Running, TracedFunction
 
-Entries = frozenset[CacheEntry[Any]]
+Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str]]
+"""The entries that a write makes stale, and the paths of the variables and stages it changes."""
 
 
 class TakesRecords(Protocol):
@@ -41,18 +42,20 @@ class Tracer:
         All entries that are valid; among them may be some that have just been made invalid.
     known : set of CacheEntry
         Those that were ever valid since, so that there is a value to compare a new one with.
-    threads : dict of int to Thread
-        By what Python calls them.
+    unread : set of CacheEntry
+        Those that were computed, by the first read or ahead of it, and not read since.
+    stacks : dict of int to list of Running
+        By thread: the computations that are going on, each inside of the one before it.
     paths : dict
-        What views call an item, as far as that was asked.
+        What views call an item; also one that there is no more.
     """
 
     __slots__ = (
         "_contents",
-        "_downstream",
         "_functions",
         "_is_library",
         "_presumed",
+        "_reached",
         "_realizing",
         "_seen",
         "_serial",
@@ -60,24 +63,27 @@ class Tracer:
         "known",
         "logs",
         "paths",
-        "threads",
+        "stacks",
+        "unread",
         "valid",
     )
 
     def __init__(self, contents: Any) -> None:
         self.logs: tuple[TakesRecords, ...] = ()
         self.valid: set[CacheEntry[Any]] = set()
+        self.unread: set[CacheEntry[Any]] = set()
         self._contents = contents
-        self.threads: dict[int, Thread] = {}
+        self.stacks: dict[int, list[Running]] = {}
         self._realizing: tuple[int, int] | None = None  # since when, and from which stage on
         self._functions: list[Function] = []
         self._seen: object = None  # the functions of the layout of which the next are
         self._serial = -1
-        self._downstream: dict[tuple[int, ...], Entries] = {}
+        self._reached: dict[tuple[int, ...], Reach] = {}
         self._presumed: list[CacheEntry[Any]] = []
         self._writes: dict[object, tuple[int, Sequence[int], Place]] = {}
         self.paths: dict[object, str] = {}
-        self._is_library: dict[str, bool] = {}  # by module
+        self._is_library: dict[str, bool] = {}  # by file
+        self._look_at(self.layout)
         self._look_for_valid()
         self.known = set(self.valid)
 
@@ -88,19 +94,7 @@ class Tracer:
 
     def path(self, item: object) -> str:
         """What views call an item; of what is no handle, its text."""
-        if not isinstance(item, AbstractHandle):
-            return str(item)
-        if item not in self.paths:
-            keys = self._contents.realization.store.keys
-            for node, path in NodePaths(self._contents).of.items():
-                self.paths.setdefault(keys[node], path)
-            self.paths.setdefault(item, str(item))  # it was forgotten meanwhile
-        return self.paths[item]
-
-    def parts(self, nodes: Sequence[int]) -> frozenset[str]:
-        """The paths of the variables that some nodes stand for."""
-        keys = [self._contents.realization.store.keys[node] for node in nodes]
-        return frozenset([self.path(key) for key in keys if isinstance(key, AbstractHandle)])
+        return self.paths.get(item) or str(item)
 
     def is_compared(self, entry: CacheEntry[Any]) -> bool:
         """Whether the values of an entry are compared, as `equal=` says."""
@@ -110,37 +104,39 @@ class Tracer:
         for log in self.logs:
             log.add(record)
 
-    def thread(self) -> Thread:
-        """What this thread is doing."""
-        me = get_ident()
-        return self.threads.get(me) or self.threads.setdefault(me, Thread())
-
     # ------------------------------------------------------------------ reads
 
     def read(self, items: Sequence[AbstractHandle | str]) -> None:
         """Note a read of what is no entry, if a computation reads it."""
-        thread = self.threads.get(get_ident())
-        if thread is not None and thread.stack:
-            reads = thread.stack[-1].reads
+        stack = self.stacks.get(get_ident())
+        if stack:
+            reads = stack[-1].reads
             for item in items:
                 reads[item] = None
 
     def hit(self, entry: CacheEntry[Any]) -> None:
-        """Note a read that has found a value."""
+        """Note a read that has found a value, unless the value was computed for it."""
         self.valid.add(entry)
         me = get_ident()
-        thread = self.threads.get(me)
+        stack = self.stacks.get(me)
         reader = None
-        if thread is not None and thread.stack:
-            running = thread.stack[-1]
+        if stack:
+            running = stack[-1]
             reader = running.entry
             running.reads[entry] = None
+        if entry in self.unread:
+            try:
+                self.unread.remove(entry)
+            except KeyError:  # another thread has just read it
+                pass
+            else:
+                return
         record = (HIT, perf_counter_ns(), me, self, entry, reader)
         for log in self.logs:
             log.add(record)
 
-    def missing(self, entry: CacheEntry[Any]) -> Thread:
-        """Note that a read begins that may have to compute; what is computed is noted there."""
+    def missing(self, entry: CacheEntry[Any]) -> None:
+        """Note that a read begins that may have to compute."""
         realization = self._contents.realization
         functions = realization.layout.functions
         if (
@@ -149,12 +145,9 @@ class Tracer:
             or self._serial != realization.layout.serial
         ):
             self.wrap()
-        me = get_ident()
-        thread = self.threads.get(me) or self.thread()
-        if thread.stack:
-            thread.stack[-1].reads[entry] = None
-        thread.finished = None
-        return thread
+        stack = self.stacks.get(get_ident())
+        if stack:
+            stack[-1].reads[entry] = None
 
     # ------------------------------------------------------------------ computations
 
@@ -170,11 +163,15 @@ class Tracer:
         realization.evaluator.functions = realization.layout.functions
 
     def _look_at(self, layout: Any) -> None:
+        """Look what there is now, unless that was done. Cost O(nodes)."""
         if self._seen is layout.functions and self._serial == layout.serial:
             return
         self._seen = layout.functions
         self._serial = layout.serial
-        self._downstream.clear()
+        self._reached.clear()
+        keys = self._contents.realization.store.keys
+        for node, path in NodePaths(self._contents).of.items():
+            self.paths.setdefault(keys[node], path)
         self._presumed = [
             entry
             for subsystem in layout.subsystems
@@ -188,7 +185,9 @@ class Tracer:
 
     # ------------------------------------------------------------------ writes
 
-    def wrote(self, cause: object, nodes: Sequence[int], version: int, stage: int) -> None:
+    def wrote(
+        self, cause: object, nodes: Sequence[int], reach: Reach, version: int, stage: int
+    ) -> None:
         """Note a write; with a single node, that of a stage, it is none.
 
         Parameters
@@ -197,17 +196,19 @@ class Tracer:
             The handle of what was written, or text that says what happened.
         nodes : sequence of int
             Of all that changed.
+        reach : Reach
+            That of these, before.
         version, stage : int
             That of what was written, and that of the system, before.
         """
-        downstream = self._downstream_of(nodes)
+        downstream, parts = reach
         if len(nodes) > 1:
             after = self._contents.realization.store.versions[node_of(cause, nodes)]
             place = self._place()
             now = perf_counter_ns()
             self._writes[cause] = now, nodes, place
             me = get_ident()
-            record = (WRITTEN, now, me, self, cause, version, after, place, downstream, nodes)
+            record = (WRITTEN, now, me, self, cause, version, after, place, downstream, parts)
             for log in self.logs:
                 log.add(record)
         going = self.valid & downstream
@@ -221,18 +222,17 @@ class Tracer:
         is_library = self._is_library
         frame = sys._getframe(3)
         while frame.f_back is not None:
-            name = frame.f_globals.get("__name__", "")
-            found = is_library.get(name)
-            if found is None:
-                found = is_library[name] = name.startswith(LIBRARY)
-            if not found:
+            file = frame.f_code.co_filename
+            if file not in is_library:
+                is_library[file] = frame.f_globals.get("__name__", "").startswith(LIBRARY)
+            if not is_library[file]:
                 break
             frame = frame.f_back
         return frame.f_code.co_filename, frame.f_lineno
 
     def invalidated(self, cause: object, nodes: Sequence[int]) -> None:
         """Note which entries downstream of some nodes were valid until now."""
-        going = self.valid & self._downstream_of(nodes)
+        going = self.valid & self.reach(nodes)[0]
         if going:
             self._gone(going, cause)
 
@@ -256,29 +256,29 @@ class Tracer:
             self.valid.difference_update(gone)
             self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, gone, cause))
 
-    def _downstream_of(self, nodes: Sequence[int]) -> Entries:
-        """The entries that depend on some nodes, and these. Cost O(these) the first time."""
-        realization = self._contents.realization
-        if self._seen is not realization.layout.functions or (
-            self._serial != realization.layout.serial
-        ):
-            self._look_at(realization.layout)
-        key = tuple(nodes)
-        found = self._downstream.get(key)
-        return self._find_downstream_of(key) if found is None else found
+    def reach(self, nodes: Sequence[int]) -> Reach:
+        """The entries downstream of some nodes, and the paths of these.
 
-    def _find_downstream_of(self, nodes: tuple[int, ...]) -> Entries:
-        structure = self._contents.realization.store.structure
-        reached = set(nodes)
-        queue = list(nodes)
-        for node in queue:
-            for below in structure.dependents[node]:
-                if below not in reached:
-                    reached.add(below)
-                    queue.append(below)
-        keys = [structure.keys[node] for node in queue]
-        found = frozenset([key for key in keys if isinstance(key, CacheEntry)])
-        self._downstream[nodes] = found
+        Cost O(what is downstream) the first time.
+        """
+        layout = self._contents.realization.layout
+        if self._seen is not layout.functions or self._serial != layout.serial:
+            self._look_at(layout)
+        key = tuple(nodes)
+        found = self._reached.get(key)
+        if found is None:
+            structure = self._contents.realization.store.structure
+            reached = dict.fromkeys(key)
+            queue = list(key)
+            for node in queue:
+                new = [below for below in structure.dependents[node] if below not in reached]
+                reached.update(dict.fromkeys(new))
+                queue += new
+            below = [structure.keys[node] for node in reached]
+            entries = frozenset([item for item in below if isinstance(item, CacheEntry)])
+            written = [structure.keys[node] for node in key]
+            parts = [self.path(item) for item in written]
+            found = self._reached[key] = entries, frozenset(parts)
         return found
 
     def _look_for_valid(self) -> None:

@@ -10,8 +10,10 @@ contents, whose class is exchanged for one that notes what it is asked; the two 
 Computations that the evaluator begins on its own are noticed, too: its functions are wrapped.
 """
 
+from collections.abc import Callable
 from typing import Any, final
 
+from stagecache.graph.evaluation import Arguments
 from stagecache.state.contents import Contents
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -63,8 +65,9 @@ class TracedContents(Contents):
         realization = self.realization
         before = realization.stage
         version = realization.store.versions[node_of(cause, nodes)]
+        reach = tracer.reach(nodes)  # of which some may be forgotten
         Contents.invalidate(self, stage, cause, nodes)
-        tracer.wrote(cause, nodes, version, before)
+        tracer.wrote(cause, nodes, reach, version, before)
 
     def _count_write_of_discrete(self, variable: DiscreteVariable[Any]) -> None:
         Contents._count_write_of_discrete(self, variable)
@@ -88,7 +91,7 @@ class TracedContents(Contents):
             if versions[variable._node] != version:
                 assert variable._update is not None
                 nodes = (variable._update._node, variable._node)
-                tracer.wrote(variable, nodes, version, stage)
+                tracer.wrote(variable, nodes, tracer.reach(nodes), version, stage)
 
     def mark(self, entry: CacheEntry[Any]) -> None:
         """Count the value as computed now."""
@@ -135,11 +138,10 @@ class TracedContents(Contents):
             ):
                 tracer.hit(entry)
                 return store.values[node]
-        thread = tracer.missing(entry)
+        tracer.missing(entry)
         under = Contents if self.watch is None else WatchedContents
         value = under.read_unrealized(self, entry)
-        if thread.finished is not entry:  # it is as it was, or another thread has computed it
-            tracer.hit(entry)
+        tracer.hit(entry)  # it is as it was, another thread has computed it, or it was computed
         return value
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
@@ -149,7 +151,27 @@ class TracedContents(Contents):
             self.tracer.hit(entry)
         return value
 
-    # ------------------------------------------------------------------ reads of variables
+    # ------------------------------------------------------------------ reads of all else
+
+    def copy(self, bind: Callable[[int], Arguments]) -> Contents:
+        """Return those of a copy of the State, in which nothing is noted."""
+        self._note_read("a copy of the State")
+        return _under(self).copy(self, bind)
+
+    def clone(self, bind: Callable[[int], Arguments]) -> Contents:
+        """Return those of a State in the same state, in which nothing is noted."""
+        self._note_read("a copy of the State")
+        return _under(self).clone(self, bind)
+
+    def version(self, handle: AbstractHandle) -> int:
+        """The number of the present value."""
+        self._note_read(handle)
+        return _under(self).version(self, handle)
+
+    def update_time(self, variable: DiscreteVariable[Any]) -> float:
+        """When it was last written; NaN if it never was."""
+        self._note_read(variable)
+        return _under(self).update_time(self, variable)
 
     def get_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value."""
@@ -188,6 +210,36 @@ class TracedContents(Contents):
             self._note_read(self._title(kind, subsystem))
         return values
 
+    def size(self, part: str, subsystem: int | None) -> int:
+        """The number of items of a part of the vectors: "q", "qerr", ..."""
+        self._note_read(f"the number of {part}")
+        return _under(self).size(self, part, subsystem)
+
+    def start(self, part: str, subsystem: int | None) -> int:
+        """Where it starts."""
+        self._note_read(f"the start of {part}")
+        return _under(self).start(self, part, subsystem)
+
+    def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
+        """A read-only view of the event triggers of a stage."""
+        self._note_read("event triggers")
+        return _under(self).triggers(self, stage, subsystem)
+
+    def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
+        """How many there are."""
+        self._note_read("the number of event triggers")
+        return _under(self).num_triggers(self, stage, subsystem)
+
+    def num_all_triggers(self) -> int:
+        """How many there are of all stages."""
+        self._note_read("the number of event triggers")
+        return _under(self).num_all_triggers(self)
+
+    def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
+        """Where they start: the system's among all, a subsystem's among those of that stage."""
+        self._note_read("the start of event triggers")
+        return _under(self).trigger_start(self, stage, subsystem)
+
     def _note_read(self, *items: AbstractHandle | str) -> None:
         tracer: Tracer | None = self.tracer
         if tracer is not None:
@@ -213,6 +265,7 @@ def begin_tracing(state: Any, log: Any) -> Tracer:
         if contents.tracer is None:
             contents.tracer = Tracer(contents)
         tracer: Tracer = contents.tracer
+        tracer.unread.clear()  # the new log does not know of these
         tracer.logs = (*tracer.logs, log)
         put_class(contents)
         state._link()

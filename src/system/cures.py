@@ -11,10 +11,13 @@ from stagecache.state.coverage import Gap
 from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, TimeVariable
 from stagecache.state.stage import Stage
 from stagecache.system.computations import AbstractComputation, CachedDeclaration
-from stagecache.system.constraint_errors import ErrorDeclaration
+from stagecache.system.constraint_errors import BiasDeclaration
 from stagecache.system.constraint_jacobians import JacobianDeclaration
 from stagecache.system.declaration import AbstractDeclaration, resolve
+from stagecache.system.error_rows import AbstractErrorRows
 from stagecache.system.families import FamilyDeclaration
+from stagecache.system.normalization import NormalizationDeclaration
+from stagecache.system.prescribed import AbstractMotion
 from stagecache.system.rows import AbstractRows
 from stagecache.system.subsystem import Subsystem
 
@@ -35,7 +38,7 @@ def cure_of(entry: CacheEntry[Any], gap: Gap) -> str:
     undeclarable = [handle for handle in gap.handles if handle._owner is None]
     if undeclarable:
         return _cure_without_handles(declared, item, undeclarable, gap)
-    if isinstance(item, AbstractRows) and gap.latest > item.computed_by:
+    if isinstance(item, AbstractRows | AbstractMotion) and gap.latest > item.computed_by:
         return (
             f"leave it out: what is computed by {item.computed_by} must not depend on what "
             "changes without invalidating that; or declare it at a later level or stage"
@@ -74,7 +77,9 @@ def _decorator(declared: AbstractDeclaration[Any], item: AbstractComputation[Any
         return f"{item.of.name}.{item.role}"
     if isinstance(item, CachedDeclaration):
         return "cached" if declared is item else "cached_family"
-    return LEVELS[item.kind.name] if isinstance(item, ErrorDeclaration) else "event_trigger"
+    if isinstance(item, NormalizationDeclaration):
+        return "normalization_error"
+    return LEVELS[item.kind.name] if isinstance(item, AbstractErrorRows) else "event_trigger"
 
 
 def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
@@ -104,6 +109,8 @@ def _cure_of_stage(
         assert item.of is not None
         return f"write {item.of.name} = auto_update(..., update_depends_on=Stage.{stage.name})"
     whole = item.computed_by if isinstance(item, AbstractRows) else Stage.POSITION
+    if isinstance(item, BiasDeclaration):
+        whole = Stage.VELOCITY
     if item.prerequisites is not None and stage <= whole:
         return (
             f"leave prerequisites out of @{_decorator(declared, item)}(...), so that it depends on "

@@ -17,6 +17,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from attrs import frozen
 
 from stagecache.errors import DeclarationError, PrerequisitesError, brief
+from stagecache.graph.sources import NOWHERE, Source, class_body
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents import Contents
 from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry
@@ -59,6 +60,8 @@ class AbstractDeclaration(Generic[H]):
         That of the attribute.
     owner : type or None
         The class that declares it.
+    source : (str, int)
+        In which file, and in which line of it; ("", 0) if it is not made in the body of a class.
     """
 
     name = ""
@@ -74,6 +77,14 @@ class AbstractDeclaration(Generic[H]):
 
     sized_at = Stage.MODEL
     """The stage whose realization decides how many numbers it has."""
+
+    source: Source
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Remember where it is made."""
+        new = super().__new__(cls)
+        new.source = class_body()
+        return new
 
     @property
     def is_variable(self) -> bool:
@@ -146,6 +157,13 @@ class AbstractDeclaration(Generic[H]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
+
+
+def source_of(handle: AbstractHandle) -> Source:
+    """Where the item of a handle is declared; ("", 0) if it is not."""
+    declarations = getattr(handle._owner, "declarations", {})  # a System has none
+    declared = declarations.get(handle._declared_as)
+    return NOWHERE if declared is None else declared.source
 
 
 def arguments(handle: AbstractHandle) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from stagecache.errors import NotASystemError, NotCallableError, brief
 from stagecache.state.state import State
 from stagecache.state.trace import Trace
 from stagecache.state.trace_summary import duration, html_table, table
-from stagecache.system.suggestions import about_entry, about_write, count_after, most_first
+from stagecache.system.suggestions import Adviser, count_after, most_first
 from stagecache.system.system import System
 
 MOST_SHOWN: Final = 10
@@ -42,7 +42,7 @@ class EntryProfile:
     seconds, share : float
         Its own time, and what part that is of all computations.
     recomputed : int
-        How often it was computed again.
+        How often it was computed again, as far as the values could be compared.
     unchanged : int
         How often the value was then the same as before.
     wasted_seconds : float
@@ -208,8 +208,9 @@ def profile(system: System, run: Callable[[State], object]) -> Profile:
     ...         system.realize(state, Stage.POSITION)
     ...         spring.force(state)
     >>> print(profile(system, run).suggestions[0])
-    spring.force was recomputed 9 times and came out the same 9 times; 9 of them only time had \
-changed. It reads nothing but spring.stretch: name that as prerequisites=(...), not the stage
+    spring.force was recomputed 9 times and came out the same every time; 9 of them only time had \
+changed. It read nothing but spring.stretch: if it never does, name that as prerequisites=(...), \
+not the stage
     """
     if not isinstance(system, System):
         raise NotASystemError(
@@ -234,6 +235,7 @@ changed. It reads nothing but spring.stretch: name that as prerequisites=(...), 
 def _profile_of(trace: Trace, state: State) -> Profile:
     summary = trace.summary()
     tallies = trace._log.entries
+    adviser = Adviser(trace._log, state)
     entries = []
     for row in summary.rows:
         tally = tallies[row.entry]
@@ -248,14 +250,14 @@ def _profile_of(trace: Trace, state: State) -> Profile:
                 row.unchanged,
                 row.seconds * row.unchanged / max(row.computed, 1),
                 {", ".join(changed): n for changed, n in most_first(tally)},
-                about_entry(row.entry, trace, row.share, state),
+                adviser.about_entry(row.entry, row.share),
             )
         )
     writes = []
     for path, write in trace._log.writes.items():
         recomputed = sum(count_after(path, tally.recomputed) for tally in tallies.values())
         unchanged = sum(count_after(path, tally.unchanged_after) for tally in tallies.values())
-        suggestion = about_write(path, write, recomputed, unchanged)
+        suggestion = adviser.about_write(path, recomputed, unchanged)
         numbers = (write.writes, write.invalidated, recomputed, unchanged)
         writes.append(WriteProfile(path, *numbers, suggestion))
     return Profile(

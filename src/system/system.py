@@ -21,16 +21,18 @@ from stagecache.errors import (
     UnknownSubsystemError,
     brief,
 )
+from stagecache.graph.sources import Source
 from stagecache.state.contents import Contents
 from stagecache.state.coverage import Gap
 from stagecache.state.graph_view import graph_view
-from stagecache.state.handles import CacheEntry
+from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import DEFAULT, FROZEN, REALIZING
 from stagecache.state.state import State
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.cures import cure_of
+from stagecache.system.declaration import source_of
 from stagecache.system.realizing import Schedule
 from stagecache.system.scheduling import schedule_of
 from stagecache.system.statistics import SystemStatistics
@@ -525,6 +527,10 @@ class System(AbstractSystem):
     def _variant_of(self, entry: CacheEntry[Any]) -> str:
         """What kind of declaration an entry comes from, for views."""
         return variant_of(entry)
+
+    def _source_of(self, variable: AbstractHandle) -> Source:
+        """Where a variable is declared, for views."""
+        return source_of(variable)
 
     def _cure_of(self, entry: CacheEntry[Any], gap: Gap) -> str:
         """What to declare for what an entry reads to be covered, in strict mode."""

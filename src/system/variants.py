@@ -5,10 +5,14 @@ from typing import Any, Final
 from stagecache.state.handles import CacheEntry
 from stagecache.state.vectors import QERR, UERR
 from stagecache.system.auto_update import UpdateDeclaration
+from stagecache.system.constraint_errors import BiasDeclaration
 from stagecache.system.constraint_jacobians import JacobianDeclaration
 from stagecache.system.declaration import AbstractDeclaration
 from stagecache.system.error_rows import AbstractErrors
 from stagecache.system.event_triggers import TriggerDeclaration
+from stagecache.system.fast_variables import EquilibriumDeclaration
+from stagecache.system.normalization import NormalizationDeclaration
+from stagecache.system.prescribed import AbstractMotion
 
 ERRORS: Final = {QERR.name: "position_error", UERR.name: "velocity_error"}
 
@@ -29,10 +33,19 @@ def _declares(declared: AbstractDeclaration[Any], entry: CacheEntry[Any]) -> boo
 
 
 def _variant(declared: AbstractDeclaration[Any]) -> str:
+    if isinstance(declared, BiasDeclaration):
+        return "bias"
+    if isinstance(declared, NormalizationDeclaration):
+        return "normalization_error"
     if isinstance(declared, AbstractErrors):
         return ERRORS.get(declared.kind.name, "acceleration_error")
     if isinstance(declared, TriggerDeclaration):
         return "event_trigger"
     if isinstance(declared, JacobianDeclaration):
         return "jacobian"
+    item = getattr(declared, "item", declared)
+    if isinstance(item, AbstractMotion):
+        return f"prescribed {item.role}" if item.role == "acceleration" else "prescribed"
+    if isinstance(item, EquilibriumDeclaration):
+        return "equilibrium"
     return "update" if isinstance(declared, UpdateDeclaration) else "cached"

@@ -8,12 +8,16 @@ and so does what many variables of a subsystem do to one stage::
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from attrs import frozen
 
 from stagecache.views.nodes import EdgeInfo, EdgeKind
 
-MERGED = (EdgeKind.INVALIDATES, EdgeKind.PART)
+MOST: Final = 40_000
+"""How often edges may pass a bend. If it were more, nobody could follow them: then none bends."""
+
+MERGED: Final = (EdgeKind.INVALIDATES, EdgeKind.PART)
 """Kinds of edges that share bends where they have the target in common, not the source."""
 
 
@@ -49,10 +53,11 @@ class Bundles:
 def bundles_of(
     edges: Sequence[EdgeInfo], layers: Mapping[str, int], bands: Mapping[str, int]
 ) -> Bundles:
-    """The bends of edges between nodes of these layers and bands."""
+    """The bends of edges between nodes of these layers and bands; none if there are too many."""
     bends: list[Bend] = []
     numbers: dict[tuple[object, ...], int] = {}
     chains = []
+    passes = 0
     for edge in edges:
         left, right = ends_of(edge, layers)
         band = bands[left]
@@ -65,6 +70,9 @@ def bundles_of(
                 bends.append(Bend(layer, band))
             chain.append(numbers[key])
         chains.append(tuple(chain))
+        passes += len(chain)
+        if passes > MOST:
+            return Bundles((), ((),) * len(edges))
     return Bundles(tuple(bends), tuple(chains))
 
 

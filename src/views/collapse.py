@@ -1,15 +1,20 @@
 """A view with one node for many, so that it can be shown at a glance.
 
 All variables of a subsystem become one node, and so do all its entries of one stage. If there are
-still too many, the subsystems are taken together by twos, by fours, and so on.
+still too many, or too many edges between them, the subsystems are taken together by twos, by
+fours, and so on.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from stagecache.views.nodes import AbstractView, EdgeInfo, NodeInfo, Parts, Status
 
-URGENCY = (Status.STALE, Status.WAITING, Status.REALIZED, Status.VALUE, Status.NONE)
+EDGES: Final = 2
+"""How many edges there may be for each node that there may be."""
+
+URGENCY: Final = (Status.STALE, Status.WAITING, Status.REALIZED, Status.VALUE, Status.NONE)
 """A group has the first of these that one of its nodes has."""
 
 
@@ -24,7 +29,8 @@ def collapsed(view: AbstractView, most: int) -> AbstractView:
     together = 1
     while True:
         parts = _grouped(view, _unions(names, together))
-        if len(parts.nodes) <= most or together >= len(names):
+        is_legible = len(parts.nodes) <= most and len(parts.edges) <= EDGES * most
+        if is_legible or together >= len(names):
             return parts
         together *= 2
 

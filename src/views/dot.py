@@ -9,16 +9,11 @@ from typing import Final
 
 from stagecache.views.labels import description_of, label_of
 from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo, Status
+from stagecache.views.style import LIGHT, look_of
 
 SHAPES: Final[Mapping[str, str]] = {"variable": "oval", "entry": "box", "stage": "hexagon"}
 
-FILLS: Final[Mapping[Status, str]] = {
-    Status.NONE: "#ffffff",
-    Status.VALUE: "#dbeafe",
-    Status.REALIZED: "#d1f2dc",
-    Status.STALE: "#fde6b8",
-    Status.WAITING: "#e8e8e8",
-}
+BORDERS: Final[Mapping[Status, str]] = {Status.STALE: "dashed", Status.WAITING: "dotted"}
 
 STYLES: Final[Mapping[EdgeKind, str]] = {
     EdgeKind.PREREQUISITE: "solid",
@@ -34,8 +29,8 @@ def dot_of(view: AbstractView) -> str:
     lines = [
         f"digraph {_quoted(view.title)} {{",
         '  graph [rankdir=LR, newrank=true, charset="UTF-8", fontname=Helvetica];',
-        '  node [style=filled, fontname=Helvetica, fontsize=11, height=0.3, color="#666666"];',
-        '  edge [color="#777777", arrowsize=0.7];',
+        "  node [fontname=Helvetica, fontsize=11, height=0.3];",
+        f'  edge [color="{LIGHT["line"]}", arrowsize=0.7];',
     ]
     inside: dict[str, list[NodeInfo]] = {}
     for node in view.nodes:
@@ -57,9 +52,12 @@ def dot_of(view: AbstractView) -> str:
 
 
 def _attributes(node: NodeInfo) -> str:
+    look = look_of(node)
     return (
         f"label={_quoted(label_of(node))}, shape={SHAPES.get(node.kind, 'box')}, "
-        f'fillcolor="{FILLS[node.status]}", tooltip={_quoted(description_of(node))}'
+        f'style="filled,{BORDERS.get(node.status, "solid")}", '
+        f'color="{LIGHT[f"{look}-line"]}", fillcolor="{LIGHT[look]}", '
+        f"tooltip={_quoted(description_of(node))}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from attrs import asdict
 
 from stagecache.errors import GraphFormatError, brief
-from stagecache.views.nodes import AbstractView, EdgeInfo, EdgeKind, NodeInfo, Parts, Status
+from stagecache.views.nodes import KINDS, AbstractView, EdgeInfo, EdgeKind, NodeInfo, Parts, Status
 
 FORMAT: Final = "stagecache graph"
 VERSION: Final = 1
@@ -41,15 +41,15 @@ def parts_of_json(text: str) -> Parts:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise _refused("not JSON", str(error)) from None
+        raise refused("not JSON", str(error)) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise _refused(f"an object whose format is not {FORMAT!r}", brief(text))
+        raise refused(f"an object whose format is not {FORMAT!r}", brief(text))
     if document.get("version") != VERSION:
-        raise _refused("another version of the format", f"version {brief(document.get('version'))}")
+        raise refused("another version of the format", f"version {brief(document.get('version'))}")
     lists = {name: document.get(name, []) for name in ("nodes", "edges", "stages")}
     for name, items in lists.items():
         if not isinstance(items, list):
-            raise _refused(f"{name} that is no array", brief(items))
+            raise refused(f"{name} that is no array", brief(items))
     return Parts(
         tuple(map(node_of, lists["nodes"])),
         tuple(map(edge_of, lists["edges"])),
@@ -81,13 +81,20 @@ def _item(kind: Callable[..., Item], readers: Readers, given: object) -> Item:
             return kind(**{name: readers[name](given[name]) for name in known})
     except (TypeError, ValueError):
         pass
-    raise _refused("a wrong node or edge", brief(given))
+    raise refused("a wrong node or edge", brief(given))
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
     return value
+
+
+def _kind(value: object) -> str:
+    kind = _text(value)
+    if kind not in KINDS:
+        raise ValueError(value)
+    return kind
 
 
 def _number(value: Any) -> Any:  # whatever number it is
@@ -97,7 +104,9 @@ def _number(value: Any) -> Any:  # whatever number it is
 
 
 NODE: Final[Readers] = {
-    **dict.fromkeys(["path", "kind", "variant", "subsystem", "stage", "computed_by"], _text),
+    "path": _text,
+    "kind": _kind,
+    **dict.fromkeys(["variant", "subsystem", "stage", "computed_by"], _text),
     "status": lambda value: Status(_text(value)),
     "version": _number,
     **dict.fromkeys(["value", "file"], _text),
@@ -110,7 +119,8 @@ EDGE: Final[Readers] = {
 }
 
 
-def _refused(what: str, got: str) -> GraphFormatError:
+def refused(what: str, got: str) -> GraphFormatError:
+    """The error that says what is wrong."""
     return GraphFormatError(
         f"a graph cannot be read: this is {what}",
         f"what to_json() or to_networkx() makes, in version {VERSION} of its format",

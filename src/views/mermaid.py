@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from stagecache.views.labels import label_of
-from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo, Status
+from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
+from stagecache.views.style import DASHES, LIGHT, look_of
 
 SHAPES: Final[Mapping[str, tuple[str, str]]] = {
     "variable": ("([", "])"),
@@ -18,13 +19,6 @@ ARROWS: Final[Mapping[EdgeKind, str]] = {
     EdgeKind.STAGE: "-.->",
     EdgeKind.INVALIDATES: "-.->|invalidates|",
     EdgeKind.PART: "---",
-}
-
-CLASSES: Final[Mapping[Status, str]] = {
-    Status.VALUE: "fill:#dbeafe,stroke:#3b6fb6,color:#111",
-    Status.REALIZED: "fill:#d1f2dc,stroke:#2f8a4e,color:#111",
-    Status.STALE: "fill:#fde6b8,stroke:#b07208,color:#111,stroke-dasharray:4 3",
-    Status.WAITING: "fill:#e8e8e8,stroke:#888,color:#333,stroke-dasharray:2 2",
 }
 
 PLAIN: Final = frozenset(string.ascii_letters + string.digits + " _-.,:+/()'")
@@ -43,14 +37,18 @@ def mermaid_of(view: AbstractView) -> str:
         for node in nodes:
             opening, closing = SHAPES.get(node.kind, SHAPES["entry"])
             text = _quoted(label_of(node))
-            status = f":::{node.status}" if node.status else ""
-            lines.append(f"    {names[node.path]}{opening}{text}{closing}{status}")
+            lines.append(f"    {names[node.path]}{opening}{text}{closing}:::{look_of(node)}")
         if subsystem:
             lines.append("  end")
     lines += [f"  {names[e.source]} {ARROWS[e.kind]} {names[e.target]}" for e in view.edges]
-    used = {node.status for node in view.nodes}
-    lines += [f"  classDef {name} {style}" for name, style in CLASSES.items() if name in used]
+    lines += [f"  classDef {_class(look)}" for look in dict.fromkeys(map(look_of, view.nodes))]
     return "\n".join([*lines, ""])
+
+
+def _class(look: str) -> str:
+    colours = f"fill:{LIGHT[look]},stroke:{LIGHT[f'{look}-line']},color:{LIGHT['ink']}"
+    dashes = ",stroke-dasharray:{} {}".format(*DASHES[look]) if look in DASHES else ""
+    return f"{look} {colours}{dashes}"
 
 
 def _quoted(text: str) -> str:

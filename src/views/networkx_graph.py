@@ -13,7 +13,8 @@ from typing import Any
 import networkx as nx
 from attrs import asdict
 
-from stagecache.views.json_text import edge_of, node_of
+from stagecache.errors import brief
+from stagecache.views.json_text import edge_of, node_of, refused
 from stagecache.views.nodes import AbstractView, Parts
 
 
@@ -44,8 +45,18 @@ def parts_of_networkx(graph: Any) -> Parts:
             for source, target, attributes in graph.edges(data=True)
         ),
         str(graph.graph.get("title", "")),
-        tuple(json.loads(graph.graph.get("stages", "[]"))),
+        _stages(graph.graph.get("stages", "[]")),
     )
+
+
+def _stages(text: object) -> tuple[str, ...]:
+    try:
+        stages = json.loads(text) if isinstance(text, str) else None
+    except ValueError:
+        stages = None
+    if not isinstance(stages, list):
+        raise refused("stages that are no JSON array", brief(text))
+    return tuple(map(str, stages))
 
 
 def _kind(graph: Any, name: object) -> str:

@@ -1,9 +1,12 @@
 """What a view of a graph consists of: nodes and edges, described for people and for programs."""
 
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from attrs import frozen
+
+KINDS: Final = ("variable", "entry", "stage")
+"""Of nodes."""
 
 
 class Status(StrEnum):
@@ -35,7 +38,7 @@ class EdgeKind(StrEnum):
     """The entry depends on the stage; or a stage, on the one before."""
 
     INVALIDATES = "invalidates"
-    """A write of the variable makes the stage stale."""
+    """A write of the variable makes the stage stale; or the next value of the variable."""
 
     PART = "part"
     """The one is a part of the other, and both are written together: a block of q, and all q."""

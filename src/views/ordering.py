@@ -9,7 +9,10 @@ Items are numbers. A layer has a cell for each band, and an item does not leave 
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+PATIENCE: Final = 3
+"""After so many sweeps without a better order, none is to be expected."""
 
 Cells: TypeAlias = list[list[list[int]]]
 """The items in order, by layer and band."""
@@ -22,14 +25,15 @@ def ordered(cells: Cells, before: Links, after: Links, sweeps: int) -> tuple[Cel
     """The best order found, and how many crossings it has."""
     best, fewest = cells, crossings_of(cells, before)
     current = cells
+    last_better = -1
     for sweep in range(sweeps):
-        if fewest == 0:
+        if fewest == 0 or sweep - last_better > PATIENCE:
             break
         forward = sweep % 2 == 0
         current = _swept(current, before if forward else after, forward)
         crossings = crossings_of(current, before)
         if crossings < fewest:
-            best, fewest = current, crossings
+            best, fewest, last_better = current, crossings, sweep
     return best, fewest
 
 

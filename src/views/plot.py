@@ -7,7 +7,7 @@ from stagecache.errors import MissingExtraError
 from stagecache.views.collapse import collapsed
 from stagecache.views.layout import Box, Layout, Route, layout_of
 from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
-from stagecache.views.style import LIGHT
+from stagecache.views.style import DASHES, LIGHT, look_of
 
 INCH: Final = 96.0
 """Pixels."""
@@ -99,22 +99,30 @@ def _draw_edge(ax: Any, route: Route, per_pixel: float) -> None:
 
 
 def _draw_node(ax: Any, node: NodeInfo, box: Box, per_pixel: float) -> None:
-    patch = import_module("matplotlib.patches").FancyBboxPatch
-    name = str(node.status) if f"{node.status}-line" in LIGHT else node.kind
-    radius = box.height / 2 - 0.01 if node.kind == "variable" else 3
-    ax.add_patch(
-        patch(
-            (box.x, box.y),
-            box.width,
-            box.height,
-            boxstyle=f"round,pad=0,rounding_size={radius}",
-            facecolor=LIGHT.get(name, LIGHT["entry"]),
-            edgecolor=LIGHT.get(f"{name}-line", LIGHT["entry-line"]),
-            linewidth=per_pixel,
-            zorder=2,
-        )
+    look = look_of(node)
+    shape = _shape(node, box)
+    shape.set(
+        facecolor=LIGHT[look],
+        edgecolor=LIGHT[f"{look}-line"],
+        linestyle=(0, DASHES.get(look)),
+        linewidth=per_pixel,
+        zorder=2,
     )
+    ax.add_patch(shape)
     _write(ax, box.x + box.width / 2, box.y + box.height / 2, box.label, per_pixel, ha="center")
+
+
+def _shape(node: NodeInfo, box: Box) -> Any:
+    """As in the SVG: a pill for a variable, a hexagon for a stage, else a box."""
+    patches = import_module("matplotlib.patches")
+    x, y, right, low = box.x, box.y, box.x + box.width, box.y + box.height
+    if node.kind == "stage":
+        middle = y + box.height / 2
+        corners = [(x + 8, y), (right - 8, y), (right, middle), (right - 8, low), (x + 8, low)]
+        return patches.Polygon([(x, middle), *corners])
+    radius = box.height / 2 - 0.01 if node.kind == "variable" else 3
+    style = f"round,pad=0,rounding_size={radius}"
+    return patches.FancyBboxPatch((x, y), box.width, box.height, boxstyle=style)
 
 
 def _write(ax: Any, x: float, y: float, text: str, per_pixel: float, **how: str) -> None:

@@ -5,6 +5,7 @@ that a page can hold several. Each node is a group of the class "node" with its 
 attribute "data-path", each edge one of the class "edge" with "data-source" and "data-target".
 """
 
+import re
 from collections.abc import Iterator
 from html import escape
 from typing import Final
@@ -18,7 +19,13 @@ from stagecache.views.style import STYLE
 ROW: Final = 20.0
 """The height of a line of the legend."""
 
+SMALL: Final = 0.85
+"""How wide the texts of the legend are, compared to those of nodes."""
+
 NARROWEST: Final = 360.0
+
+ILLEGAL: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML can hold, and the carriage return, which it would read as a line feed."""
 
 STATUSES: Final = {
     Status.REALIZED: "realized",
@@ -143,11 +150,12 @@ def _legend(view: AbstractView, top: float, width: float) -> tuple[float, list[s
     x, y = MARGIN, top
     lines = []
     for drawing, text in samples:
-        if x > MARGIN and x + 36 + width_of(text) > width:
+        wide = 36 + SMALL * width_of(text)
+        if x > MARGIN and x + wide > width:
             x, y = MARGIN, y + ROW
         words = f'<text x="36" y="11">{escaped(text)}</text>'
         lines.append(f'<g class="legend" transform="translate({x:g} {y:g})">{drawing}{words}</g>')
-        x += 36 + width_of(text) + 16
+        x += wide + 16
     return y + ROW, lines
 
 
@@ -158,11 +166,5 @@ def _sample(node: NodeInfo) -> str:
 
 def escaped(text: str) -> str:
     """A text as XML holds it, in attributes too; what no XML can hold is replaced."""
-    legal = "".join(
-        c if c in "\t\n" or _is_legal(ord(c)) else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    legal = ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)
     return escape(legal).replace("\n", "&#10;").replace("\t", "&#9;")
-
-
-def _is_legal(number: int) -> bool:
-    return 0x20 <= number <= 0xD7FF or 0xE000 <= number <= 0xFFFD or number >= 0x10000

@@ -8,11 +8,12 @@ Selections are views again::
     state.graph.upstream_of("anchor.torque")  what it is computed from
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cached_property
-from typing import Any, Final, final
+from functools import cached_property, partial
+from typing import Any, Final, TypeAlias, final
+
+from attrs import evolve
 
 from stagecache.errors import (
     DuplicatePathError,
@@ -24,11 +25,13 @@ from stagecache.views.dot import dot_of
 from stagecache.views.html import html_of
 from stagecache.views.json_text import json_of, parts_of_json
 from stagecache.views.mermaid import mermaid_of
-from stagecache.views.nodes import EdgeInfo, NodeInfo, Parts, Status
+from stagecache.views.nodes import KINDS, EdgeInfo, NodeInfo, Parts, Status
 from stagecache.views.reach import neighbours, reached, shortest_path
+from stagecache.views.similar import did_you_mean
 from stagecache.views.svg import svg_of
 
-KINDS: Final = ("variable", "entry", "stage")
+Impacts: TypeAlias = Mapping[str, Sequence[str]]
+
 MOST_LISTED: Final = 12
 
 
@@ -48,6 +51,8 @@ class GraphView:
     stages : sequence of str
         The stages in order, which are the columns of pictures. Those of nodes that are missing
         here are put last: first those of the stage nodes, then others, as they come.
+    find_impacts : callable, optional
+        Returns `impacts`, when they are first asked for.
 
     Raises
     ------
@@ -67,8 +72,10 @@ class GraphView:
         edges: Iterable[EdgeInfo],
         title: str = "",
         stages: Iterable[str] = (),
+        find_impacts: Callable[[], Impacts] = dict,
     ) -> None:
         self._title = title
+        self._find_impacts = find_impacts
         self._nodes: dict[str, NodeInfo] = {}
         for node in nodes:
             if node.path in self._nodes:
@@ -79,6 +86,7 @@ class GraphView:
                     "give subsystems and items different names",
                 )
             self._nodes[node.path] = node
+        self._in_order = tuple(self._nodes.values())
         numbers = {path: number for number, path in enumerate(self._nodes)}
         found: dict[tuple[int, int], EdgeInfo] = {}
         for edge in edges:
@@ -96,7 +104,7 @@ class GraphView:
         return len(self._nodes)
 
     def __iter__(self) -> Iterator[NodeInfo]:
-        return iter(self._nodes.values())
+        return iter(self._in_order)
 
     def __contains__(self, item: object) -> bool:
         """Whether it has that node, or one of that path."""
@@ -138,7 +146,7 @@ class GraphView:
     @property
     def nodes(self) -> tuple[NodeInfo, ...]:
         """All nodes, in the order of the model."""
-        return tuple(self._nodes.values())
+        return self._in_order
 
     @property
     def edges(self) -> tuple[EdgeInfo, ...]:
@@ -157,6 +165,15 @@ class GraphView:
         for node in self:
             found[node.kind] = found.get(node.kind, 0) + 1
         return {**found, "edge": len(self._edges)}
+
+    @cached_property
+    def impacts(self) -> Impacts:
+        """By the path of a variable: what a write of it makes stale, of all that is realized.
+
+        As `State.impact` would have told when the view was made; empty if it is of no State. Cost
+        O(variables * entries) the first time.
+        """
+        return self._find_impacts()
 
     # ------------------------------------------------------------------ selections
 
@@ -215,6 +232,7 @@ class GraphView:
             [e for e in self._edges if e.source in chosen and e.target in chosen],
             self._title,
             self._stages,
+            lambda: self.impacts,
         )
 
     @cached_property
@@ -224,6 +242,23 @@ class GraphView:
     @cached_property
     def _below(self) -> Mapping[str, Sequence[str]]:
         return neighbours((e.source, e.target) for e in self._edges)
+
+    def with_costs(self, rows: Iterable[Any]) -> "GraphView":
+        """The same, with the time of each entry's last computation and the hit rate of its reads.
+
+        Parameters
+        ----------
+        rows : iterable of EntrySummary
+            As a trace has them: ``state.graph.with_costs(trace.summary().rows)``.
+        """
+        nodes = dict(self._nodes)
+        for row in rows:
+            if row.entry in nodes:
+                seconds = row.last_seconds if row.computed else None
+                node = nodes[row.entry]
+                nodes[row.entry] = evolve(node, seconds=seconds, hit_rate=row.hit_rate)
+        parts = (nodes.values(), self._edges, self._title, self._stages)
+        return GraphView(*parts, lambda: self.impacts)
 
     # ------------------------------------------------------------------ to take elsewhere
 
@@ -290,7 +325,8 @@ class GraphView:
         Raises
         ------
         GraphFormatError
-            An attribute that `NodeInfo` or `EdgeInfo` has is of another type here.
+            An attribute that `NodeInfo` or `EdgeInfo` has is of another type here, or "stages" is
+            no JSON array.
         """
         from stagecache.views.networkx_graph import parts_of_networkx  # noqa: PLC0415  # likewise
 
@@ -306,16 +342,16 @@ class GraphView:
 
     # ------------------------------------------------------------------ to look at
 
-    def to_html(self, impacts: Mapping[str, Sequence[str]] | None = None) -> str:
+    def to_html(self, impacts: Impacts | None = None) -> str:
         """A page to explore the graph: one file that needs no network.
 
         Parameters
         ----------
         impacts : mapping of str to sequence of str, optional
             By path of a variable: what a write of it invalidates, for its what-if. Of the others
-            the page follows the edges.
+            the page follows the edges. If it is not given, `impacts` of the view.
         """
-        return html_of(self, impacts)
+        return html_of(self, self.impacts if impacts is None else impacts)
 
     def to_svg(self, *, most: int = 500) -> str:
         """A picture, without any other program: stages are columns, subsystems are bands.
@@ -324,7 +360,8 @@ class GraphView:
         ----------
         most : int
             Of how many nodes to show each. If there are more, one box stands for all variables of
-            a subsystem, and one for all its entries of a stage.
+            a subsystem, and one for all its entries of a stage; or of several subsystems, as many
+            as it takes to have no more boxes than that, and at most two edges for each.
         """
         return svg_of(self, most)
 
@@ -361,14 +398,13 @@ class GraphView:
         return self._nodes.get(path) or self._nodes.get(str(path).replace("/", "."))
 
     def _unknown(self, path: object) -> UnknownPathError:
-        similar = get_close_matches(str(path), self._nodes)
-        cure = "did you mean " + " or ".join(map(repr, similar)) + "?" if similar else ""
         listed = ", ".join(map(repr, list(self._nodes)[:MOST_LISTED]))
         return UnknownPathError(
             f"node {brief(path)}: is not in this view",
             "the path of a node, as 'pendulum.tip'",
             brief(path),
-            cure or f"use one of {listed}" + (", ..." if len(self) > MOST_LISTED else ""),
+            did_you_mean(str(path), self._nodes)
+            or f"use one of {listed}" + (", ..." if len(self) > MOST_LISTED else ""),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -382,6 +418,10 @@ class GraphView:
     @property
     def _parts(self) -> Parts:
         return Parts(self.nodes, self.edges, self.title, self.stages)
+
+    def __reduce__(self) -> Any:
+        parts = (self.nodes, self.edges, self.title, self.stages)
+        return GraphView, (*parts, partial(dict, self.impacts))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{number} {kind}" for kind, number in self.counts.items() if number)

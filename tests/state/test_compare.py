@@ -55,6 +55,15 @@ def test_values_validity_and_stages_differ() -> None:
     assert {d.path for d in compare(state, twin).of("value")} >= {"joint.tip", "load.work"}
 
 
+def test_a_subsystem_may_be_called_system() -> None:
+    state = state_of("system")
+    state[0].advance_to_stage(Stage.TOPOLOGY)
+    other = state.copy(keep_cache=True)
+    other.advance_to_stage(Stage.TOPOLOGY)
+    stages = [(d.path, d.first, d.second) for d in compare(state, other).of("stage")]
+    assert stages == [("system", "Empty", "Topology")]
+
+
 def test_it_prints_as_a_table() -> None:
     system, state = crane()
     twin = state.copy(keep_cache=True)

@@ -37,12 +37,15 @@ def test_it_is_what_a_write_then_does(system: System, data: st.DataObject) -> No
         state, before, reached = step.state, realized(step.state), step.state.stage
         untouched = mechanism(state)
         impact = state.impact(step.written)
+        if impact.variable != "y":
+            assert state.graph.impacts[impact.variable] == impact.entries
         assert mechanism(state) == untouched
         step.do()
         assert set(impact.entries) == before - realized(state)
         assert impact.num_realized == len(before)
         parts = [*impact.by_prerequisite, *(p for group in impact.by_stage.values() for p in group)]
         assert sorted(parts) == sorted(impact.entries)
+        assert set(impact.by_stage) <= set(impact.stages)
         left = [str(g) for g in Stage if state.stage < g <= reached]
         assert left == list(impact.stages)
 
@@ -131,6 +134,7 @@ def test_what_would_be_forgotten_is_named() -> None:
     late(state)
     impact = state.impact(option)
     assert impact.forgotten == impact.entries == ("arm.late",)
+    assert impact.by_stage == {"Model": ("arm.late",)}
     assert "forgotten: arm.late" in str(impact)
 
 
@@ -153,5 +157,6 @@ def test_a_handle_of_another_system_is_refused_and_a_similar_path_is_suggested()
     _, state = crane()
     with pytest.raises(ForeignNodeError):
         state.impact(Crane().joint.angle)
-    with pytest.raises(UnknownPathError, match=r"did you mean 'joint\.angle'"):
-        state.impact("joint.angel")
+    for path in ("joint.angel", "angle", "joint/angel", "jiont.angle"):
+        with pytest.raises(UnknownPathError, match=r"did you mean 'joint\.angle'\?"):
+            state.impact(path)

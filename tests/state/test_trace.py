@@ -164,6 +164,51 @@ def test_what_has_changed_since_the_last_computation_is_said() -> None:
     assert trace.summary()["arm.tip"].unchanged == 1
 
 
+def test_what_is_computed_again_though_nothing_that_it_reads_has_changed_is_needless() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.height(fixture.state)
+        for value in (3.0, 4.0):  # by way of the stage, this makes the height stale
+            fixture.mass.set(fixture.state, value)
+            realize(fixture.state, Stage.VELOCITY)
+            fixture.height(fixture.state)
+        for q in ([0.5], [0.75]):  # the tip comes out the same at first, and then not
+            fixture.state.q = q
+            realize(fixture.state, Stage.VELOCITY)
+            fixture.height(fixture.state)
+    summary = trace.summary()
+    assert (summary["arm.tip"].computed, summary["arm.tip"].needless) == (3, 0)
+    assert (summary["arm.height"].computed, summary["arm.height"].needless) == (5, 3)
+
+
+def test_what_reads_a_vector_that_nobody_watches_is_not_called_needless() -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    entry = fixture.entry("weights", (fixture.mass,), lambda s: float(s.u_weights.sum()))
+    realize(fixture.state, Stage.VELOCITY)
+    with fixture.state.trace() as trace:
+        for value in (3.0, 4.0):
+            fixture.mass.set(fixture.state, value)
+            entry(fixture.state)
+    row = trace.summary()["arm.weights"]
+    assert (row.computed, row.unchanged, row.needless) == (2, 1, 0)
+
+
+BOX: list[int] = []
+
+
+@pytest.mark.parametrize("compute", [lambda s: BOX, lambda s: threading.Lock()])
+def test_of_what_is_changed_in_place_or_not_known_to_pickle_nothing_is_said(compute: Any) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    entry = fixture.entry("box", (fixture.mass,), compute)
+    realize(fixture.state, Stage.VELOCITY)
+    entry(fixture.state)
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, 1.0)
+        entry(fixture.state)
+    (event,) = events_of(trace, ComputationEvent)
+    assert event.is_unchanged is None
+
+
 VALUES = (1.0, math.nan, 2, "x", None, [1, 2], np.arange(3), np.arange(9000.0), {"a": [1]})
 
 
@@ -243,6 +288,54 @@ def test_entries_made_stale_by_hand_by_rollback_and_by_assign_are_noted() -> Non
     assert type(state._contents) is Contents
 
 
+def test_what_is_forgotten_meanwhile_keeps_its_name_and_is_said_to_be_stale() -> None:
+    state = state_of("arm")
+    realize(state, Stage.TOPOLOGY)
+    with state.trace() as trace:
+        mass = state[0].allocate_discrete_variable(Stage.INSTANCE, 2.0, name="mass")
+        weight = state[0].allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, (mass,), compute=mass, name="weight"
+        )
+        realize(state, Stage.INSTANCE)
+        mass.set(state, 1.0)
+        weight(state)
+        state.invalidate_all(Stage.TOPOLOGY)
+    assert [e.variable for e in events_of(trace, WriteEvent)] == ["arm.mass"]
+    assert [e.reads for e in events_of(trace, ComputationEvent)] == [("arm.mass",)]
+    assert [e.entry for e in events_of(trace, InvalidationEvent)] == ["arm.weight"]
+
+
+def test_a_write_may_be_told_of_after_the_state_has_become_a_smaller_one() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, 3.0)
+        fixture.state.assign(state_of("small"))
+    assert [e.variable for e in events_of(trace, WriteEvent)] == ["arm.mass"]
+
+
+READS: dict[str, Any] = {
+    "a copy of the State": lambda s: s.copy().time,
+    "the number of q": lambda s: s.nq,
+    "the start of q": lambda s: s[0].q_start,
+    "event triggers": lambda s: s.event_triggers_by_stage(Stage.TIME),
+    "the number of event triggers": lambda s: s.num_event_triggers_by_stage(Stage.TIME),
+    "the start of event triggers": lambda s: s[0].event_trigger_start_by_stage(Stage.TIME),
+    "qdot": lambda s: s.qdot,
+    "time": lambda s: s.time,
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads_of_what_is_no_item_are_noted_by_its_name(name: str) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    entry = fixture.entry("reads", (), lambda s: repr(READS[name](s)))
+    realize(fixture.state, Stage.ACCELERATION)
+    with fixture.state.trace() as trace:
+        entry(fixture.state)
+    (event,) = events_of(trace, ComputationEvent)
+    assert name in event.reads
+
+
 def test_an_exchange_of_variables_is_a_write() -> None:
     state = state_of("arm")
     latch = state[0].allocate_auto_update_discrete_variable(
@@ -298,28 +391,34 @@ def test_computed_and_hits_are_the_reads(steps: list[str], is_strict: bool) -> N
     assert summary.computed == len(events_of(trace, ComputationEvent))
 
 
-def test_of_a_deep_chain_each_computation_is_noted_once() -> None:
-    state = state_of("chain")
-    head = state[0].allocate_discrete_variable(Stage.INSTANCE, 1.0, name="head")
-    entries: list[Any] = [head]
-    for number in range(300):
-        above = entries[-1]
-        entries.append(
-            state[0].allocate_cache_entry_with_prerequisites(
-                *(Stage.TOPOLOGY, Stage.INFINITY, (above,)),
-                compute=lambda s, above=above: above(s) + 1,  # type: ignore[misc]  # of any type
-                name=f"link {number}",
-            )
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 79), max_size=5))
+def test_of_a_deep_chain_what_is_computed_ahead_is_no_hit_when_it_is_read(links: list[int]) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    state = fixture.state
+    chain = [fixture.weight]
+    for number in range(80):
+        above = chain[-1]
+        link = fixture.entry(
+            f"link {number}",
+            (above,),
+            lambda s, above=above: fixture.read(above, s) + 1,
         )
+        chain.append(link)
     realize(state, Stage.INSTANCE)
     with state.trace() as trace:
-        assert entries[-1](state) == 301.0
+        assert fixture.read(chain[-1]) == 100.0
+        assert {(row.computed, row.hits) for row in trace.summary().rows} == {(1, 0)}
+        for number in links:
+            fixture.mass.set(state, float(number))
+            fixture.read(chain[number + 1])
+            fixture.read(chain[number])
     summary = trace.summary()
-    assert {row.computed for row in summary.rows} == {1}
-    assert summary.computed == 300
+    assert summary.reads == summary.computed + summary.hits == fixture.reads
 
 
-def test_of_a_cutoff_what_is_as_it_was_is_a_hit() -> None:
+def with_cutoff() -> tuple[Fixture, Entry, Entry]:
+    """The sign of the angle, whose values are compared, and what is below it; both realized."""
     fixture = Fixture(Stage.TOPOLOGY)
     sign = fixture.entry(
         "sign", (fixture.angle,), lambda s: float(fixture.angle(s)[0]) > 0, equal=True
@@ -327,12 +426,28 @@ def test_of_a_cutoff_what_is_as_it_was_is_a_hit() -> None:
     force = fixture.entry("force", (sign,), lambda s: not sign(s))
     realize(fixture.state, Stage.VELOCITY)
     force(fixture.state)
+    return fixture, sign, force
+
+
+def test_of_a_cutoff_what_is_as_it_was_is_a_hit() -> None:
+    fixture, _, force = with_cutoff()
     with fixture.state.trace() as trace:
         fixture.angle.set(fixture.state, [0.75])
         force(fixture.state)
     rows = trace.summary()
     assert (rows["arm.sign"].computed, rows["arm.sign"].unchanged) == (1, 1)
     assert (rows["arm.force"].computed, rows["arm.force"].hits) == (0, 1)
+
+
+def test_a_value_that_was_computed_to_be_compared_is_no_hit_when_it_is_read_first() -> None:
+    fixture, sign, force = with_cutoff()
+    with fixture.state.trace() as trace:
+        fixture.angle.set(fixture.state, [-1.0])
+        force(fixture.state)
+        sign(fixture.state)
+    rows = trace.summary()
+    assert (rows["arm.sign"].computed, rows["arm.sign"].hits) == (1, 1)
+    assert (rows["arm.force"].computed, rows["arm.force"].hits) == (1, 0)
 
 
 def test_threads_lose_no_event() -> None:
@@ -359,6 +474,24 @@ def test_events_beyond_the_most_are_counted_only() -> None:
     assert len(trace.events) == 3
     assert trace.num_dropped == 3 + 9 - 3
     assert trace.summary().reads == 12
+
+
+def test_control_c_is_raised_also_when_a_computation_has_just_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fixture = Fixture()
+    times = iter([1])
+
+    def clock() -> int:
+        for time in times:
+            return time
+        raise KeyboardInterrupt
+
+    with fixture.state.trace() as trace, monkeypatch.context() as patch:
+        patch.setattr("stagecache.state.traced_function.perf_counter_ns", clock)
+        with pytest.raises(KeyboardInterrupt):
+            fixture.tip(fixture.state)
+    assert trace.summary()["arm.tip"].computed == 1
 
 
 # ---------------------------------------------------------------------- blocks
@@ -510,7 +643,10 @@ def test_the_chrome_format_has_each_event_in_microseconds(tmp_path: Path) -> Non
     boxes = [e for e in found if e.get("cat") == "computation"]
     computations = events_of(trace, ComputationEvent)
     assert [e["dur"] for e in boxes] == [pytest.approx(c.seconds * 1e6) for c in computations]
-    assert all({"name", "ph", "pid", "tid"} <= e.keys() for e in found)
+    needed = {"M": {"args"}, "X": {"cat", "ts", "dur"}, "i": {"cat", "ts", "s"}}
+    for event in found:
+        assert event.keys() >= {"name", "ph", "pid", "tid"} | needed[event["ph"]]
+    assert [e["args"]["name"] for e in found if e["ph"] == "M"] == ["State 0", "thread 0"]
 
 
 class _Links(HTMLParser):
@@ -534,6 +670,32 @@ def test_the_timeline_is_a_page_without_any_link(tmp_path: Path) -> None:
     boxes = [box for box in picture if box.get("class") == "box "]
     assert len(boxes) == len(events_of(trace, ComputationEvent))
     assert "<iframe" in trace.timeline()._repr_html_()
+
+
+def boxes_of(page: str) -> list[str]:
+    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
+    return [box.get("class", "") for box in picture if box.tag == "svg"]
+
+
+def test_of_very_much_the_page_shows_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stagecache.state.timeline.MOST_BOXES", 2)
+    boxes = boxes_of(some_trace().timeline().to_html())
+    assert {kind: boxes.count(kind) for kind in set(boxes)} == {
+        "box ": 2,
+        "box stage": 2,
+        "box write": 2,
+    }
+
+
+def test_the_colours_of_entries_are_explained_and_several_states_are_named() -> None:
+    fixture = Fixture()
+    twin = fixture.state.copy()
+    with fixture.state.trace(twin) as trace:
+        fixture.tip(twin)
+        fixture.tip(fixture.state)
+    page = trace.timeline().to_html()
+    assert page.count("</i>arm.tip</span>") == 1
+    assert page.count('class="lane"') == len(boxes_of(page)) == 2
 
 
 def test_names_are_escaped_in_the_timeline() -> None:

@@ -58,7 +58,7 @@ class Joint(Subsystem):
         return Numbers(self.seed)
 
     @kinematics(x, v)
-    def n(self, state: State) -> Matrix:
+    def n(self, state: State) -> Any:
         shape = (self.nu + 1, self.nu)
         return np.eye(*shape) + 0.3 * np.sin(self.x(state)[0]) * self.numbers.normal(shape)
 
@@ -77,7 +77,7 @@ class Numbers:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def normal(self, shape: Any) -> Matrix:
+    def normal(self, shape: Any) -> Any:
         return np.random.default_rng(self.seed).normal(size=shape)
 
 
@@ -111,7 +111,7 @@ class Plain(Subsystem):
         return drag
 
     @acceleration_error()
-    def push(self, state: State) -> Matrix:
+    def push(self, state: State) -> Any:
         udot = state._contents.pools.whole["udot"]
         return Numbers(7).normal((1, state.nu)) @ udot * (1 + state.u[0] ** 2) - state.time
 
@@ -135,7 +135,7 @@ class Analytic(Plain):
         return multiply_n_right(state, self.a(state) * np.cos(self.phase(state)))
 
     @Plain.waves.bias
-    def waves_bias(self, state: State) -> Matrix:
+    def waves_bias(self, state: State) -> Any:
         bent = np.zeros(state.nq)
         start = self.joint.x.place(state).start
         bent[start : start + self.joint.nu + 1] = self.joint.ndot_v(state)
@@ -145,16 +145,16 @@ class Analytic(Plain):
         )
 
     @Plain.drag.jacobian
-    def drag_jacobian(self, state: State) -> Matrix:
+    def drag_jacobian(self, state: State) -> Any:
         return self.b(state) * np.cos(state.q[0] + state.time)
 
     @Plain.drag.bias
-    def drag_bias(self, state: State) -> Matrix:
+    def drag_bias(self, state: State) -> Any:
         rate = -np.sin(state.q[0] + state.time) * (self.qdot(state)[0] + 1)
         return self.b(state) @ state.u * rate
 
     @Plain.push.jacobian(prerequisites=lambda self: (self.system.u,))
-    def push_jacobian(self, state: State) -> Matrix:
+    def push_jacobian(self, state: State) -> Any:
         return Numbers(7).normal((1, state.nu)) * (1 + state.u[0] ** 2)
 
     @Plain.push.bias

@@ -4,7 +4,8 @@ import inspect
 
 from examples import every_declaration, pendulum
 
-from stagecache import Graph, System
+from stagecache import Graph, Subsystem, System, parameter
+from stagecache.graph.sources import class_body
 from stagecache.views.nodes import EdgeKind, Status
 from tests.system.models import Chain, Crane, Springs
 
@@ -48,6 +49,29 @@ def test_entries_say_what_declares_them_and_where() -> None:
             )
 
 
+def test_variables_say_where_they_are_declared() -> None:
+    rope = every_declaration.Rope(2)
+    graph = System(rope).graph
+    file = inspect.getsourcefile(every_declaration)
+    lines = inspect.getsource(every_declaration).splitlines()
+    declared = [n for n in graph if n.kind == "variable" and n.line]
+    assert {n.path for n in graph if n.kind == "variable"} - {n.path for n in declared} == {
+        *("time", "q", "u", "z", "u_weights", "z_weights", "qerr_weights", "uerr_weights"),
+        *("rope.q", "rope.u", "rope.z"),
+    }
+    for node in declared:
+        assert node.file == file
+        name = node.path.removeprefix("rope.").partition("[")[0]
+        assert f"{name} = " in lines[node.line - 1], node
+
+
+def test_what_is_not_declared_in_a_class_has_no_source() -> None:
+    assert class_body() == ("", 0)
+    made = parameter(1.0)
+    cls = type("Late", (Subsystem,), {"mass": made})
+    assert System(cls()).graph["late.mass"].file == ""
+
+
 def test_items_of_families_have_paths_of_their_own() -> None:
     graph = System(Springs(2)).graph
     node = graph["springs.force[1]"]
@@ -70,14 +94,17 @@ def test_every_kind_of_declaration_is_there() -> None:
 
 
 def test_subsystems_depend_on_each_other() -> None:
-    graph = pendulum.make_system().graph
+    graph = pendulum.system().graph
     assert graph.path_between("pendulum.angle", "anchor.torque") == (
         "pendulum.angle",
         "pendulum.tip",
         "anchor.torque",
     )
     kinds = [e.kind for e in graph.edges if e.source == "pendulum.angle"]
-    assert sorted(kinds) == [EdgeKind.INVALIDATES, EdgeKind.PART, EdgeKind.PREREQUISITE]
+    assert sorted(kinds) == [EdgeKind.PART, EdgeKind.PREREQUISITE]
+    assert graph.path_between("pendulum.angle", "stage Position") == (
+        *("pendulum.angle", "pendulum.q", "q", "stage Position"),
+    )
 
 
 def test_a_graph_has_a_view_as_well() -> None:

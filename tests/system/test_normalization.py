@@ -63,8 +63,8 @@ def test_they_have_rows_of_qerr_and_of_nothing_else() -> None:
     assert [c.is_normalization for c in constraint_rows(state)] == [False, True, False]
     assert (position_rows(state).tolist(), normalization_rows(state).tolist()) == ([0, 2], [1])
     assert np.allclose(state.qerr, [0.25, 0, 0.8])
-    assert np.allclose(normalization_jacobian(state), [[0, 0.6, 0.8]])
-    assert np.allclose(position_jacobian(state), [[1, 0], [0, 0.6]], atol=1e-9)
+    assert np.allclose(normalization_jacobian(state), [[0.0, 0.6, 0.8]])
+    assert np.allclose(position_jacobian(state), [[1.0, 0.0], [0.0, 0.6]], atol=1e-9)
     assert np.allclose(velocity_jacobian(state), position_jacobian(state))
     assert np.allclose(state.uerr, [2.0, 1.8])
 

@@ -1,7 +1,7 @@
 """Profiles: who costs most, who is computed in vain, and what is suggested."""
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -92,9 +92,9 @@ def test_an_entry_that_names_a_stage_is_told_what_to_name() -> None:
     assert (entry.computed, entry.recomputed, entry.unchanged) == (20, 19, 19)
     assert entry.changed == {"time": 19}
     assert entry.suggestion == (
-        "contact.by_stage was recomputed 19 times and came out the same 19 times; 19 of them only "
-        "time had changed. It reads nothing but contact.stiffness, contact.depth: name that as "
-        "prerequisites=(...), not the stage"
+        "contact.by_stage was recomputed 19 times and came out the same every time; 19 of them "
+        "only time had changed. It read nothing but contact.stiffness, contact.depth: if it never "
+        "does, name that as prerequisites=(...), not the stage"
     )
     (write,) = found.writes
     assert (write.variable, write.writes, write.invalidated) == ("time", 20, 38)
@@ -103,13 +103,13 @@ def test_an_entry_that_names_a_stage_is_told_what_to_name() -> None:
 
 def test_a_stage_beside_prerequisites_is_told_to_be_left_away() -> None:
     assert suggestion_for(profiled(write_time), "contact.with_stage").endswith(
-        "leave depends_on away, so that its prerequisites alone decide"
+        "if it never reads anything but its prerequisites, leave depends_on away"
     )
 
 
 def test_a_prerequisite_that_is_not_read_is_named() -> None:
     assert suggestion_for(profiled(write_title), "contact.in_excess").endswith(
-        "It did not read contact.title: do not name that as a prerequisite"
+        "It did not read contact.title: if it never does, do not name that as a prerequisite"
     )
 
 
@@ -124,8 +124,8 @@ def test_what_comes_out_equal_is_told_to_be_compared() -> None:
 def test_a_whole_that_is_written_is_told_to_be_written_in_blocks() -> None:
     found = profiled(write_all_q)
     (write,) = found.writes
-    assert write.suggestion.endswith("write only the blocks that change, each by its handle")
-    assert suggestion_for(found, "contact.force").endswith("Write that only where it changes")
+    assert write.suggestion.endswith("write the blocks that do, each by its handle")
+    assert suggestion_for(found, "contact.force").endswith("write it only where it changes")
 
 
 def test_what_has_no_handle_is_told_to_be_apart() -> None:
@@ -139,7 +139,147 @@ def test_what_has_no_handle_is_told_to_be_apart() -> None:
             contact.of_rates(state)
 
     text = suggestion_for(profile(system, run), "contact.of_rates")
-    assert "It reads qdot, for which it needs stage Velocity" in text
+    assert "It reads qdot, for which it may need stage Velocity" in text
+
+
+# ---------------------------------------------------------------------- what would be wrong
+
+
+class Tricky(Subsystem):
+    """Entries of which a hasty suggestion would make a wrong value, or no difference."""
+
+    depth = q_variable(0.1)
+    offset = q_variable(0.2)
+    title = parameter("tricky")
+
+    @cached(prerequisites=(depth,), depends_on=Stage.POSITION)
+    def total(self, state: State) -> float:
+        return self.depth(state) + self.offset(state)
+
+    @cached(depends_on=Stage.POSITION)
+    def slope(self, state: State) -> float:
+        return float(state.copy().q[0])
+
+    @cached(depends_on=Stage.POSITION)
+    def number(self, state: State) -> int:
+        return state.nq
+
+    @cached(depends_on=Stage.POSITION)
+    def is_written(self, state: State) -> bool:
+        return self.offset.version(state) > 0
+
+    @cached(prerequisites=(total,))
+    def twice(self, state: State) -> float:
+        return 2 * self.total(state)
+
+    @cached(prerequisites=(depth,))
+    def sign(self, state: State) -> bool:
+        return self.depth(state) > 0
+
+    @cached(prerequisites=(sign, depth))
+    def force(self, state: State) -> float:
+        return self.depth(state) if self.sign(state) else 0.0
+
+    @cached(prerequisites=(depth,))
+    def log(self, state: State) -> list[float]:
+        self._log.append(self.depth(state))
+        return self._log
+
+    _log: ClassVar[list[float]] = []
+
+
+def suggested(entry: str, write: Any) -> str:
+    tricky = Tricky()
+    system = System(tricky)
+
+    def run(state: State) -> None:
+        for number in range(5):
+            write(tricky, state, number)
+            system.realize(state, Stage.POSITION)
+            getattr(tricky, entry)(state)
+
+    return suggestion_for(profile(system, run), f"tricky.{entry}")
+
+
+def test_what_is_read_under_a_stage_is_to_be_named_before_that_is_left_away() -> None:
+    assert suggested("total", write_time).endswith(
+        "name tricky.offset as prerequisites, too, and leave depends_on away"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "read"), [("slope", "a copy of the State"), ("number", "the number of q")]
+)
+def test_a_read_of_what_cannot_be_named_is_none_of_nothing(entry: str, read: str) -> None:
+    assert f"It reads {read}, for which it may need" in suggested(entry, write_time)
+
+
+def test_the_version_of_a_variable_is_read_as_the_variable() -> None:
+    assert "It read nothing but tricky.offset" in suggested("is_written", write_time)
+
+
+def test_no_stage_is_told_to_be_left_away_that_comes_from_a_prerequisite() -> None:
+    assert suggested("twice", write_time) == ""
+
+
+def test_no_comparison_is_suggested_that_would_save_nothing() -> None:
+    assert "equal=" not in suggested("sign", write_depth)
+
+
+def test_what_may_have_been_changed_in_place_is_not_said_to_be_the_same() -> None:
+    assert suggested("log", write_depth) == ""
+
+
+class Dynamic(Subsystem):
+    """Allocates its entries when its Model stage is realized."""
+
+    stiffness = parameter(100.0)
+    entries: ClassVar[list[Any]] = []
+
+    def realize_model(self, state: State) -> None:
+        mine = state[self]
+        options = (Stage.TOPOLOGY, Stage.INFINITY)
+        first = mine.allocate_cache_entry_with_prerequisites(
+            *options, (self.stiffness,), compute=lambda s: 1.0, name="first"
+        )
+        second = mine.allocate_cache_entry_with_prerequisites(
+            *options, (first,), compute=first, name="second"
+        )
+        self.entries[:] = [first, second]
+
+
+@pytest.mark.parametrize("last", [Stage.REPORT, Stage.MODEL])
+def test_entries_may_be_forgotten_by_the_run(last: Stage) -> None:
+    dynamic = Dynamic()
+    system = System(dynamic)
+
+    def run(state: State) -> None:
+        for number in range(8):
+            if number % 4 == 0:
+                state.invalidate_all(Stage.MODEL)
+                system.realize(state)
+            dynamic.stiffness.set(state, float(number))
+            for entry in dynamic.entries:
+                entry(state)
+        state.invalidate_all(last)
+
+    found = profile(system, run)
+    assert [(e.entry, e.computed) for e in sorted(found.entries, key=lambda e: e.entry)] == [
+        ("dynamic.first", 8),
+        ("dynamic.second", 8),
+    ]
+    assert bool(suggestion_for(found, "dynamic.first")) == (last == Stage.REPORT)
+    (write,) = [write for write in found.writes if write.writes]
+    assert "invalidates=" not in write.suggestion  # it is a prerequisite of the one, and of both
+
+
+def test_nothing_is_suggested_where_nothing_was_written() -> None:
+    def roll_back(tricky: Tricky, state: State, number: int) -> None:
+        if number:
+            state.rollback(state.checkpoint())
+        tricky.sign.invalidate(state)
+
+    assert suggested("sign", roll_back) == ""
 
 
 def test_it_prints_and_goes_to_json() -> None:

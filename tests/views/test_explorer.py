@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,20 @@ def test_what_is_lit_differs_in_colour_whatever_its_kind_and_status(browser: Bro
     assert above != below
 
 
+def test_only_lines_between_what_is_lit_are_seen(browser: Browser) -> None:
+    view = pendulum()
+    browser.open(view)
+    browser.click("pendulum.tip")
+    script = (
+        "return [...document.querySelectorAll('.edge')]"
+        ".filter(e => getComputedStyle(e).display !== 'none')"
+        ".map(e => [e.dataset.source, e.dataset.target])"
+    )
+    seen = {tuple(ends) for ends in browser.driver.execute_script(script)}
+    ways = (view.upstream_of("pendulum.tip"), view.downstream_of("pendulum.tip"))
+    assert seen == {(e.source, e.target) for way in ways for e in way.edges}
+
+
 def test_a_click_beside_all_nodes_and_escape_light_all_again(browser: Browser) -> None:
     browser.open(pendulum())
     for clear in (lambda: browser.press(browser.keys.ESCAPE), browser.find("#picture svg").click):
@@ -337,6 +352,46 @@ def test_filters_leave_what_was_asked_for(browser: Browser) -> None:
 # ---------------------------------------------------------------------- moving
 
 
+def test_titles_are_seen_as_long_as_their_column_and_band_are(browser: Browser) -> None:
+    nodes = [NodeInfo(f"arm.n{i}", "entry", "", "arm", "Position") for i in range(20)]
+    edges = [EdgeInfo(one.path, other.path) for one, other in pairwise(nodes)]
+    last = NodeInfo("arm.last", "entry", "", "arm", "Velocity")
+    browser.resize(SIZES["narrow"])
+    browser.open(GraphView([*nodes, last], edges))
+    browser.press("/", "n12", browser.keys.ENTER)
+    script = (
+        "return [...document.querySelectorAll('.stage-title, .subsystem')].filter(t => {"
+        " const {left, right} = t.getBoundingClientRect(); return left >= 0 && right <= innerWidth"
+        "}).map(t => t.firstChild.data)"
+    )
+    assert set(browser.driver.execute_script(script)) == {"Position", "arm"}
+    browser.press("0")
+    assert set(browser.driver.execute_script(script)) == {"Position", "Velocity", "arm"}
+
+
+def test_what_was_not_seen_is_shown_in_the_middle(browser: Browser) -> None:
+    browser.open(random_view(500))
+    browser.press("/", "item 499", browser.keys.ENTER)
+    script = (
+        "const middle = e => { const {left, right, top, bottom} = e.getBoundingClientRect();"
+        " return [(left + right) / 2, (top + bottom) / 2] };"
+        "const [x, y] = middle(document.querySelector('.node.chosen rect'));"
+        "const [toX, toY] = middle(document.querySelector('#picture'));"
+        "return [x - toX, y - toY]"
+    )
+    right, down = browser.driver.execute_script(script)
+    assert abs(down) < 2
+    assert abs(right) < SIZES["wide"][0] / 2 - 50
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_labels_can_be_read_at_first(browser: Browser, size: str) -> None:
+    browser.resize(SIZES[size])
+    browser.open(random_view(500))
+    script = "return document.querySelector('.node text').getScreenCTM().a * 12"
+    assert browser.driver.execute_script(script) > 10
+
+
 def test_the_wheel_zooms_and_dragging_moves_without_choosing(browser: Browser) -> None:
     from selenium.webdriver.common.action_chains import ActionChains  # noqa: PLC0415
     from selenium.webdriver.common.actions.wheel_input import ScrollOrigin  # noqa: PLC0415
@@ -426,6 +481,16 @@ def test_the_page_fits_the_window(browser: Browser, number: int, size: str, them
     )
     assert overflow == [0, 0]
     browser.keep(f"{number}-{size}-{theme}")
+
+
+def test_the_program_leaves_nothing_on_the_window(browser: Browser) -> None:
+    names = "return Object.getOwnPropertyNames(window)"
+    empty = browser.folder / "empty.html"
+    empty.write_text("<!DOCTYPE html><title>empty</title>", encoding="utf-8")
+    browser.driver.get(empty.as_uri())
+    before = set(browser.driver.execute_script(names))
+    browser.open(pendulum())
+    assert set(browser.driver.execute_script(names)) - before == set()
 
 
 def test_all_of_the_picture_is_printed(browser: Browser) -> None:

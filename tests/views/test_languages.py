@@ -49,6 +49,14 @@ def test_dot_escapes_what_would_be_a_command() -> None:
     assert 'label="a\\"\\\\N&amp;lt;"' in text
 
 
+def test_dot_tells_what_is_not_valid_by_borders_too() -> None:
+    text = pendulum().to_dot()
+    borders = dict(re.findall(r'label="(\w+)", .*style="filled,(\w+)"', text))
+    assert borders["Instance"] == "solid"  # realized
+    assert borders["tip"] == "dashed"  # stale
+    assert borders["energy"] == "dotted"  # waits
+
+
 def test_mermaid_has_each_node_and_edge() -> None:
     text = pendulum().to_mermaid()
     assert text.startswith("flowchart LR\n")
@@ -57,7 +65,9 @@ def test_mermaid_has_each_node_and_edge() -> None:
     assert '  subgraph s1["pendulum"]\n' in text
     assert "  n3 --> n5\n" in text
     assert "  n3 -.->|invalidates| n0\n" in text
-    assert "  classDef stale " in text
+    assert '    n4(["angle"]):::variable\n' in text
+    (stale,) = re.findall(r"^  classDef stale (.*)$", text, re.MULTILINE)
+    assert stale == "fill:#fde7bd,stroke:#a86400,color:#1c2733,stroke-dasharray:5 3"
 
 
 @given(views())

@@ -128,3 +128,18 @@ def test_an_empty_view_has_a_layout() -> None:
 def test_a_curve_is_straight_where_layers_are_passed() -> None:
     assert curve([(0, 0), (4, 0), (20, 10), (30, 10)]) == "M0,0L4,0C12,0 12,10 20,10L30,10"
     assert curve([(0, 5), (4, 5), (20, 5), (30, 5)]) == "M0,5L4,5L20,5L30,5"
+
+
+def test_a_picture_of_too_many_lines_has_no_bends() -> None:
+    view = random_view(4000)
+    layout = layout_of(view)
+    assert {len(route.points) for route in layout.routes} == {4}
+    bands = {band.subsystem: band for band in layout.bands}
+    inside = [(layout.boxes[node.path], bands[node.subsystem]) for node in view]
+    assert all(b.y <= box.y and box.y + box.height <= b.y + b.height for box, b in inside)
+
+
+def test_many_lines_between_few_nodes_have_no_bends() -> None:
+    nodes = [NodeInfo(f"n{i}", "entry") for i in range(100)]
+    view = GraphView(nodes, [EdgeInfo(a.path, b.path) for a, b in combinations(nodes, 2)])
+    assert {len(route.points) for route in layout_of(view).routes} == {4}

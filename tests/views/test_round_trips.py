@@ -107,6 +107,20 @@ def test_what_is_no_such_document_is_refused(text: str, what: str) -> None:
         GraphView.from_json(text)
 
 
+@pytest.mark.parametrize("stages", ["Time", ["Time"], "3", None])
+def test_stages_of_another_type_are_refused(stages: object) -> None:
+    with pytest.raises(GraphFormatError, match="stages that are no JSON array"):
+        GraphView.from_networkx(nx.DiGraph(stages=stages))
+
+
+@pytest.mark.parametrize("kind", [3, "edge"])
+def test_a_node_of_another_kind_is_refused(kind: object) -> None:
+    graph = nx.DiGraph()
+    graph.add_node("angle", kind=kind)
+    with pytest.raises(GraphFormatError, match="a wrong node"):
+        GraphView.from_networkx(graph)
+
+
 @pytest.mark.parametrize("status", [3, "valid"])
 def test_an_attribute_of_another_type_is_refused(status: object) -> None:
     graph = nx.DiGraph()

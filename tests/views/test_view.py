@@ -49,6 +49,12 @@ def test_brackets_in_patterns_stand_for_themselves() -> None:
     assert view.find("force[*]") == view.nodes
 
 
+def test_all_nodes_are_kept_in_order_for_those_who_ask_often() -> None:
+    view = pendulum()
+    assert view.nodes is view.nodes
+    assert view.nodes == tuple(view)
+
+
 def test_two_nodes_of_one_path_are_refused() -> None:
     with pytest.raises(DuplicatePathError, match="node 'a'"):
         GraphView([NodeInfo("a", "entry"), NodeInfo("a", "variable")], [])

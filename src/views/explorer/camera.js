@@ -3,7 +3,7 @@
 const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
 const whole = { width, height };
 const camera = { x: 0, y: 0, scale: 1, isMoved: false, isPrinting: false };
-const LEGIBLE = 0.6;
+const LEGIBLE = 0.85;
 
 function show() {
   if (camera.isPrinting) return;
@@ -13,15 +13,23 @@ function show() {
   keepTitles(x, y);
 }
 
-/** Titles of columns stay at the upper edge, those of bands at the left one. */
+const titlesOf = (name) => [...svg.querySelectorAll(name)].map((shape) => ({
+  shape, x: Number(shape.getAttribute("x")), y: Number(shape.getAttribute("y")),
+  width: shape.getBBox().width,
+}));
+const columnTitles = titlesOf(".stage-title");
+const bandTitles = titlesOf(".subsystem");
+
+/** Titles of columns stay at the upper edge, those of bands at the left one, both inside of these. */
 function keepTitles(x, y) {
-  for (const title of svg.querySelectorAll(".stage-title")) {
-    const top = shift + Number(title.getAttribute("y")) - 15;
-    title.setAttribute("transform", `translate(0 ${Math.max(0, y - top)})`);
-  }
-  for (const title of svg.querySelectorAll(".subsystem")) {
-    const left = Number(title.getAttribute("x")) - 6;
-    title.setAttribute("transform", `translate(${Math.max(0, x - left)} 0)`);
+  columnTitles.forEach((title, number) => {
+    const end = number + 1 < columnTitles.length ? columnTitles[number + 1].x : whole.width;
+    const right = Math.min(Math.max(0, x + 8 - title.x), Math.max(0, end - title.x - title.width - 12));
+    const down = Math.max(0, y - (shift + title.y - 15));
+    title.shape.setAttribute("transform", `translate(${right} ${down})`);
+  });
+  for (const title of bandTitles) {
+    title.shape.setAttribute("transform", `translate(${Math.max(0, x + 6 - title.x)} 0)`);
   }
 }
 
@@ -51,11 +59,10 @@ function pan(right, down) {
   show();
 }
 
-/** Move as far as needed for a node to be seen and read. */
+/** Have a node be seen and read: where it is, or else in the middle. */
 function reveal(node) {
   if (camera.scale < LEGIBLE) zoom(LEGIBLE / camera.scale);
-  const missing = (at, size, margin) =>
-    Math.max(0, Math.min(margin, size / 2) - at) + Math.min(0, Math.max(size - margin, size / 2) - at);
+  const missing = (at, size, margin) => (at < margin || at > size - margin ? size / 2 - at : 0);
   const right = missing((node.x - camera.x) * camera.scale, svg.clientWidth, node.half * camera.scale + 16);
   const down = missing((node.y - camera.y) * camera.scale, svg.clientHeight, 40);
   if (right || down) pan(right, down);

@@ -1,6 +1,5 @@
-"use strict";
-// The program of the page: this file and those that follow it, as one. Here: nodes and edges. They
-// come in the same order in the picture as in the data.
+// The program of the page: this file and those that follow it, as one module. Here: nodes and edges.
+// They come in the same order in the picture as in the data.
 
 const byId = (id) => document.getElementById(id);
 const svg = document.querySelector("#picture svg");

@@ -123,7 +123,8 @@ function tellChoice(node) {
 
 function tellHelp() {
   make(panel, "h2", `${nodes.length} nodes, ${edges.length} edges`);
-  make(panel, "p", "Click a node to see what it depends on and what depends on it.", "hint");
+  make(panel, "p", "Click a node to see what it depends on and what depends on it. "
+    + "Drag the picture to move it; the wheel or two fingers zoom.", "hint");
   const keys = [
     ["/", "search"], ["← ↑ ↓ →", "go to the next node"], ["Enter", "choose it"],
     ["w", "what if it is written"], ["+ − 0", "zoom in, out, show all"], ["Esc", "back"],

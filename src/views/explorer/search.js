@@ -8,8 +8,9 @@ function search() {
   const found = !words.length ? [] : nodes.filter(
     (node) => node.isShown && words.every((word) => node.words.includes(word)));
   const isNamed = (node) => words.every((word) => node.path.toLowerCase().includes(word));
+  const isFound = new Set(found);
   found.sort((one, other) => isNamed(other) - isNamed(one));
-  for (const node of nodes) node.shape.classList.toggle("found", found.includes(node));
+  for (const node of nodes) node.shape.classList.toggle("found", isFound.has(node));
   results.replaceChildren();
   results.hidden = !words.length;
   for (const node of found.slice(0, MOST_FOUND)) {

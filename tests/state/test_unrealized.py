@@ -64,6 +64,17 @@ def test_a_stage_that_was_invalidated() -> None:
     )
 
 
+def test_an_entry_that_was_presumed_computed() -> None:
+    state = state_of("arm")
+    mass = state[0].allocate_discrete_variable(Stage.REPORT, 1.0, name="mass")
+    state[0].allocate_cache_entry_with_prerequisites(POSITION, POSITION, (mass,), name="pull")
+    realize(state, POSITION)
+    mass.set(state, 2.0)
+    assert reason(state, 0) == (
+        "stale since a change of discrete variable 'mass' of subsystem 0 'arm' (now version 2)"
+    )
+
+
 def test_an_explicit_invalidation_upstream() -> None:
     state = build()
     state[0].mark_cache_value_not_realized(0)
