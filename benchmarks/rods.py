@@ -25,7 +25,6 @@ from stagecache import (
     u_variable,
 )
 from stagecache.system.project_options import ProjectOptions, ProjectResults
-from stagecache.system.projection import project_q, project_u
 
 Vector = NDArray[np.float64]
 
@@ -126,8 +125,8 @@ class Chain:
 
     def project_q(self, _: int) -> ProjectResults:
         """Move q back."""
-        return project_q(self.system, self.state, options=OPTIONS)
+        return self.system.project_q(self.state, options=OPTIONS)
 
     def project_u(self, _: int) -> ProjectResults:
         """Move u back."""
-        return project_u(self.system, self.state, options=OPTIONS)
+        return self.system.project_u(self.state, options=OPTIONS)

@@ -25,6 +25,10 @@ def _idle(count: int) -> str:
     return f"project_q, {count:,} rods, within the accuracy already"
 
 
+def _counted(iterations: int) -> str:
+    return f"{iterations} iteration{'s' if iterations > 1 else ''}"
+
+
 def project_q(count: int) -> Build:
     """Return the row of projecting q; a note says how many iterations it takes."""
 
@@ -32,7 +36,7 @@ def project_q(count: int) -> Build:
         chain = Chain(count)
         chain.leave_q(0)
         iterations = chain.project_q(0).num_iterations
-        return Prepared(chain.leave_q, chain.project_q, note=f"{iterations} iterations")
+        return Prepared(chain.leave_q, chain.project_q, note=_counted(iterations))
 
     return build
 
@@ -44,7 +48,7 @@ def project_u(count: int) -> Build:
         chain = Chain(count)
         chain.leave_u(0)
         iterations = chain.project_u(0).num_iterations
-        return Prepared(chain.leave_u, chain.project_u, note=f"{iterations} iterations")
+        return Prepared(chain.leave_u, chain.project_u, note=_counted(iterations))
 
     return build
 

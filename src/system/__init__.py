@@ -3,6 +3,7 @@
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.auto_update import auto_update
 from stagecache.system.computations import cached
+from stagecache.system.constrained import AbstractConstrainedSystem
 from stagecache.system.constraint_errors import (
     acceleration_error,
     position_error,
@@ -31,7 +32,12 @@ from stagecache.system.families import (
     u_variable_family,
     z_variable_family,
 )
+from stagecache.system.kinematic_operators import KinematicBlock, kinematic_blocks
+from stagecache.system.kinematics import kinematics
+from stagecache.system.normalization import normalization_error
 from stagecache.system.profile import EntryProfile, Profile, WriteProfile, profile
+from stagecache.system.project_options import ProjectOptions, ProjectResults, ProjectStatus
+from stagecache.system.quaternions import quaternion_kinematics, quaternion_normalization
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.system import System
@@ -45,6 +51,7 @@ from stagecache.system.variables import (
 )
 
 __all__ = [
+    "AbstractConstrainedSystem",
     "AbstractDeclaration",
     "AbstractDecoration",
     "AbstractSystem",
@@ -60,7 +67,11 @@ __all__ = [
     "DefaultSystemSubsystem",
     "EntryProfile",
     "Family",
+    "KinematicBlock",
     "Profile",
+    "ProjectOptions",
+    "ProjectResults",
+    "ProjectStatus",
     "Subsystem",
     "System",
     "SystemStatistics",
@@ -73,13 +84,18 @@ __all__ = [
     "discrete",
     "discrete_family",
     "event_trigger",
+    "kinematic_blocks",
+    "kinematics",
     "modeling_option",
+    "normalization_error",
     "parameter",
     "parameter_family",
     "position_error",
     "profile",
     "q_variable",
     "q_variable_family",
+    "quaternion_kinematics",
+    "quaternion_normalization",
     "u_variable",
     "u_variable_family",
     "velocity_error",

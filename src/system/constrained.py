@@ -1,8 +1,7 @@
 """What a System does with its kinematics, prescribed motion, constraints and fast variables."""
 
-from numpy.typing import ArrayLike, NDArray
-
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage

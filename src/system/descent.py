@@ -22,8 +22,9 @@ import numpy as np
 from attrs import frozen
 
 from stagecache.state.handles import Vector
+from stagecache.system.manifolds import AbstractManifold
 from stagecache.system.project_options import ProjectOptions, ProjectStatus
-from stagecache.system.tangents import AbstractManifold, AbstractTangent
+from stagecache.system.tangents import Tangent
 
 MOST_ITERATIONS: Final = 50
 MOST_LOCAL_ITERATIONS: Final = 10
@@ -56,14 +57,14 @@ class Outcome:
     num_iterations : int
     norm : float
         Of the State as it was left.
-    tangent : AbstractTangent or None
+    tangent : Tangent or None
         The last one, if it is that of the State as it was left.
     """
 
     status: ProjectStatus
     num_iterations: int
     norm: float
-    tangent: AbstractTangent | None
+    tangent: Tangent | None
 
 
 @final
@@ -83,18 +84,16 @@ class Descent:
         self._start = manifold.values
         self._was_normalized = manifold.normalize(self._goal / 10)
         self._values = manifold.values
-        self._errors = manifold.errors * manifold.weights
+        self._errors = manifold.weighted_errors
         self._size = float(np.linalg.norm(self._errors))
-        self._tangent: AbstractTangent | None = None
+        self._tangent: Tangent | None = None
         self._is_fresh = False
 
     def run(self) -> Outcome:
         """Go as far as the options ask for, or as it leads. Makes at least one iteration."""
         options = self._options
         if self._was_normalized and norm_of(self._errors, options) <= self._goal:
-            return Outcome(
-                ProjectStatus.SUCCEEDED, 1, norm_of(self._errors, options), self._tangent
-            )
+            return Outcome(ProjectStatus.SUCCEEDED, 1, norm_of(self._errors, options), None)
         most = MOST_LOCAL_ITERATIONS if options.local_only else MOST_ITERATIONS
         iterations = 0
         failed = ProjectStatus.FAILED_TO_CONVERGE
@@ -126,6 +125,7 @@ class Descent:
             return None
         if self._goes_to(step, 1e-4 * gain):
             return None
+        self._manifold.move_to(self._values)
         if not self._is_fresh:
             self._tangent = None
             return self._step()
@@ -136,7 +136,7 @@ class Descent:
                 for factor in 0.5 ** np.arange(MOST_HALVINGS):
                     if self._goes_to(factor * change, 1e-4 * factor * part):
                         return None
-        self._manifold.move_to(self._values)
+            self._manifold.move_to(self._values)
         size = np.max(np.abs(step), initial=0.0)
         reach = np.max(np.abs(self._values), initial=0.0)
         if best <= HARDLY or size <= ROUNDING * reach:
@@ -154,7 +154,7 @@ class Descent:
             return False
         self._manifold.move_to(values)
         self._manifold.normalize(self._goal / 10)
-        errors = self._manifold.errors * self._manifold.weights
+        errors = self._manifold.weighted_errors
         size = float(np.linalg.norm(errors))
         if not size < (1 - gain) * self._size:  # nor if it is no number
             return False

@@ -23,7 +23,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from scipy.sparse import block_array, csr_array, eye_array, issparse
+from scipy.sparse import block_array, csr_array, diags_array, issparse
 from scipy.sparse.linalg import splu
 
 from stagecache.errors import NotANumberError, ShapeError
@@ -195,7 +195,8 @@ class _Sparse:
         self._a = matrix / self._scale
         self._at = self._a.T.tocsr()
         m, n = matrix.shape
-        augmented = block_array([[eye_array(n), self._at], [self._a, -DELTA * eye_array(m)]])
+        one, delta = diags_array(np.ones(n)), diags_array(np.full(m, -DELTA))
+        augmented = block_array([[one, self._at], [self._a, delta]])
         self._lu = splu(
             augmented.tocsc(),
             permc_spec="MMD_AT_PLUS_A",

@@ -19,6 +19,12 @@ from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.descent import Descent, Outcome, norm_of
+from stagecache.system.manifolds import (
+    AbstractManifold,
+    ConstrainedSystem,
+    PositionManifold,
+    VelocityManifold,
+)
 from stagecache.system.project_options import ProjectOptions, ProjectResults, ProjectStatus
 from stagecache.system.projection_refusals import (
     check_estimate,
@@ -27,12 +33,6 @@ from stagecache.system.projection_refusals import (
     one_of,
     options_of,
     worst_of,
-)
-from stagecache.system.tangents import (
-    AbstractManifold,
-    ConstrainedSystem,
-    PositionManifold,
-    VelocityManifold,
 )
 
 
@@ -152,7 +152,7 @@ def _moved(
         Unless the options do not want that.
     """
     state, errors = manifold.state, manifold.errors
-    norm = norm_of(errors * manifold.weights, options)
+    norm = norm_of(manifold.weighted_errors, options)
     results = ProjectResults(
         ProjectStatus.SUCCEEDED,
         norm_on_entrance=norm,
@@ -182,7 +182,7 @@ def _moved(
         if not results.has_succeeded:
             results = evolve(results, any_change_made=False)
             left = worst_of(manifold, manifold.errors)
-            has_freedom = manifold.tangent().has_freedom
+            has_freedom = manifold.tangent().has_freedom or manifold.can_be_normalized
             state.rollback(mark)
             return failed(manifold, options, results, left, has_freedom=has_freedom), False
         if not results.any_change_made:
@@ -195,7 +195,7 @@ def _moved(
 
 def _remove_normal_part(manifold: AbstractManifold, outcome: Outcome, estimate: Vector) -> bool:
     tangent = outcome.tangent or manifold.tangent()
-    part = tangent.normal_part(estimate, manifold.errors * manifold.weights)
+    part = manifold.normal_part(tangent, estimate)
     estimate -= part
     return bool(np.any(part))
 

@@ -14,8 +14,8 @@ from stagecache.errors import (
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
 from stagecache.system.constraint_rows import constraint_rows
+from stagecache.system.manifolds import AbstractManifold
 from stagecache.system.project_options import ProjectOptions, ProjectResults, WorstError
-from stagecache.system.tangents import AbstractManifold
 
 
 def worst_of(manifold: AbstractManifold, errors: Vector) -> WorstError | None:
@@ -58,8 +58,9 @@ def failed(
     status = results.exit_status
     what, cure = status.message, status.cure
     expected = f"the {options.norm_name} of weighted errors at most {options.accuracy:g}"
+    plural = "s" if results.num_iterations > 1 else ""
     got = f"{worst}; the norm is {results.norm_on_exit:.3g} after {results.num_iterations} "
-    got += f"iterations, and was {results.norm_on_entrance:.3g}"
+    got += f"iteration{plural}, and was {results.norm_on_entrance:.3g}"
     if not np.isfinite(results.norm_on_entrance):
         what, got = "an error is not finite", str(worst)
         cure = "look at what its computation reads in that State"

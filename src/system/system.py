@@ -30,7 +30,7 @@ from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import DEFAULT, FROZEN, REALIZING
 from stagecache.state.state import State
-from stagecache.system.abstract_system import AbstractSystem
+from stagecache.system.constrained import AbstractConstrainedSystem
 from stagecache.system.cures import cure_of
 from stagecache.system.declaration import source_of
 from stagecache.system.realizing import Schedule
@@ -50,7 +50,7 @@ from stagecache.views.view import GraphView
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
 
 
-class System(AbstractSystem):
+class System(AbstractConstrainedSystem):
     """A model made of subsystems.
 
     A System is const once its topology is realized: all that varies is in States, of which it
@@ -443,6 +443,9 @@ class System(AbstractSystem):
             self._schedule.realize(state, contents, stage, self._statistics._realizations)
         finally:
             contents.guard = guard
+
+    def _require_own(self, state: State) -> None:
+        self._contents_of(state)
 
     def _contents_of(self, state: State) -> Contents:
         """What is in a State of this System."""

@@ -21,21 +21,9 @@ from stagecache import (
     velocity_error,
 )
 from stagecache.state.handles import Vector
-from stagecache.system import prescribing
-from stagecache.system.projection import project_q, project_u
 from stagecache.system.quaternions import quaternion_kinematics, quaternion_normalization
 
 TIME_SCALE = 0.1  # the default
-
-
-class ConstrainedSystem(System):
-    """A System that can be projected by the functions of `stagecache.system.projection`."""
-
-    def prescribe_q(self, state: State) -> bool:
-        return prescribing.prescribe_q(state)
-
-    def prescribe_u(self, state: State) -> bool:
-        return prescribing.prescribe_u(state)
 
 
 # ---------------------------------------------------------------------- small models
@@ -89,7 +77,7 @@ class Loop(Subsystem):
 
 def projecting(*subsystems: Subsystem, stage: Stage = Stage.VELOCITY) -> tuple[Any, State]:
     """A System of these, and a State of it realized to that stage."""
-    system = ConstrainedSystem(*subsystems)
+    system = System(*subsystems)
     state = system.realize_topology().copy()
     system.realize(state, stage)
     return system, state
@@ -234,7 +222,7 @@ class RandomModel:
             combine = np.concatenate([combine, np.zeros((1, self.num_ties))])
         self.coefficients = Coefficients(g, h, self.curvature, c, s, s @ self.u, combine, constant)
         self.combined = sums
-        self.system = ConstrainedSystem()
+        self.system = System()
         for i, part in enumerate(parts):
             self.system.adopt_subsystem(part, f"part_{i}")
         self.system.adopt_subsystem((DeclaredTies if self.is_declared else Ties)(self), "ties")
@@ -345,6 +333,3 @@ def counted(system: Any, which: str) -> Calls:
         getattr(counts, f"num_{which}_projections"),
         getattr(counts, f"num_{which}_error_estimate_projections"),
     )
-
-
-PROJECT = {"q": project_q, "u": project_u}

@@ -94,10 +94,10 @@ class Plain(Subsystem):
         phase: Matrix = state.q + 2 * state.time
         return phase
 
-    def a(self, state: State) -> Matrix:
+    def a(self, state: State) -> Any:
         return Numbers(5).normal((self.rows, state.nq))
 
-    def b(self, state: State) -> Matrix:
+    def b(self, state: State) -> Any:
         return Numbers(6).normal((2, state.nu))
 
     @position_error(size=lambda self, state: self.rows)

@@ -16,6 +16,7 @@ from stagecache import (
     Stage,
     State,
     Subsystem,
+    System,
     parameter,
     position_error,
     q_variable,
@@ -32,7 +33,6 @@ from stagecache.errors import (
 )
 from stagecache.state.handles import Vector
 from stagecache.system.project_options import ProjectOptions, ProjectResults, ProjectStatus
-from stagecache.system.projection import project, project_q, project_u
 from tests.system.projection_models import (
     TIME_SCALE,
     Bob,
@@ -45,6 +45,8 @@ from tests.system.projection_models import (
     projecting,
     random_models,
 )
+
+project, project_q, project_u = System.project, System.project_q, System.project_u
 
 POSITION, VELOCITY = Stage.POSITION, Stage.VELOCITY
 TIGHT = ProjectOptions(1e-9)
@@ -282,6 +284,8 @@ def test_it_starts_from_model_and_sets_prescribed_motion_first() -> None:
     assert (hand.height(state), hand.speed(state)) == (0.2, 0.1)
     np.testing.assert_allclose([*state.qerr, *state.uerr], 0, atol=1e-9)
     assert state.stage == VELOCITY
+    counts = system.statistics
+    assert (counts.num_prescribe_q_calls, counts.num_prescribe_u_calls) == (1, 1)
 
     state.time = 3.0
     assert project_q(system, state).any_change_made
@@ -726,7 +730,7 @@ def test_an_error_estimate_that_is_none_is_refused(estimate: Any, error: type[Ex
 def test_it_takes_an_accuracy_or_options() -> None:
     system, state = projecting(Bob())
     with pytest.raises(OutOfRangeError, match="two accuracies"):
-        project_q(system, state, 1e-6, ProjectOptions())
+        project_q(system, state, 1e-6, options=ProjectOptions())
     with pytest.raises(NotANumberError, match="ProjectOptions"):
         project_q(system, state, options={"accuracy": 1e-6})  # type: ignore[arg-type]  # is refused
 
