@@ -6,7 +6,7 @@ what was got, and the cure.
 """
 
 import reprlib
-from typing import Any
+import typing  # not its names: all classes here are errors
 
 
 def brief(value: object) -> str:
@@ -201,6 +201,14 @@ class KinematicsError(StagecacheError, ValueError):
     """Some q and u are not related: their numbers differ, or their matrix N is singular."""
 
 
+class MassMatrixError(StagecacheError, ValueError):
+    """What is declared as a mass matrix is none, or something that needs a mass has none."""
+
+
+class InconsistentConstraintsError(StagecacheError, RuntimeError):
+    """No accelerations satisfy all constraints: some of these contradict each other."""
+
+
 class NotANumberError(StagecacheError, TypeError):
     """Something was assigned that is not made of numbers, or of none that fit there."""
 
@@ -214,7 +222,9 @@ class ProjectionError(StagecacheError, RuntimeError):
         What the projection has found out.
     """
 
-    def __init__(self, what: str, expected: str, got: str, cure: str, results: Any = None) -> None:
+    def __init__(
+        self, what: str, expected: str, got: str, cure: str, results: typing.Any = None
+    ) -> None:
         super().__init__(what, expected, got, cure)
         self.args = (what, expected, got, cure, results)
         self.results = results

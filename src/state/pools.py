@@ -47,12 +47,16 @@ class Pools:
     constraints : object
         What a System has found out about whose the rows of errors are; None if nobody has asked
         since they were allocated.
+    differences : dict of str to object
+        What a System has computed by differences, with what it is good for; it is looked at before
+        it is used.
     """
 
     __slots__ = (
         "_arrays",
         "_places",
         "constraints",
+        "differences",
         "is_open",
         "places",
         "starts",
@@ -75,6 +79,7 @@ class Pools:
         self._places: dict[str, slice] = {}
         self.writable: dict[tuple[Any, ...], Any] = {}
         self.constraints: Any = None
+        self.differences: dict[str, Any] = {}
         self.is_open = False
         self.writable_caches: dict[tuple[Any, ...], Any] = {}
 
@@ -152,6 +157,7 @@ class Pools:
             view.flags.writeable = False
         self._arrays, self._places, self.whole = arrays, places, whole
         self.constraints = None
+        self.differences = {}
         self.y = whole.get("y", NO_ITEMS)
         if "y" not in whole:
             self.places = {}
@@ -300,6 +306,7 @@ class Pools:
     def bring_back(self, kept: KeptPools) -> None:
         """Have the vectors of before, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
+        self.differences = {}
         arrays, starts, trigger_starts, places = kept
         if starts is self.starts and trigger_starts is self.trigger_starts:
             for pool, array in arrays.items():

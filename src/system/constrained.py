@@ -6,8 +6,14 @@ from numpy.typing import ArrayLike, NDArray
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system import kinematic_operators, prescribing
 from stagecache.system.abstract_system import AbstractSystem
+from stagecache.system.kinematic_operators import (
+    multiply_by_n,
+    multiply_by_n_pinv,
+    multiply_by_n_pinv_transpose,
+    multiply_by_n_transpose,
+)
+from stagecache.system.prescribing import free_q_index, free_u_index, prescribe_q, prescribe_u
 from stagecache.system.project_options import ProjectOptions, ProjectResults
 from stagecache.system.statistics import SystemStatistics
 
@@ -49,22 +55,22 @@ class AbstractConstrainedSystem(AbstractSystem):
             A subsystem has other numbers of q and u, and declares nothing that relates them.
         """
         self._require_own(state)
-        return kinematic_operators.multiply_by_n(state, u)
+        return multiply_by_n(state, u)
 
     def multiply_by_n_transpose(self, state: State, fq: ArrayLike) -> Vector:
         """Return N' fq: the generalized forces on u, of forces on q. As `multiply_by_n`."""
         self._require_own(state)
-        return kinematic_operators.multiply_by_n_transpose(state, fq)
+        return multiply_by_n_transpose(state, fq)
 
     def multiply_by_n_pinv(self, state: State, qdot: ArrayLike) -> Vector:
         """Return pinv(N) qdot, which is u if there is one with N u = qdot. As `multiply_by_n`."""
         self._require_own(state)
-        return kinematic_operators.multiply_by_n_pinv(state, qdot)
+        return multiply_by_n_pinv(state, qdot)
 
     def multiply_by_n_pinv_transpose(self, state: State, fu: ArrayLike) -> Vector:
         """Return pinv(N)' fu: forces on q of forces on u. As `multiply_by_n`."""
         self._require_own(state)
-        return kinematic_operators.multiply_by_n_pinv_transpose(state, fu)
+        return multiply_by_n_pinv_transpose(state, fu)
 
     # ------------------------------------------------------------------ prescribed motion
 
@@ -103,13 +109,13 @@ class AbstractConstrainedSystem(AbstractSystem):
         """
         self._require_own(state)
         self.statistics.num_prescribe_q_calls += 1
-        return prescribing.prescribe_q(state)
+        return prescribe_q(state)
 
     def prescribe_u(self, state: State) -> bool:
         """Set the u of prescribed motion. Needs stage Position. As `prescribe_q`."""
         self._require_own(state)
         self.statistics.num_prescribe_u_calls += 1
-        return prescribing.prescribe_u(state)
+        return prescribe_u(state)
 
     def free_q_index(self, state: State) -> NDArray[np.intp]:
         """Which q are not prescribed: their indices in the whole q, ascending. Needs Instance.
@@ -119,12 +125,12 @@ class AbstractConstrainedSystem(AbstractSystem):
         NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
         """
         self._require_own(state)
-        return prescribing.free_q_index(state)
+        return free_q_index(state)
 
     def free_u_index(self, state: State) -> NDArray[np.intp]:
         """Which u are not prescribed. As `free_q_index`."""
         self._require_own(state)
-        return prescribing.free_u_index(state)
+        return free_u_index(state)
 
     # ------------------------------------------------------------------ constraints
 
@@ -146,10 +152,10 @@ class AbstractConstrainedSystem(AbstractSystem):
         ProjectionError
             The accuracy cannot be reached. The State is as it was.
         """
-        from stagecache.system import projection  # noqa: PLC0415  # it needs SciPy
+        from stagecache.system.projection import project  # noqa: PLC0415  # it needs SciPy
 
         self._require_own(state)
-        projection.project(self, state, accuracy)
+        project(self, state, accuracy)
 
     def project_q(
         self,
@@ -189,10 +195,10 @@ class AbstractConstrainedSystem(AbstractSystem):
             The accuracy cannot be reached, and the options do not say ``dont_raise``. The State is
             as it was.
         """
-        from stagecache.system import projection  # noqa: PLC0415  # it needs SciPy
+        from stagecache.system.projection import project_q  # noqa: PLC0415  # it needs SciPy
 
         self._require_own(state)
-        return projection.project_q(self, state, accuracy, options, error_estimate)
+        return project_q(self, state, accuracy, options, error_estimate)
 
     def project_u(
         self,
@@ -208,10 +214,10 @@ class AbstractConstrainedSystem(AbstractSystem):
         the accuracy. Eu is min(Wu, 1/|u|); Tpv are the `uerr_weights`, and for derivatives of
         position errors their `qerr_weights` times `default_time_scale`.
         """
-        from stagecache.system import projection  # noqa: PLC0415  # it needs SciPy
+        from stagecache.system.projection import project_u  # noqa: PLC0415  # it needs SciPy
 
         self._require_own(state)
-        return projection.project_u(self, state, accuracy, options, error_estimate)
+        return project_u(self, state, accuracy, options, error_estimate)
 
     # ------------------------------------------------------------------ fast variables
 
@@ -241,10 +247,10 @@ class AbstractConstrainedSystem(AbstractSystem):
         EquilibriumError
             No equilibrium was found. The State is as it was.
         """
-        from stagecache.system import equilibrium  # noqa: PLC0415  # it needs SciPy
+        from stagecache.system.equilibrium import relax  # noqa: PLC0415  # it needs SciPy
 
         self._require_own(state)
-        return equilibrium.relax(self, state, stage, accuracy)
+        return relax(self, state, stage, accuracy)
 
     # ------------------------------------------------------------------ what others bring
 

@@ -25,6 +25,7 @@ from stagecache.system.constraint_table import (
 )
 from stagecache.system.differences import (
     Read,
+    by_differences,
     derivative_along,
     jacobian_by_udot,
     known_qdotdot,
@@ -189,9 +190,19 @@ def acceleration_bias(state: Any) -> Vector:
     """
     contents = state._contents
     contents.require_stage(Stage.VELOCITY, None, "the acceleration errors at udot = 0")
-    system, zero = state.system, np.zeros(contents.size("u", None))
     found = np.full(contents.size("udoterr", None), np.nan)
     own, first, second = _without_bias(state, found)
+    with by_differences("the bias of constraints", "declare it with @name.bias"):
+        _fill_by_differences(state, found, own, first, second)
+    return found
+
+
+def _fill_by_differences(
+    state: Any, found: Vector, own: list[Place], first: list[Place], second: list[Place]
+) -> None:
+    """Put the acceleration errors at udot = 0 into their rows."""
+    contents, system = state._contents, state.system
+    zero = np.zeros(contents.size("u", None))
     qdot = multiply_by_n(state, contents.pools.whole["u"]) if first or second else zero
     if first:
         values = derivative_along(
@@ -207,7 +218,6 @@ def acceleration_bias(state: Any) -> Vector:
             _spread(found, second, values)
     if own:
         _spread(found, own, values_at_udot(system, state, _reader(own), zero[None])[0])
-    return found
 
 
 def _without_bias(state: Any, found: Vector) -> tuple[list[Place], list[Place], list[Place]]:
@@ -257,7 +267,8 @@ def _jacobian(state: Any, kind: VectorKind, rows: NDArray[np.intp], by: str = "u
         source = (start, getattr(constraint, first.name), constraint.handle)
         others.setdefault(first, []).append(source)
     for first, sources in others.items():
-        numerical = _numerical(state, first, sources)
+        with by_differences("a Jacobian of constraints", "declare it with @name.jacobian"):
+            numerical = _numerical(state, first, sources)
         at = 0
         for start, place, _ in sources:
             count = place.stop - place.start

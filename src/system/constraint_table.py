@@ -18,8 +18,12 @@ from numpy.typing import NDArray
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.layout import ERRORS
 from stagecache.state.vectors import QERR
-from stagecache.system.error_rows import AbstractErrorRows
-from stagecache.system.implied_errors import entry_of, roles_of
+from stagecache.system.error_rows import (
+    AbstractCompanion,
+    AbstractErrorRows,
+    entry_of,
+    roles_of,
+)
 
 Entry = CacheEntry[Any]
 
@@ -64,6 +68,8 @@ class ConstraintTable:
         Which rows of uerr are derivatives of rows of qerr.
     sources : ndarray of int
         Of which.
+    groups : dict of str to list
+        What is computed together: the handles of each, and of what it is computed from.
     """
 
     constraints: tuple[ConstraintRows, ...]
@@ -72,6 +78,7 @@ class ConstraintTable:
     normalization_rows: NDArray[np.intp]
     derived: NDArray[np.intp]
     sources: NDArray[np.intp]
+    groups: dict[str, list[tuple[Entry, Entry]]]
 
 
 def constraint_table(contents: Any) -> ConstraintTable:
@@ -95,7 +102,22 @@ def _table_of(contents: Any) -> ConstraintTable:
         _rows([c.qerr for c in constraints if c.is_normalization]),
         _rows([c.uerr for c in constraints if c.qerr is not None]),
         _rows([c.qerr for c in constraints if c.uerr is not None]),
+        _groups(constraints),
     )
+
+
+def _groups(constraints: list[ConstraintRows]) -> dict[str, list[tuple[Entry, Entry]]]:
+    """What is computed together, among what belongs to constraints that have rows."""
+    there = {(c.handle._owner, c.handle._declared_as) for c in constraints if c.handle is not None}
+    found: dict[str, list[tuple[Entry, Entry]]] = {}
+    for owner in dict.fromkeys(owner for owner, _ in there):
+        for declared in type(owner).declarations.values():
+            if isinstance(declared, AbstractCompanion) and declared.group:
+                assert declared.of is not None
+                if (owner, declared.of.name) in there:
+                    entries = (entry_of(owner, declared.name), entry_of(owner, declared.below))
+                    found.setdefault(declared.group, []).append(entries)
+    return found
 
 
 def _rows(places: list[slice | None]) -> NDArray[np.intp]:

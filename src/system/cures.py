@@ -16,6 +16,7 @@ from stagecache.system.constraint_jacobians import JacobianDeclaration
 from stagecache.system.declaration import AbstractDeclaration, resolve
 from stagecache.system.error_rows import AbstractErrorRows
 from stagecache.system.families import FamilyDeclaration
+from stagecache.system.kinematics import KinematicsDeclaration
 from stagecache.system.normalization import NormalizationDeclaration
 from stagecache.system.prescribed import AbstractMotion
 from stagecache.system.rows import AbstractRows
@@ -48,7 +49,7 @@ def cure_of(entry: CacheEntry[Any], gap: Gap) -> str:
     arguments = []
     if declared is not item:
         arguments.append("count=...")
-    elif isinstance(item, AbstractRows) and item.of is None:
+    elif isinstance(item, AbstractRows | KinematicsDeclaration) and item.of is None:
         arguments.append("...")
     if gap.handles or item.prerequisites is not None:
         arguments.append(_prerequisites(entry, declared, item, gap.handles))
@@ -77,6 +78,8 @@ def _decorator(declared: AbstractDeclaration[Any], item: AbstractComputation[Any
         return f"{item.of.name}.{item.role}"
     if isinstance(item, CachedDeclaration):
         return "cached" if declared is item else "cached_family"
+    if isinstance(item, KinematicsDeclaration):
+        return "kinematics"
     if isinstance(item, NormalizationDeclaration):
         return "normalization_error"
     return LEVELS[item.kind.name] if isinstance(item, AbstractErrorRows) else "event_trigger"

@@ -11,7 +11,8 @@ scale of the System, that of q, u and z is 1. Weights would tell more; but a wri
 Velocity and Acceleration realized, so nothing of these may depend on them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -35,6 +36,16 @@ SECOND: Final = (-1.0, 16.0, -30.0, 16.0, -1.0)
 Read = Callable[[Any], Vector]
 Direction = tuple[str, Vector, Vector]
 """What is moved, from where, and how far in a unit of time."""
+
+
+@contextmanager
+def by_differences(what: object, cure: str) -> Iterator[None]:
+    """Let exceptions say that they come from a copy of the State that was moved a little."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while {what} was computed by differences; {cure}, to do without them")
+        raise
 
 
 def known_qdot(state: Any) -> Vector | None:

@@ -7,11 +7,12 @@ A constraint has a slot in the stack of each of its levels, in the order of decl
     slots of udoterr   slip, rod, stop, push
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from stagecache.state.allocation import Attempt, allocate_errors
 from stagecache.state.contents import Contents
-from stagecache.state.handles import Vector
+from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.layout import Rows, SubsystemLayout, resize
 from stagecache.state.vectors import VectorKind
 from stagecache.system.declaration import AbstractDeclaration
@@ -62,7 +63,18 @@ class AbstractErrorRows(AbstractErrors, AbstractAllocatedRows):
 
 
 class AbstractCompanion(AbstractErrors):
-    """What is computed for each row of errors that another declaration allocates."""
+    """What is computed for each row of errors that another declaration allocates.
+
+    Attributes
+    ----------
+    group : str
+        Those of one group, of all subsystems, are computed together; "" if it is computed alone.
+    below : str
+        The declaration that those of a group are computed from; "" without a group.
+    """
+
+    group = ""
+    below = ""
 
     def allocated(self, subsystem: Any) -> AbstractErrorRows:
         """The errors to which it belongs, in the concrete class."""
@@ -78,3 +90,21 @@ class AbstractCompanion(AbstractErrors):
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Whether that one has rows of this level, above its first."""
         return isinstance(declared, AbstractErrorRows) and self.kind in declared.kinds[1:]
+
+
+def entry_of(subsystem: Any, name: str) -> CacheEntry[Any]:
+    """The handle of what a class declares under a name, be it that of an attribute or not."""
+    handle: AbstractHandle = type(subsystem).declarations[name].bound(subsystem)
+    assert isinstance(handle, CacheEntry)
+    return handle
+
+
+def roles_of(
+    errors: AbstractErrorRows, found: Mapping[str, AbstractDeclaration[Any]]
+) -> dict[str, AbstractDeclaration[Any]]:
+    """What belongs to errors, among all that their class declares, by its role."""
+    return {
+        declared.role: declared
+        for declared in found.values()
+        if declared.of is not None and declared.of.name == errors.name
+    }

@@ -17,16 +17,23 @@ from typing import Any, final
 
 import numpy as np
 
-from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
+from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.vectors import UDOTERR, UERR, VectorKind
+from stagecache.system.constraint_table import constraint_table
 from stagecache.system.declaration import AbstractDeclaration
 from stagecache.system.differences import (
+    by_differences,
     derivative_along,
     known_qdot,
     known_qdotdot,
     second_derivative_along,
 )
-from stagecache.system.error_rows import AbstractCompanion, AbstractErrorRows
+from stagecache.system.error_rows import (
+    AbstractCompanion,
+    AbstractErrorRows,
+    entry_of,
+    roles_of,
+)
 
 
 @final
@@ -35,8 +42,6 @@ class ImpliedDerivative(AbstractCompanion):
 
     Attributes
     ----------
-    below : str
-        The declared errors of which it is the derivative.
     is_second : bool
         Whether it is the second derivative of these.
     linear : tuple of str
@@ -51,20 +56,22 @@ class ImpliedDerivative(AbstractCompanion):
         self.of: AbstractErrorRows = of
         self.kind = kind
         self.name = f"{of.name}.{self.role}"
+        self.source = of.source
         self.compute = self._compute
         self.computed_by = self.depends_on = kind.read
         self.is_last = True  # so that hooks have computed what there is of qdot and udot
         self.below = of.name
         self.is_second = False
         self.linear: tuple[str, ...] = ()
-        if kind is UERR:
-            return
-        if "jacobian" in roles and "bias" in roles:
-            self.linear = (roles["jacobian"].name, roles["bias"].name)
-        if "velocity" in roles:
-            self.below = roles["velocity"].name
-        else:
-            self.is_second = UERR in of.kinds[1:]
+        if kind is UDOTERR:
+            if "velocity" in roles:
+                self.below = roles["velocity"].name
+            else:
+                self.is_second = UERR in of.kinds[1:]
+            if "jacobian" in roles and "bias" in roles:
+                self.linear = (roles["jacobian"].name, roles["bias"].name)
+                return
+        self.group = f"second {kind.name}" if self.is_second else kind.name
 
     @property
     def role(self) -> str:  # type: ignore[override]  # of which it has one of two
@@ -72,47 +79,68 @@ class ImpliedDerivative(AbstractCompanion):
         return "velocity" if self.kind is UERR else "acceleration"
 
     def _compute(self, subsystem: Any, state: Any) -> Vector:
+        cure = f"declare it with @{self.of.name}.{self.role}"
+        with by_differences(f"{subsystem.name}.{self.name}", cure):
+            return self._derivative(subsystem, state)
+
+    def _derivative(self, subsystem: Any, state: Any) -> Vector:
         contents = state._contents
         layout = contents.realization.layout.subsystems[subsystem.index]
         unknown = np.full(self.stack(layout)[self.slot(subsystem)].count, np.nan)
-        system, below = state.system, entry_of(subsystem, self.below)
         qdot = known_qdot(state)
-        if self.kind is UERR:
-            if qdot is None:
+        udot = None
+        if self.kind is UDOTERR:
+            udot = contents.pools.whole["udot"].copy()
+            if not np.isfinite(udot).all():
                 return unknown
-            return derivative_along(system, state, below, qdot=qdot, time=1.0)
-        udot = contents.pools.whole["udot"].copy()
-        if not np.isfinite(udot).all():
+            if self.linear:
+                jacobian, bias = (entry_of(subsystem, name)(state) for name in self.linear)
+                return np.asarray(jacobian @ udot + bias)
+        if qdot is None or unknown.size == 0:
             return unknown
-        if self.linear:
-            jacobian, bias = (entry_of(subsystem, name)(state) for name in self.linear)
-            return np.asarray(jacobian @ udot + bias)
+        values = self._values_of_group(state, qdot, udot)
+        return unknown if values is None else values[entry_of(subsystem, self.name)]
+
+    def _values_of_group(
+        self, state: Any, qdot: Vector, udot: Vector | None
+    ) -> dict[CacheEntry[Any], Vector] | None:
+        """The derivatives of all of its group, by handle; computed by the first that is.
+
+        The State keeps them until something is written, as copies of it are not cheap.
+        """
+        contents, system = state._contents, state.system
+        key = (
+            contents.realization.store.clock,
+            qdot.tobytes(),
+            udot is not None and udot.tobytes(),
+        )
+        noted = contents.pools.differences.get(self.group)
+        if noted is not None and noted[0] == key:
+            found: dict[CacheEntry[Any], Vector] | None = noted[1]
+            return found
+        members = constraint_table(contents).groups[self.group]
+        stage = max(below.depends_on for _, below in members)
+
+        def read(twin: Any) -> Vector:
+            return np.concatenate([below(twin) for _, below in members])
+
         if not self.is_second:
-            if qdot is None:
-                return unknown
-            return derivative_along(system, state, below, qdot=qdot, udot=udot, time=1.0)
-        qdotdot = known_qdotdot(system, state, udot)
-        if qdot is None or qdotdot is None:
-            return unknown
-        return second_derivative_along(system, state, below, qdot=qdot, qdotdot=qdotdot)
-
-
-def entry_of(subsystem: Any, name: str) -> CacheEntry[Any]:
-    """The handle of what a class declares under a name, be it that of an attribute or not."""
-    handle: AbstractHandle = type(subsystem).declarations[name].bound(subsystem)
-    assert isinstance(handle, CacheEntry)
-    return handle
-
-
-def roles_of(
-    errors: AbstractErrorRows, found: Mapping[str, AbstractDeclaration[Any]]
-) -> dict[str, AbstractDeclaration[Any]]:
-    """What belongs to errors, among all that their class declares, by its role."""
-    return {
-        declared.role: declared
-        for declared in found.values()
-        if declared.of is not None and declared.of.name == errors.name
-    }
+            values = derivative_along(
+                system, state, read, stage=stage, qdot=qdot, udot=udot, time=1.0
+            )
+        else:
+            assert udot is not None
+            qdotdot = known_qdotdot(system, state, udot)
+            if qdotdot is None:
+                return None
+            values = second_derivative_along(
+                system, state, read, stage=stage, qdot=qdot, qdotdot=qdotdot
+            )
+        sizes = [below(state).size for _, below in members]
+        parts = np.split(values, np.cumsum(sizes)[:-1])
+        found = {entry: part.copy() for (entry, _), part in zip(members, parts, strict=True)}
+        contents.pools.differences[self.group] = (key, found)
+        return found
 
 
 def implied_errors(

@@ -4,18 +4,15 @@ Of all x for which \|A x - r\| is least, `LeastNorm` finds the one for which \|x
 of A may be dependent, and there may be more or fewer of them than columns.
 
 - A dense A: its singular values and vectors; Golub and Van Loan, Matrix Computations, 4th ed., 5.5.
-- A sparse A: LU of the symmetric quasi-definite matrix ::
-
-      [ 1   A'    ]
-      [ A  -delta ]
-
-  which is sparse where A is, and regular for every A: Vanderbei, SIAM J. Optim. 5 (1995). It solves
-  a regularised problem; refinement with what is left of r removes that: Riley, MTAC 9 (1955).
+- A sparse A: LU of A A' + delta, which is sparse where constraints are between neighbours, and
+  regular for every A. It solves a regularised problem; refinement with what is left of r removes
+  that: Riley, MTAC 9 (1955).
 
 Rows that are dependent only where the constraints are satisfied are nearly so close by. Then a
 small part of r, of second order, would take a change as large as all the rest. With *slack*,
 `solve` leaves such a part for the next step if that makes x shorter, by a truncated sum over the
-singular values of a dense A.
+singular values of a dense A. Of a sparse one, a small pivot tells that rows may be so; then x is
+what LSQR has found when little enough is left: Paige and Saunders, ACM TOMS 8 (1982).
 """
 
 from typing import Any, Final, final
@@ -23,8 +20,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from scipy.sparse import block_array, csr_array, diags_array, issparse
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array, diags_array, issparse
+from scipy.sparse.linalg import lsqr, splu
 
 from stagecache.errors import NotANumberError, ShapeError
 
@@ -40,6 +37,13 @@ DELTA: Final = 1e-10
 """Of a sparse matrix, directions with a smaller part than its root, 1e-5, hardly count."""
 
 MOST_REFINEMENTS: Final = 8
+DENSE, FEW = 0.2, 300
+"""A sparse matrix with more than that part of its numbers, and up to so many rows or columns, is
+made dense: its LU would be so, too."""
+DOUBTFUL: Final = 1e-3
+"""If of the square of a row's length less is left as pivot, it may depend on others."""
+
+MOST_STEPS: Final = 50
 SHORTER: Final = 0.999
 COARSE, HALF = 0.1, 0.5
 LARGE: Final = 0.1
@@ -87,9 +91,12 @@ class LeastNorm:
                 f"{np.count_nonzero(~np.isfinite(values))} that are not",
                 "look at the Jacobian in that State",
             )
+        m, n = matrix.shape
         self.matrix = matrix
         self._factors: _Dense | _Sparse | None = None
         if values.size and np.any(values):
+            if issparse(matrix) and matrix.nnz > DENSE * m * n and min(m, n) <= FEW:
+                matrix = matrix.toarray()
             self._factors = _Sparse(matrix) if issparse(matrix) else _Dense(matrix)
 
     @property
@@ -107,8 +114,9 @@ class LeastNorm:
         r : (m,) float
             Finite.
         slack : float
-            Of a dense A, if this is not 0: an x that is shorter by a factor of 0.999 and leaves no
-            more than that part of r, or by 0.5 and leaves no more than 0.1, is returned instead.
+            If this is not 0, and rows may be dependent: an x that is shorter by a factor of 0.999
+            and leaves no more than that part of r, or by 0.5 and leaves no more than 0.1, is
+            returned instead.
 
         Returns
         -------
@@ -185,7 +193,7 @@ class _Dense:
 
 
 class _Sparse:
-    """The LU of the regularised matrix; A is scaled so that its longest row has length 1."""
+    """The LU of the regularised square; A is scaled so that its longest row has length 1."""
 
     rank = None
 
@@ -194,22 +202,33 @@ class _Sparse:
         self._scale = float(np.sqrt(matrix.multiply(matrix).sum(axis=1).max()))
         self._a = matrix / self._scale
         self._at = self._a.T.tocsr()
-        m, n = matrix.shape
-        one, delta = diags_array(np.ones(n)), diags_array(np.full(m, -DELTA))
-        augmented = block_array([[one, self._at], [self._a, delta]])
+        square = (self._a @ self._at + DELTA * diags_array(np.ones(matrix.shape[0]))).tocsc()
         self._lu = splu(
-            augmented.tocsc(),
+            square,
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
         )
+        pivots = np.abs(self._lu.U.diagonal()[self._lu.perm_c])
+        self._is_doubtful = bool(np.min(pivots / square.diagonal()) < DOUBTFUL)
 
     def part_in_rows(self, x: Vector, _: float) -> Vector:
         """Return the part."""
-        return self.solve(np.asarray(self._a @ x) * self._scale, 0.0)
+        return self._shortest(np.asarray(self._a @ x) * self._scale)
 
-    def solve(self, r: Vector, _: float) -> Vector:
+    def solve(self, r: Vector, slack: float) -> Vector:
         """Return the solution."""
+        x = self._shortest(r)
+        for part, factor in ((COARSE, HALF), (slack, SHORTER)):
+            if not slack or not self._is_doubtful:
+                break
+            found = lsqr(self._a, r / self._scale, atol=0.0, btol=part, iter_lim=MOST_STEPS)
+            is_enough = found[1] in (0, 1)
+            if is_enough and np.linalg.norm(found[0]) < factor * np.linalg.norm(x):
+                return np.asarray(found[0])
+        return x
+
+    def _shortest(self, r: Vector) -> Vector:
         x = np.zeros(self._a.shape[1])
         goal = self._reachable(r / self._scale)
         left, size = goal, float(np.linalg.norm(goal))
@@ -239,5 +258,4 @@ class _Sparse:
 
     def _multipliers(self, r: Vector) -> Vector:
         """Return the solution of (A A' + delta) y = r."""
-        n = self._a.shape[1]
-        return -np.asarray(self._lu.solve(np.concatenate([np.zeros(n), r]))[n:])
+        return np.asarray(self._lu.solve(r))

@@ -13,6 +13,7 @@ from typing import Protocol, final
 
 import numpy as np
 
+from stagecache.errors import NotANumberError
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -22,6 +23,7 @@ from stagecache.system.constraint_rows import (
     normalization_rows,
     position_jacobian,
     position_rows,
+    row_names,
     velocity_jacobian,
     velocity_weights,
 )
@@ -29,7 +31,7 @@ from stagecache.system.kinematic_operators import multiply_by_n, multiply_by_n_p
 from stagecache.system.least_norm import LeastNorm, Matrix
 from stagecache.system.prescribing import free_q_index
 from stagecache.system.statistics import SystemStatistics
-from stagecache.system.tangents import Tangent
+from stagecache.system.tangents import Rows, Tangent
 
 
 class ConstrainedSystem(Protocol):
@@ -125,6 +127,25 @@ class AbstractManifold(ABC):
     @abstractmethod
     def _find_weights(self) -> Vector: ...
 
+    def _weighted(self, jacobian: Matrix, rows: Rows) -> Matrix:
+        """The Jacobian of these errors, each row times its weight."""
+        weights = self.weights[rows, np.newaxis]
+        if isinstance(jacobian, np.ndarray):
+            found = values = jacobian * weights
+        else:
+            found = jacobian.multiply(weights).tocsr()
+            values = found.data
+        if np.isfinite(values).all():
+            return found
+        is_bad = ~np.isfinite(found.sum(axis=1))
+        name = row_names(self.state, self.kind)[rows[int(np.argmax(is_bad))]]
+        raise NotANumberError(
+            f"{name}: its Jacobian is not finite",
+            "finite numbers",
+            f"{np.count_nonzero(~np.isfinite(values))} that are not, in all rows of {self.kind}",
+            "look at what its computation, or that of the errors, reads in that State",
+        )
+
 
 @final
 class VelocityManifold(AbstractManifold):
@@ -148,7 +169,7 @@ class VelocityManifold(AbstractManifold):
         if self._norm is None:
             self._norm = norm_of_u(self.state)
         rows = np.arange(len(self.weights))
-        jacobian = _by_row(self.weights, velocity_jacobian(self.state))
+        jacobian = self._weighted(velocity_jacobian(self.state), rows)
         return Tangent(self._norm, jacobian, rows, rows[:0], np.asarray, np.asarray)
 
     def normalize(self, _: float) -> bool:
@@ -178,7 +199,7 @@ class PositionManifold(AbstractManifold):
         rows = position_rows(state)
         return Tangent(
             norm_of_q(state),
-            _by_row(self.weights[rows], position_jacobian(state)),
+            self._weighted(position_jacobian(state), rows),
             rows,
             normalization_rows(state),
             partial(multiply_by_n, state),
@@ -218,13 +239,6 @@ class PositionManifold(AbstractManifold):
 
     def _normalizer(self) -> LeastNorm:
         """The derivatives of weighted normalizing errors by the free q."""
-        weights = self.weights[normalization_rows(self.state)]
-        jacobian = _by_row(weights, normalization_jacobian(self.state))
+        rows = normalization_rows(self.state)
+        jacobian = self._weighted(normalization_jacobian(self.state), rows)
         return LeastNorm(jacobian[:, free_q_index(self.state)])
-
-
-def _by_row(weights: Vector, matrix: Matrix) -> Matrix:
-    """The matrix with each row multiplied by its weight."""
-    if isinstance(matrix, np.ndarray):
-        return matrix * weights[:, np.newaxis]
-    return matrix.multiply(weights[:, np.newaxis]).tocsr()

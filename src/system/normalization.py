@@ -96,6 +96,7 @@ class NormalizationDeclaration(AbstractErrorRows):
             )
         jacobian = JacobianDeclaration(self, self.own_jacobian, self._named, by="q")
         jacobian.name = f"{self.name}.jacobian"
+        jacobian.source = self.source
         return (jacobian,)
 
 

@@ -121,11 +121,11 @@ class ProjectStatus(Enum):
         What to do about it.
     """
 
-    SUCCEEDED = ("the errors are within the accuracy", "nothing")
+    SUCCEEDED = ("the errors are within the accuracy", "nothing has to be done")
     FAILED_TO_ACHIEVE_ACCURACY = (
         "the errors cannot be made smaller, but are not within the accuracy",
-        "make the constraints agree with each other, free a prescribed variable, or ask for less "
-        "accuracy",
+        "make the constraints agree with each other, free a prescribed variable, start elsewhere, "
+        "or ask for less accuracy",
     )
     FAILED_TO_CONVERGE = (
         "the iterations do not converge",

@@ -1,12 +1,18 @@
 """From declarations to what realizing takes: who is called at each stage, and in which order."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
+from stagecache.system.accelerating import Dynamics
 from stagecache.system.declaration import PlannedEntry
 from stagecache.system.realizing import Call, Calls, Schedule, Task, nothing
 from stagecache.system.subsystem import Subsystem
+
+DEFAULT: Final = 0
+"""The index of the subsystem that has no hooks. Where dynamics are computed, that is its task, and
+comes first; the subsystems come next that do nothing but wait for that."""
 
 
 def schedule_of(
@@ -15,6 +21,8 @@ def schedule_of(
     order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
 ) -> Schedule:
     """How to realize each stage.
+
+    Where one declares a mass matrix, what realizes the dynamics comes before all hooks.
 
     Parameters
     ----------
@@ -25,20 +33,28 @@ def schedule_of(
         Given a stage, and the subsystems in the order in which they would be realized, returns the
         order in which they are.
     """
+    dynamics = Dynamics(subsystems)
     tasks: list[list[Task]] = [[]]
     for stage in list(Stage)[Stage.TOPOLOGY : Stage.INFINITY]:
         circles = _circles(stage, len(subsystems), planned)
         circle_of = {x: circle for circle in circles for x in circle}
         chosen = order(stage, tuple(subsystems[x] for x in circle_of))
         due = _due_at(stage, subsystems, planned)
+        reach = [_calls_to_reach(stage, subsystem) for subsystem in subsystems]
+        before = dynamics.call_at(stage)
+        waiting: set[int] = set()
+        if before is not None:
+            reach[DEFAULT].append(before)
+            waiting = {subsystem.index for subsystem in dynamics.subsystems}
+            idle = {x for x in waiting if not reach[x] and not due[x]}
+            chosen = sorted(chosen, key=lambda s: (s.index != DEFAULT, s.index not in idle))
         due[chosen[-1].index] += _due_last(stage, planned)
         tasks.append([])
         for subsystem in chosen:
             x = subsystem.index
-            reach = _calls_to_reach(stage, subsystem)
-            if reach or due[x]:
+            if reach[x] or due[x] or x in waiting:
                 after = _as_one(due[x]) if due[x] else None
-                tasks[stage].append((x, _as_one(reach), after, tuple(circle_of[x])))
+                tasks[stage].append((x, _as_one(reach[x]), after, tuple(circle_of[x])))
     tasks.append([])
     return Schedule(tasks, len(subsystems))
 

@@ -11,9 +11,25 @@ from stagecache.system.declaration import AbstractDeclaration
 from stagecache.system.error_rows import AbstractErrors
 from stagecache.system.event_triggers import TriggerDeclaration
 from stagecache.system.fast_variables import EquilibriumDeclaration
+from stagecache.system.kinematics import KinematicsDeclaration, PinvDeclaration
 from stagecache.system.normalization import NormalizationDeclaration
-from stagecache.system.prescribed import AbstractMotion
+from stagecache.system.prescribed import (
+    PrescribedAccelerationDeclaration,
+    PrescribedDeclaration,
+)
 
+VARIANTS: Final[dict[type, str]] = {
+    BiasDeclaration: "bias",
+    EquilibriumDeclaration: "equilibrium",
+    JacobianDeclaration: "jacobian",
+    KinematicsDeclaration: "kinematics",
+    NormalizationDeclaration: "normalization_error",
+    PinvDeclaration: "pinv",
+    PrescribedAccelerationDeclaration: "prescribed acceleration",
+    PrescribedDeclaration: "prescribed",
+    TriggerDeclaration: "event_trigger",
+    UpdateDeclaration: "update",
+}
 ERRORS: Final = {QERR.name: "position_error", UERR.name: "velocity_error"}
 
 
@@ -33,19 +49,8 @@ def _declares(declared: AbstractDeclaration[Any], entry: CacheEntry[Any]) -> boo
 
 
 def _variant(declared: AbstractDeclaration[Any]) -> str:
-    if isinstance(declared, BiasDeclaration):
-        return "bias"
-    if isinstance(declared, NormalizationDeclaration):
-        return "normalization_error"
-    if isinstance(declared, AbstractErrors):
-        return ERRORS.get(declared.kind.name, "acceleration_error")
-    if isinstance(declared, TriggerDeclaration):
-        return "event_trigger"
-    if isinstance(declared, JacobianDeclaration):
-        return "jacobian"
-    item = getattr(declared, "item", declared)
-    if isinstance(item, AbstractMotion):
-        return f"prescribed {item.role}" if item.role == "acceleration" else "prescribed"
-    if isinstance(item, EquilibriumDeclaration):
-        return "equilibrium"
-    return "update" if isinstance(declared, UpdateDeclaration) else "cached"
+    item = getattr(declared, "item", declared)  # of a family
+    found = VARIANTS.get(type(item))
+    if found is None and isinstance(item, AbstractErrors):
+        return ERRORS.get(item.kind.name, "acceleration_error")
+    return found or "cached"

@@ -169,8 +169,11 @@ class Names:
         if owner is self._system:
             return f"system.{handle._declared_as}"
         if owner is not None:
+            name, declared_as = self.subsystems[owner.index], handle._declared_as
+            if "." in declared_as and declared_as in type(owner).declarations:
+                return f'{name}.declarations["{declared_as}"].bound({name})'  # is no attribute
             number = "" if handle._number == NO_NUMBER else f"[{handle._number}]"
-            return f"{self.subsystems[owner.index]}.{handle._declared_as}{number}"
+            return f"{name}.{declared_as}{number}"
         if handle.subsystem is None:
             return None
         attribute = _attribute(self._system.subsystems[handle.subsystem], handle)

@@ -16,6 +16,8 @@ from stagecache import (
     System,
     acceleration_error,
     modeling_option,
+    normalization_error,
+    parameter,
     position_error,
     q_variable,
     strict,
@@ -343,6 +345,49 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
         state.system.realize(state, Stage.ACCELERATION)
         assert acceleration_jacobian(state).shape == (3, 3)
     check_coherence(state.system, settings=settings(max_examples=15, deadline=None), seed=0)
+
+
+def test_what_is_read_and_not_declared_has_a_cure() -> None:
+    class Sloppy(Subsystem):
+        is_on = parameter(True)
+        x = q_variable(1.0)
+        y = q_variable(2.0)
+        v = u_variable(1.0)
+        w = u_variable(1.0)
+
+        @position_error(prerequisites=(x,), enabled=is_on)
+        def rod(self, state: State) -> float:
+            return self.x(state) * self.y(state)
+
+        @rod.bias(prerequisites=(x,))
+        def rod_bias(self, state: State) -> float:
+            return self.x(state) * self.w(state)
+
+        @rod.jacobian(prerequisites=(x,))
+        def rod_jacobian(self, state: State) -> Any:
+            return {self.v: self.y(state)}
+
+        @normalization_error(prerequisites=(x,))
+        def norm(self, state: State) -> float:
+            return self.y(state)
+
+        @norm.jacobian(prerequisites=(x,))
+        def norm_jacobian(self, state: State) -> Any:
+            return {self.y: self.y(state)}
+
+    state = state_of(Sloppy())
+    with strict(state, undeclared="record") as reads:
+        state.system.realize(state)
+        acceleration_bias(state)
+        position_jacobian(state)
+        normalization_jacobian(state)
+    assert {str(read.entry).removeprefix("sloppy."): read.cure for read in reads.undeclared} == {
+        "rod": "write @position_error(..., prerequisites=(x, y))",
+        "rod_bias": "write @rod.bias(prerequisites=(x, w))",
+        "rod_jacobian": "write @rod.jacobian(prerequisites=(x, y))",
+        "norm": "write @normalization_error(..., prerequisites=(x, y))",
+        "norm_jacobian": "write @norm.jacobian(prerequisites=(x, y))",
+    }
 
 
 def test_coherence_is_checked_of_sparse_jacobians_as_well() -> None:

@@ -1,5 +1,6 @@
 """Derivatives by differences agree with those that are declared."""
 
+import math
 import pickle
 from typing import Any
 
@@ -34,7 +35,7 @@ from stagecache.system.differences import (
     numerical_jacobian,
     second_derivative_along,
 )
-from stagecache.system.implied_errors import entry_of
+from stagecache.system.error_rows import entry_of
 from stagecache.system.kinematic_operators import multiply_by_n
 from stagecache.system.kinematics import kinematics
 from stagecache.testing import check_coherence
@@ -126,7 +127,7 @@ class Analytic(Plain):
         return multiply_by_n(state, state.u)
 
     @Plain.waves.velocity
-    def waves_velocity(self, state: State) -> Matrix:
+    def waves_velocity(self, state: State) -> Any:
         speeds = np.cos(self.phase(state)) * (self.qdot(state) + 2)
         return self.a(state) @ speeds
 
@@ -277,6 +278,41 @@ def test_a_second_derivative_is_exact_for_a_parabola_in_time() -> None:
     assert found == pytest.approx([2 * 9 - 4 * 9.81 + 2], rel=1e-7)
 
 
+def test_derivatives_of_many_subsystems_cost_one_pair_of_copies() -> None:
+    class Bob(Subsystem):
+        place = q_variable([0.6, -0.8])
+        speed = u_variable([0.4, 0.3])
+
+        @position_error()
+        def rod(self, state: State) -> float:
+            return float(self.place(state) @ self.place(state))
+
+        def realize_acceleration(self, state: State) -> None:
+            state[self].upd_udot()[:] = [self.index, 1.0]
+
+    bobs = [Bob() for _ in range(20)]
+    system = System()
+    for i, bob in enumerate(bobs):
+        system.adopt_subsystem(bob, f"bob{i}")
+    state = system.realize_topology().copy()
+    system.realize(state, Stage.POSITION)
+    before = system.statistics.num_realize_calls
+    system.realize(state, ACCELERATION)
+    assert system.statistics.num_realize_calls - before == 1 + 2 + 5
+    wanted = [0.5 + 1.2 * bob.index - 1.6 for bob in bobs]
+    assert np.allclose(state.udoterr, wanted, rtol=0, atol=1e-5)
+    bobs[3].speed.set(state, [1.0, 0.0])
+    system.realize(state, ACCELERATION)
+    assert np.allclose(state.uerr[2:5], [0, 1.2, 0], rtol=0, atol=1e-8)
+    mark = state.checkpoint()
+    bobs[3].speed.set(state, [0.0, 1.0])
+    system.realize(state, VELOCITY)
+    state.rollback(mark)
+    bobs[3].speed.set(state, [0.5, 0.0])
+    system.realize(state, VELOCITY)
+    assert np.allclose(state.uerr[2:5], [0, 0.6, 0], rtol=0, atol=1e-8)
+
+
 # ---------------------------------------------------------------------- what is not known
 
 
@@ -298,6 +334,28 @@ def test_rows_are_nan_where_nobody_says_n_and_a_jacobian_is_refused() -> None:
     assert np.isnan([*state.uerr, *state.udoterr]).all()
     with pytest.raises(KinematicsError):
         position_jacobian(state)
+
+
+def test_an_exception_at_a_moved_state_says_where_it_comes_from() -> None:
+    class Narrow(Subsystem):
+        x = q_variable(1.0)
+        v = u_variable(1.0)
+
+        @position_error()
+        def gap(self, state: State) -> float:
+            return math.sqrt(1 - self.x(state))
+
+    narrow = Narrow()
+    system = System(narrow)
+    state = system.realize_topology().copy()
+    with pytest.raises(ValueError, match="math domain") as caught:
+        system.realize(state, VELOCITY)
+    assert "while narrow.gap.velocity was computed by differences" in caught.value.__notes__[-1]
+    assert "@gap.velocity" in caught.value.__notes__[-1]
+    assert state.stage is Stage.POSITION
+    with pytest.raises(ValueError, match="math domain") as caught:
+        position_jacobian(state)
+    assert "@name.jacobian" in caught.value.__notes__[-1]
 
 
 def test_where_hooks_compute_qdot_that_is_taken() -> None:

@@ -1,5 +1,6 @@
 """Constraints that are switched on and off in a State."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -202,6 +203,19 @@ def test_copies_and_checkpoints_have_rows_of_their_own() -> None:
     assert all_of(low) == untied
     state.assign(low)
     assert all_of(state) == untied
+
+
+def test_a_pickled_state_has_the_rows_that_it_had() -> None:
+    rope = Rope()
+    state = state_of(rope, stage=INSTANCE)
+    rope.is_tied.set(state, False)
+    state.system.realize(state, INSTANCE)
+    state.qerr_weights = [3.0]
+    wanted = all_of(state)
+    twin = pickle.loads(pickle.dumps(state))
+    assert all_of(twin) == wanted
+    twin.system["rope"].is_tied.set(twin, True)
+    assert len(all_of(twin)["qerr"]) == 2
 
 
 def test_values_survive_where_no_size_has_changed() -> None:

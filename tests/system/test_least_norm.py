@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from stagecache.errors import NotANumberError, ShapeError
 from stagecache.state.handles import Vector
+from stagecache.system import least_norm
 from stagecache.system.least_norm import LeastNorm
 
 SMALL = st.integers(-3, 3).map(float)
@@ -29,7 +30,10 @@ def problems(draw: st.DrawFn) -> tuple[Vector, Vector]:
 
 
 def both(matrix: Vector) -> list[LeastNorm]:
-    return [LeastNorm(matrix), LeastNorm(csr_array(matrix))]
+    """Solved as a dense one, and as a sparse one however dense it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(least_norm, "FEW", -1)
+        return [LeastNorm(matrix), LeastNorm(csr_array(matrix))]
 
 
 def chain(count: int, *, repeated: int = 0) -> Any:
@@ -113,5 +117,6 @@ def test_a_matrix_with_nan_is_refused(*, is_sparse: bool) -> None:
 
 def test_it_shows_its_shape_and_rank() -> None:
     assert repr(LeastNorm(np.ones((3, 2)))) == "LeastNorm(3 by 2, rank 1)"
-    assert repr(LeastNorm(csr_array(np.ones((3, 2))))) == "LeastNorm(3 by 2, sparse)"
+    assert repr(LeastNorm(csr_array(np.eye(6)))) == "LeastNorm(6 by 6, sparse)"
+    assert repr(LeastNorm(csr_array(np.ones((3, 2))))) == "LeastNorm(3 by 2, rank 1)"
     assert issparse(LeastNorm(csr_array((0, 2))).matrix)
