@@ -32,7 +32,7 @@ nitpick_ignore_regex = [
     ("py:class", r"numpy\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
     ("py:class", r"stagecache\.system\.\w+\.\w+Declaration"),  # what a decorator returns
-    ("py:class", r"array_like|callable|handles?|hashable"),
+    ("py:class", r"array_like|callable|declaration|handles?|hashable|sparse array"),
     ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|tuple)"),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.testing\.\w+\.\w+"),

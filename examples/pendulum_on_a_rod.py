@@ -149,7 +149,8 @@ def main() -> None:
     print(f"projected: {results}")
     print("position:", bob.position(state))
     model.realize(state, Stage.ACCELERATION)
-    print(f"the rod pulls with {abs(float(state.multipliers[0])):.2f} N; accelerations:", state.udot)
+    force = abs(float(state.multipliers[0]))
+    print(f"the rod pulls with {force:.2f} N; accelerations:", state.udot)
 
     bob.is_tied.set(state, False)
     model.realize(state, Stage.ACCELERATION)
@@ -157,7 +158,8 @@ def main() -> None:
 
     drifting = errors_of_a_run(with_projection=False)
     projected = errors_of_a_run(with_projection=True)
-    print(f"largest error of ten seconds: {drifting.max():.1e} m, projected {projected.max():.1e} m")
+    worst, best = drifting.max(), projected.max()
+    print(f"largest error of ten seconds: {worst:.1e} m, projected {best:.1e} m")
     path = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "pendulum_on_a_rod.png"
     try:
         plot(drifting, projected, path)

@@ -5,6 +5,7 @@ import math
 import re
 import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
@@ -37,8 +38,12 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_prints_something_and_nothing_when_it_is_imported(
-    path: Path, capsys: pytest.CaptureFixture[str]
+    path: Path,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # some write pictures
     runpy.run_path(str(path), run_name="imported")
     assert capsys.readouterr() == ("", "")
     assert output(path.stem, capsys).strip()
@@ -109,3 +114,19 @@ def test_the_pendulum_is_drawn_by_the_command_of_the_readme(
     result = CliRunner().invoke(main, [*args, str(page)])
     assert (result.exit_code, result.stdout) == (0, "")
     assert "anchor.torque" in page.read_text(encoding="utf-8")
+
+
+def test_the_pendulum_on_a_rod_shows_the_force_and_what_projection_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = output("pendulum_on_a_rod", capsys, str(tmp_path))
+    assert numbers(text, "position:") == pytest.approx([0.0, -1.0])
+    assert numbers(text, "the rod pulls with") == pytest.approx([2.0 * 9.81])
+    assert numbers(text, "cut loose: 0 rows of constraints; accelerations:") == [0.0, -9.81]
+    (drifting,) = numbers(text, "largest error of ten seconds:")
+    (projected,) = numbers(text, "m, projected")
+    assert projected <= 1e-8
+    assert drifting > 1e-5
+    has_plot = "wrote pendulum_on_a_rod.png" in text
+    assert has_plot == (find_spec("matplotlib") is not None)
+    assert (tmp_path / "pendulum_on_a_rod.png").is_file() == has_plot

@@ -1,5 +1,7 @@
 """Models: Systems made of Subsystems, which declare what every State has."""
 
+from typing import TYPE_CHECKING
+
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.auto_update import auto_update
 from stagecache.system.computations import cached
@@ -22,6 +24,7 @@ from stagecache.system.decorations import (
     DecorativeSphere,
     DecorativeText,
 )
+from stagecache.system.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
 from stagecache.system.event_triggers import TriggerDirection, event_trigger
 from stagecache.system.families import (
     Family,
@@ -36,7 +39,12 @@ from stagecache.system.kinematic_operators import KinematicBlock, kinematic_bloc
 from stagecache.system.kinematics import kinematics
 from stagecache.system.normalization import normalization_error
 from stagecache.system.profile import EntryProfile, Profile, WriteProfile, profile
-from stagecache.system.project_options import ProjectOptions, ProjectResults, ProjectStatus
+from stagecache.system.project_options import (
+    ProjectOptions,
+    ProjectResults,
+    ProjectStatus,
+    WorstError,
+)
 from stagecache.system.quaternions import quaternion_kinematics, quaternion_normalization
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
@@ -49,6 +57,19 @@ from stagecache.system.variables import (
     u_variable,
     z_variable,
 )
+
+if TYPE_CHECKING:
+    from stagecache.system.constrained_dynamics import solve_constrained
+else:
+
+    def __getattr__(name: str) -> object:
+        """Look up what needs SciPy when it is first asked for."""
+        if name == "solve_constrained":
+            from stagecache.system.constrained_dynamics import solve_constrained  # noqa: PLC0415
+
+            return globals().setdefault(name, solve_constrained)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "AbstractConstrainedSystem",
@@ -76,6 +97,7 @@ __all__ = [
     "System",
     "SystemStatistics",
     "TriggerDirection",
+    "WorstError",
     "WriteProfile",
     "acceleration_error",
     "auto_update",
@@ -84,8 +106,11 @@ __all__ = [
     "discrete",
     "discrete_family",
     "event_trigger",
+    "generalized_force",
+    "inverse_mass_matrix",
     "kinematic_blocks",
     "kinematics",
+    "mass_matrix",
     "modeling_option",
     "normalization_error",
     "parameter",
@@ -96,6 +121,7 @@ __all__ = [
     "q_variable_family",
     "quaternion_kinematics",
     "quaternion_normalization",
+    "solve_constrained",
     "u_variable",
     "u_variable_family",
     "velocity_error",

@@ -10,6 +10,10 @@ r"""What realizing does where dynamics are declared: qdot, udot, qdotdot and mul
 That comes before all hooks of the stage, which may read and change it. qdot and qdotdot are those
 of subsystems that declare a mass matrix and whose q and u are related: by `kinematics`, or by
 being as many. u without mass that are not prescribed keep what hooks give them.
+
+Systems that declare no mass matrix pay nothing. Else realizing Acceleration costs, as measured
+with rods whose Jacobians and biases are declared, 0.3 ms for one rod, 0.4 ms for 10, 2.5 ms for 100
+and 6 ms for 1000 in one subsystem; with as many subsystems, some 25 us for each more.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,11 +26,9 @@ from numpy.typing import NDArray
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import MULTIPLIERS, QDOT, QDOTDOT, UDOT
-from stagecache.system.constraint_rows import (
-    acceleration_bias,
-    acceleration_jacobian,
-    row_names,
-)
+from stagecache.system.acceleration_bias import acceleration_bias
+from stagecache.system.constraint_jacobians import acceleration_jacobian
+from stagecache.system.constraint_rows import row_names
 from stagecache.system.dynamics_declarations import BoundForce, BoundMass, forces_of, masses_of
 from stagecache.system.dynamics_refusals import check_massless, check_rows, without_mass
 from stagecache.system.kinematic_matrix import product
@@ -267,8 +269,11 @@ def _constrained(
     """
     from stagecache.system.constrained_dynamics import (  # noqa: PLC0415  # it needs SciPy
         check_consistent,
+        excess_of,
         solve_blocks,
     )
+    from stagecache.system.least_norm import TOLERANCE  # noqa: PLC0415  # likewise
+    from stagecache.system.violations import slack_of  # noqa: PLC0415  # seldom needed
 
     g, bias = acceleration_jacobian(state), acceleration_bias(state)
     check_rows(state, g, bias)
@@ -277,9 +282,16 @@ def _constrained(
     given[columns] = given[massless] = 0.0
     is_all = np.array_equal(columns, np.arange(len(udot)))
     of_blocks = g if is_all else g[:, columns]
-    found, multipliers = solve_blocks(blocks, of_blocks, forces[columns], bias + g @ given)
-    udot[columns] = given[columns] = found
-    check_consistent(g, given, bias, free, lambda row: row_names(state, "udoterr")[row])
+    of_bias, f = bias + g @ given, forces[columns]
+    slack = slack_of(state, g, of_bias, free)
+    for cut in sorted({max(slack.cut, TOLERANCE), TOLERANCE}, reverse=True):
+        found, multipliers = solve_blocks(blocks, of_blocks, f, of_bias, cut)
+        udot[columns] = given[columns] = found
+        if np.all(excess_of(g, given, bias, free, slack.errors) <= 1):
+            return udot, multipliers
+    check_consistent(
+        g, given, bias, free, lambda row: row_names(state, "udoterr")[row], slack.errors
+    )
     return udot, multipliers
 
 

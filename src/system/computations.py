@@ -107,6 +107,11 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     equal: Callable[[Any, Any], Any] | None = None
     is_last = False
 
+    @property
+    def decorator(self) -> str:
+        """What declares it, in a word: "cached", "position_error", "jacobian", ..."""
+        return self.role or "cached"
+
     def _new_handle(self, name: str) -> CacheEntry[T]:
         depends_on = Stage.EMPTY if self.depends_on is None else self.depends_on
         return CacheEntry(name, depends_on, self.computed_by)

@@ -40,12 +40,13 @@ class AbstractConstrainedSystem(AbstractSystem):
         ----------
         state : State
             Realized to Position or further.
-        u : array_like of shape (nu,), (nu, k) or (0,)
-            Empty stands for zeros.
+        u : array_like
+            Of shape (nu,) or (nu, k); or empty, which stands for zeros.
 
         Returns
         -------
-        ndarray of shape (nq,) or (nq, k)
+        ndarray
+            Of shape (nq,) or (nq, k).
 
         Raises
         ------
@@ -167,9 +168,9 @@ class AbstractConstrainedSystem(AbstractSystem):
     ) -> ProjectResults:
         """Move the free q onto the position constraints, as little as possible.
 
-        That is: |Wq dq|₂ becomes least, such that |Tp qerr| is at most the accuracy, with
-        Wq = N Wu pinv(N), where Wu are the `u_weights`, and Tp the `qerr_weights` of the State. The
-        norm of the errors is the root of the mean of squares, or the largest one.
+        That is: the length of Wq dq becomes least, such that the norm of Tp qerr is at most the
+        accuracy, with Wq = N Wu pinv(N), where Wu are the `u_weights`, and Tp the `qerr_weights` of
+        the State. The norm of the errors is the root of the mean of squares, or the largest one.
 
         There are two ways to call it. With an accuracy, or nothing, it realizes the State and sets
         prescribed motion as needed. With options or an error estimate, as an integrator does, it
@@ -180,8 +181,9 @@ class AbstractConstrainedSystem(AbstractSystem):
         state : State
         accuracy : float, optional
         options : ProjectOptions, optional
-        error_estimate : ndarray of shape (nq,), optional
-            Changed in place, where q was: what is normal to the constraints is removed.
+        error_estimate : ndarray, optional
+            Of shape (nq,). Changed in place, where q was: what is normal to the constraints is
+            removed.
 
         Returns
         -------
@@ -210,9 +212,10 @@ class AbstractConstrainedSystem(AbstractSystem):
     ) -> ProjectResults:
         """Move the free u onto the velocity constraints, as little as possible.
 
-        As `project_q`, with stage Velocity. |Eu du|₂ becomes least, such that |Tpv uerr| is at most
-        the accuracy. Eu is min(Wu, 1/|u|); Tpv are the `uerr_weights`, and for derivatives of
-        position errors their `qerr_weights` times `default_time_scale`.
+        As `project_q`, with stage Velocity. The length of Eu du becomes least, such that the norm
+        of Tpv uerr is at most the accuracy. Eu is the lesser of Wu and 1 / abs(u); Tpv are the
+        `uerr_weights`, and for derivatives of position errors their `qerr_weights` times
+        `default_time_scale`.
         """
         from stagecache.system.projection import project_u  # noqa: PLC0415  # it needs SciPy
 

@@ -28,10 +28,10 @@ from scipy.sparse import block_array, coo_array, csr_array, diags_array
 from stagecache.errors import InconsistentConstraintsError, NotANumberError, ShapeError
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
-from stagecache.system.kinematic_matrix import is_sparse
 from stagecache.system.least_norm import TOLERANCE, LeastNorm
 from stagecache.system.mass_blocks import MassBlock, free_accelerations, times_root
-from stagecache.system.mass_matrices import checked_mass, factors_of, inverse_root
+from stagecache.system.mass_matrices import checked_mass, inverse_root
+from stagecache.system.matrices import factors_of, is_sparse
 
 Matrix = Any
 """A dense array, or a csr_array."""
@@ -39,11 +39,15 @@ Matrix = Any
 MANY_ROWS: Final = 100
 """A problem of as many constraints is solved as a sparse one, unless M is full."""
 
+MOST_FULL: Final = 0.1
 DELTA: Final = 1e-13
 """Rows of length 1 of which some combination is shorter than its root, 3e-7, hardly count."""
 MOST_REFINEMENTS: Final = 20
 CONTRADICTION: Final = 1e-5
 """Rows contradict each other if that part of an error is left; numerical biases are less exact."""
+
+EXACT: Final = 1e-10
+"""What is left of errors that could be 0."""
 
 UNNOTICED: Final = 1e-7
 """Nor does it count if accelerations of that size would make up for it [SI]."""
@@ -138,28 +142,33 @@ def _vector(values: ArrayLike, size: int | None, what: str) -> Vector:
 
 
 def solve_blocks(
-    blocks: Sequence[MassBlock], jacobian: Matrix, forces: Vector, bias: Vector
+    blocks: Sequence[MassBlock],
+    jacobian: Matrix,
+    forces: Vector,
+    bias: Vector,
+    cut: float = TOLERANCE,
 ) -> tuple[Vector, Vector]:
     """Return accelerations and multipliers, where M consists of blocks; as `solve_constrained`.
 
-    What no accelerations can satisfy is left: see `check_consistent`.
+    What no accelerations can satisfy is left: see `check_consistent`. A row of length 1 counts as
+    redundant if less than `cut` of it is not in the others.
     """
     m, n = jacobian.shape
     if m == 0 or n == 0:
         return free_accelerations(blocks, forces), np.zeros(m)
     if any(is_sparse(block.matrix) for block in blocks):
-        return _sparse(blocks, csr_array(jacobian), forces, bias)
-    if m >= MANY_ROWS and sum(block.matrix.size for block in blocks) <= n * n / 10:
-        return _sparse(blocks, csr_array(jacobian), forces, bias)
+        return _sparse(blocks, csr_array(jacobian), forces, bias, cut)
+    if m >= MANY_ROWS and sum(block.matrix.size for block in blocks) <= MOST_FULL * n * n:
+        return _sparse(blocks, csr_array(jacobian), forces, bias, cut)
     dense = jacobian.toarray() if is_sparse(jacobian) else jacobian
-    return _dense(blocks, dense, forces, bias)
+    return _dense(blocks, dense, forces, bias, cut)
 
 
 # ---------------------------------------------------------------------- dense
 
 
 def _dense(
-    blocks: Sequence[MassBlock], g: Vector, forces: Vector, bias: Vector
+    blocks: Sequence[MassBlock], g: Vector, forces: Vector, bias: Vector, cut: float
 ) -> tuple[Vector, Vector]:
     """By QR of the scaled columns of R G'. With udot = R' (R f + x), x becomes shortest."""
     m, n = g.shape
@@ -173,7 +182,7 @@ def _dense(
     scaled = columns * scale
     q, r, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
     diagonal = np.abs(r.diagonal())
-    rank = int(np.count_nonzero(diagonal > TOLERANCE)) if diagonal.size else 0
+    rank = int(np.count_nonzero(diagonal > cut)) if diagonal.size else 0
     goal = -(scale * bias + free @ scaled)[order[:rank]]
     q, independent = q[:, :rank], r[:rank, :rank]
     y = solve_triangular(independent, goal, trans="T", check_finite=False)
@@ -199,7 +208,7 @@ def _dense(
 
 
 def _sparse(
-    blocks: Sequence[MassBlock], g: Matrix, forces: Vector, bias: Vector
+    blocks: Sequence[MassBlock], g: Matrix, forces: Vector, bias: Vector, cut: float
 ) -> tuple[Vector, Vector]:
     """By LU of ``[M G'; G -delta]``, scaled to a diagonal of 1 and rows of length 1.
 
@@ -216,7 +225,7 @@ def _sparse(
     lengths = np.sqrt(np.asarray((g @ columns).power(2).sum(axis=1))).ravel()
     of_rows = 1 / np.where(lengths > 0, lengths, 1.0)
     scaled = csr_array(diags_array(of_rows) @ g @ columns)
-    problem = _Augmented(csr_array(columns @ mass @ columns), scaled)
+    problem = _Augmented(csr_array(columns @ mass @ columns), scaled, max(DELTA, cut**2))
     y, along = problem.solve(of_columns * forces, -of_rows * bias)
     multipliers = of_rows * along
     if problem.has_dependent_rows():
@@ -259,10 +268,11 @@ def _shortest(multipliers: Vector, g: Matrix) -> Vector:
 class _Augmented:
     """The matrix ``[M G'; G -delta]``, prepared for solutions with delta = 0."""
 
-    def __init__(self, mass: Matrix, g: Matrix) -> None:
+    def __init__(self, mass: Matrix, g: Matrix, delta: float) -> None:
         self._mass, self._g, self._gt = mass, g, csr_array(g.T)
+        self._delta = delta
         m = g.shape[0]
-        corner = diags_array(np.full(m, -DELTA))
+        corner = diags_array(np.full(m, -delta))
         self._lu = factors_of(block_array([[mass, self._gt], [g, corner]]))
 
     def solve(self, f: Vector, goal: Vector) -> tuple[Vector, Vector]:
@@ -296,7 +306,7 @@ class _Augmented:
 
     def _unreachable(self, goal: Vector) -> Vector:
         for _ in range(3):  # each leaves the part delta / (s² + delta) of what belongs to s > 0
-            goal = -DELTA * self._regularized(np.zeros(self._mass.shape[0]), goal)[1]
+            goal = -self._delta * self._regularized(np.zeros(self._mass.shape[0]), goal)[1]
         return goal
 
     def _regularized(self, f: Vector, goal: Vector) -> tuple[Vector, Vector]:
@@ -307,8 +317,35 @@ class _Augmented:
 # ---------------------------------------------------------------------- contradictions
 
 
+def excess_of(
+    jacobian: Matrix,
+    udot: Vector,
+    bias: Vector,
+    free: Vector,
+    slack: Vector | float,
+    part: float = EXACT,
+    floor: float = 0.0,
+) -> Vector:
+    """Return by how many times acceleration errors are larger than they may be. Shape (m,).
+
+    They may be as large as `slack`, that `part` of what is in the row, and what accelerations of
+    the size `floor` make of it.
+    """
+    sizes = abs(jacobian)
+    scale = np.abs(bias) + sizes @ (np.abs(udot) + np.abs(free))
+    allowed = slack + part * scale + floor * np.asarray(sizes.sum(axis=1)).ravel()
+    return np.asarray(
+        np.abs(jacobian @ udot + bias) / np.maximum(allowed, np.finfo(np.float64).tiny)
+    )
+
+
 def check_consistent(
-    jacobian: Matrix, udot: Vector, bias: Vector, free: Vector, name: Callable[[int], str]
+    jacobian: Matrix,
+    udot: Vector,
+    bias: Vector,
+    free: Vector,
+    name: Callable[[int], str],
+    slack: Vector | float = 0.0,
 ) -> None:
     """Refuse accelerations that do not satisfy all rows of ``G udot + bias = 0``.
 
@@ -321,23 +358,23 @@ def check_consistent(
         The accelerations without constraints, which tell what is small.
     name : callable
         Of a row.
+    slack : (m,) float
+        Errors that may be left.
 
     Raises
     ------
     InconsistentConstraintsError
         It names the row whose error is the largest part of what is in it.
     """
-    left = np.abs(jacobian @ udot + bias)
-    sizes = abs(jacobian)
-    scale = np.abs(bias) + sizes @ (np.abs(udot) + np.abs(free))
-    allowed = CONTRADICTION * scale + UNNOTICED * np.asarray(sizes.sum(axis=1)).ravel()
-    if np.all(left <= allowed):
+    excess = excess_of(jacobian, udot, bias, free, slack, CONTRADICTION, UNNOTICED)
+    if np.all(excess <= 1):
         return
-    worst = int(np.argmax(left / np.maximum(allowed, np.finfo(np.float64).tiny)))
+    worst = int(np.argmax(excess))
+    left = abs(float((jacobian @ udot + bias)[worst]))
     raise InconsistentConstraintsError(
         f"{name(worst)}: contradicts other constraints, or prescribed motion",
         "accelerations for which all acceleration errors are 0",
-        f"an acceleration error of {left[worst]:.6g} that remains in it, among {len(bias)} rows",
+        f"an acceleration error of {left:.6g} that remains in it, among {len(bias)} rows",
         "take it away, or what it contradicts; or disable it by its enabled= variable. If only its "
         "Jacobian or bias is wrong, mend these",
     )

@@ -14,6 +14,18 @@
 
 Where no function is declared for rows of uerr or udoterr, the time derivative of the level below is
 computed by differences (`implied_errors`).
+
+How it comes about, file by file::
+
+    constraint_errors, normalization    what users declare
+    declared_jacobians                  the same of Jacobians
+    implied_errors                      what is computed where they declare no derivative
+    error_rows                          what all these have in common: rows of the vectors of errors
+    constraint_table                    whose the rows of a State are, found out once
+    constraint_rows                     what numerical methods ask of that
+    constraint_jacobians                the same of Jacobians
+    acceleration_bias                   the same of errors at udot = 0
+    differences                         derivatives by differences, for all that is not declared
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,8 +36,12 @@ from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
 from stagecache.state.vectors import QERR, UDOTERR, UERR, VectorKind
 from stagecache.system.computations import check_compute
-from stagecache.system.constraint_jacobians import JacobianDeclaration, JacobianFunction
 from stagecache.system.declaration import AbstractDeclaration, Prerequisites, check_prerequisites
+from stagecache.system.declared_jacobians import (
+    JacobianDeclaration,
+    JacobianFunction,
+    jacobian_decorator,
+)
 from stagecache.system.enabling import Enabling, check_enabling
 from stagecache.system.error_rows import AbstractCompanion, AbstractErrorRows
 from stagecache.system.implied_errors import implied_errors
@@ -126,13 +142,7 @@ class ErrorDeclaration(AbstractErrorRows):
         (size, n) by handles of u: a declared variable, ``self.u``, or those of other subsystems;
         all else is zero. A block of one row or column may be a vector.
         """
-        what = f"@{self.name}.jacobian"
-        named = check_prerequisites(prerequisites, what)
-
-        def declare(function: JacobianFunction) -> JacobianDeclaration:
-            return JacobianDeclaration(self, check_compute(function, what), named)
-
-        return declare if compute is None else declare(compute)
+        return jacobian_decorator(self, compute, prerequisites)
 
     def _derivative(
         self, compute: Compute | None, kind: VectorKind, name: str, prerequisites: Any
@@ -181,7 +191,7 @@ class DerivativeDeclaration(AbstractCompanion):
 class BiasDeclaration(AbstractCompanion):
     """The declared acceleration errors at udot = 0; they go to no vector."""
 
-    role = "bias"
+    role = decorator = "bias"
     kind = UDOTERR
 
     def __init__(

@@ -1,202 +1,148 @@
-"""Declared Jacobians of constraints: a row for each error, a column for each u (or q) of the State.
+"""The Jacobians of all constraints of a State: as declared, and by differences where they are not.
 
-What a function returns may be dense, sparse, or a dict of blocks by handles of variables::
+Which rows they have::
 
-    {self.tip_speed: [[x, y]], other.u: block}        what is not named is zero
+    position_jacobian, normalization_jacobian     position_rows, normalization_rows of qerr
+    velocity_jacobian, acceleration_jacobian      all of uerr, all of udoterr
 """
 
-import sys
-from collections.abc import Callable, Mapping
-from typing import Any, final
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from stagecache.errors import DeclarationError, ShapeError, brief
-from stagecache.state.conversion import FLOAT, converted
-from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, Vector
+from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage
-from stagecache.system.computations import AbstractComputation, refused_none
-from stagecache.system.declaration import AbstractDeclaration, Prerequisites
-from stagecache.system.enabling import is_enabled
-from stagecache.system.error_rows import AbstractErrorRows
+from stagecache.state.vectors import QERR, UDOTERR, UERR, VectorKind
+from stagecache.system.constraint_rows import normalization_rows, position_rows, table_of
+from stagecache.system.differences import by_differences, numerical_jacobian
+from stagecache.system.entry_rows import reader, spread
+from stagecache.system.matrices import Matrix, is_sparse
+from stagecache.system.values_at_udot import jacobian_by_udot
 
-Matrix = Any
-"""A dense array, or a csr_array of SciPy, whose types are not known without importing it."""
+MANY_ROWS = 100
+"""A matrix of as many rows is sparse."""
 
-Blocks = Mapping[AbstractContinuousVariable, ArrayLike]
-JacobianFunction = Callable[[Any, Any], Matrix | Blocks]
-MANY_COLUMNS = 100
-"""Of more than these, a Jacobian that is given in blocks is stored sparse."""
+Source = tuple[int, slice, CacheEntry[Vector] | None]
+"""Where the rows of a constraint start in a matrix, which rows of errors they are, of what."""
 
 
-@final
-class JacobianDeclaration(AbstractComputation[Matrix]):
-    """The declared Jacobian of errors: a cache entry, from Position on if nothing else is said.
+def position_jacobian(state: Any) -> Matrix:
+    """Return the derivatives of position errors along qdot = N u, by u. Shape (m, nu).
 
-    Attributes
-    ----------
-    of : AbstractErrorRows
-        The errors.
-    by : str
-        "u"; of conditions that only normalize q, "q".
+    Rows are those of `position_rows`. Needs Position. As all Jacobians here, it is a new dense
+    array, or a csr_array if it has 100 rows or more; and where none is declared it costs 2 nu
+    realizations of copies of the State, of the level at which the constraints begin.
+
+    Raises
+    ------
+    StageTooLowError
+    KinematicsError
+        One has to be computed by differences, but N is not known.
     """
-
-    role = "jacobian"
-
-    def __init__(
-        self,
-        of: AbstractErrorRows,
-        compute: JacobianFunction,
-        prerequisites: Prerequisites | None,
-        by: str = "u",
-    ) -> None:
-        self.of: AbstractErrorRows = of
-        self.compute = compute
-        self.prerequisites = prerequisites
-        self.by = by
-        self.depends_on = Stage.POSITION if prerequisites is None else None
-        self.computed_by = Stage.INFINITY
-
-    def _function(self, handle: AbstractHandle) -> Callable[[Any], Matrix]:
-        compute, subsystem = self.compute, handle._owner
-        errors = self._errors(subsystem)
-        slot, x = errors.slot(subsystem), subsystem.index
-
-        def computed(state: Any) -> Matrix:
-            contents = state._contents
-            columns = contents.size(self.by, None)
-            if not is_enabled(errors.enabled, subsystem, state):
-                return np.zeros((0, columns))
-            values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
-            rows = errors.stack(contents.realization.layout.subsystems[x])[slot]
-            shape = (rows.count, columns)
-            if isinstance(values, Mapping):
-                return _of_blocks(values, shape, self.by, state, handle)
-            return _matrix(values, shape, handle, f"errors by all {self.by}")
-
-        return computed
-
-    def _errors(self, subsystem: Any) -> AbstractErrorRows:
-        """The errors to which it belongs, in the concrete class."""
-        errors = type(subsystem).declarations[self.of.name]
-        assert isinstance(errors, AbstractErrorRows)
-        return errors
-
-    def _lowest(self, subsystem: Any) -> Stage:
-        return max(Stage.MODEL, self._errors(subsystem).known_from)  # which decides on columns
-
-    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that are errors whose Jacobian is by the same variables."""
-        return isinstance(declared, AbstractErrorRows) and self.by == (
-            "u" if declared.kinds[-1].name == "udoterr" else "q"
-        )
+    state._contents.require_stage(Stage.POSITION, None, "the Jacobian of position errors")
+    return _jacobian(state, QERR, position_rows(state))
 
 
-def is_sparse(matrix: object) -> bool:
-    """Whether it is a sparse matrix or array of SciPy, which is not imported to find out."""
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(matrix))
+def velocity_jacobian(state: Any) -> Matrix:
+    """Return the derivatives of velocity errors by u. Shape (nuerr, nu). Needs Velocity.
+
+    Raises
+    ------
+    StageTooLowError, KinematicsError
+    """
+    state._contents.require_stage(Stage.VELOCITY, None, "the Jacobian of velocity errors")
+    return _jacobian(state, UERR, np.arange(state.nuerr))
 
 
-def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str) -> Matrix:
-    """Values as a read-only matrix of floats, sparse if they are."""
-    if is_sparse(values):
-        found: Matrix = _csr(values, what)
-    else:
-        found = converted(values, FLOAT, None, f"the values of {what}")
-    if found.shape != shape:
-        raise ShapeError(
-            f"{what}: its computation returned a matrix of another shape",
-            f"shape {shape}: {meaning}",
-            f"shape {found.shape}",
-            "give a row for each error, and a column for each "
-            f"{meaning.rpartition(' ')[2]} of the whole State; or a dict of blocks by handles",
-        )
-    return found
+def acceleration_jacobian(state: Any) -> Matrix:
+    """Return the derivatives of acceleration errors by udot. Shape (nudoterr, nu). Needs Velocity.
+
+    Rows that a hook fills are NaN.
+
+    Raises
+    ------
+    StageTooLowError, KinematicsError
+    """
+    state._contents.require_stage(Stage.VELOCITY, None, "the Jacobian of acceleration errors")
+    return _jacobian(state, UDOTERR, np.arange(state.nudoterr))
 
 
-def _csr(values: Any, what: object) -> Matrix:
-    """A sparse matrix in rows, of its own, which nobody changes."""
-    from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
+def normalization_jacobian(state: Any) -> Matrix:
+    """Return the derivatives of normalizing conditions by q. Shape (k, nq). Needs Position.
 
-    entries = coo_array(values)
-    data = converted(entries.data, FLOAT, None, f"the values of {what}")
-    found = csr_array((data, (entries.row, entries.col)), shape=entries.shape)
-    found.sum_duplicates()
-    return _frozen(found)
-
-
-def _frozen(matrix: Matrix) -> Matrix:
-    """A sparse matrix in rows, which nobody else has, made read-only."""
-    for array in (matrix.data, matrix.indices, matrix.indptr):
-        array.flags.writeable = False
-    return matrix
+    Raises
+    ------
+    StageTooLowError
+    """
+    state._contents.require_stage(Stage.POSITION, None, "the Jacobian of normalizing conditions")
+    return _jacobian(state, QERR, normalization_rows(state), by="q")
 
 
-def _of_blocks(
-    blocks: Mapping[Any, Any], shape: tuple[int, int], by: str, state: Any, what: object
-) -> Matrix:
-    """The matrix that has these blocks, and zeros elsewhere."""
-    taken: NDArray[np.bool_] = np.zeros(shape[1], dtype=np.bool_)
-    placed: list[tuple[slice, Matrix]] = []
-    start = state._contents.pools.start(by, None)
-    for variable, values in blocks.items():
-        if not isinstance(variable, AbstractContinuousVariable) or variable.kind != by:
-            raise DeclarationError(
-                f"{what}: its computation returned a block by what is no {by}",
-                f"handles of {by}, as in {{self.{by}: block}}",
-                brief(variable),
-                f"name variables that are declared by {by}_variable, or self.{by}",
-            )
-        place = state._contents.place(variable)
-        columns = slice(place.start - start, place.stop - start)
-        if taken[columns].any():
-            raise DeclarationError(
-                f"{what}: its computation returned two blocks for the same {by}",
-                "one block for each",
-                f"another one that has {variable}",
-                "add the two, or name parts that do not overlap",
-            )
-        taken[columns] = True
-        wanted = (shape[0], columns.stop - columns.start)
-        placed.append((columns, _block(values, wanted, variable, what)))
-    if shape[1] <= MANY_COLUMNS:
+def _jacobian(state: Any, kind: VectorKind, rows: NDArray[np.intp], by: str = "u") -> Matrix:
+    """The Jacobian of these rows of a vector of errors, which are in order."""
+    table = table_of(state)
+    parts: list[tuple[int, Matrix]] = []  # where its rows start, and these
+    others: dict[VectorKind, list[Source]] = {}  # by what is to be differentiated
+    for constraint, roles in zip(table.constraints, table.roles, strict=True):
+        own: slice | None = getattr(constraint, kind.name)
+        if own is None or (kind is QERR and constraint.is_normalization != (by == "q")):
+            continue
+        start = int(np.searchsorted(rows, own.start))
+        if "jacobian" in roles:
+            parts.append((start, roles["jacobian"](state)))
+            continue
+        first = next(k for k in (QERR, UERR, UDOTERR) if getattr(constraint, k.name) is not None)
+        source = (start, getattr(constraint, first.name), constraint.handle)
+        others.setdefault(first, []).append(source)
+    for first, sources in others.items():
+        with by_differences("a Jacobian of constraints", "declare it with @name.jacobian"):
+            numerical = _numerical(state, first, sources)
+        at = 0
+        for start, place, _ in sources:
+            count = place.stop - place.start
+            parts.append((start, numerical[at : at + count]))
+            at += count
+    return _stacked(parts, (len(rows), state._contents.size(by, None)))
+
+
+def _numerical(state: Any, kind: VectorKind, sources: list[Source]) -> Vector:
+    """The Jacobian of rows of a level, by differences."""
+    rows = np.concatenate([np.arange(place.start, place.stop) for _, place, _ in sources])
+    if kind is not UDOTERR:
+        return numerical_jacobian(state.system, state, kind, rows)
+    found = np.full((state.nudoterr, state.nu), np.nan)
+    entries = [(place, handle) for _, place, handle in sources if handle is not None]
+    if entries:
+        spread(found, entries, jacobian_by_udot(state.system, state, reader(entries)))
+    numerical: Vector = found[rows]
+    return numerical
+
+
+def _stacked(parts: list[tuple[int, Matrix]], shape: tuple[int, int]) -> Matrix:
+    """The matrix that has these rows, each part from its start on. Cost O(numbers in them)."""
+    if shape[0] < MANY_ROWS:
         dense: Vector = np.zeros(shape)
-        for columns, block in placed:
-            dense[:, columns] = block.toarray() if is_sparse(block) else block
+        for start, part in parts:
+            values = part.toarray() if is_sparse(part) else part
+            dense[start : start + len(values)] = values
         return dense
-    return _joined(placed, shape, what)
+    from scipy.sparse import csr_array  # noqa: PLC0415  # it takes a while
 
-
-def _block(values: Any, shape: tuple[int, int], variable: object, what: object) -> Matrix:
-    """One block; of one row or one column, it may be given as a vector."""
-    if not is_sparse(values):
-        array: Vector = converted(values, FLOAT, None, f"the block of {what} by {variable}")
-        if array.ndim < len(shape) and 1 in shape and array.size == shape[0] * shape[1]:
-            array = array.reshape(shape)
-        values = array
-    return _matrix(values, shape, f"{what} by {variable}", "errors by these numbers")
-
-
-def _joined(placed: list[tuple[slice, Matrix]], shape: tuple[int, int], what: object) -> Matrix:
-    """The sparse matrix of blocks, each with its columns. Cost O(numbers in them)."""
-    from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
-
-    if not any(is_sparse(block) for _, block in placed):
-        placed = sorted(placed, key=lambda one: one[0].start)
-        ranges = [np.arange(there.start, there.stop) for there, _ in placed]
-        columns = np.concatenate([np.empty(0, np.intp), *ranges])
-        data = np.hstack([np.empty((shape[0], 0)), *[block for _, block in placed]])
-        starts = np.arange(shape[0] + 1) * len(columns)
-        return _frozen(csr_array((data.ravel(), np.tile(columns, shape[0]), starts), shape=shape))
-    parts = [coo_array(block) for _, block in placed]
-    begins = [columns.start for columns, _ in placed]
-    data = np.concatenate([np.empty(0), *[part.data for part in parts]])
-    rows = np.concatenate([np.empty(0, np.intp), *[part.row for part in parts]])
-    columns = np.concatenate(
-        [np.empty(0, np.intp), *[part.col + at for part, at in zip(parts, begins, strict=True)]]
-    )
-    return _csr(coo_array((data, (rows, columns)), shape=shape), what)
+    data: list[Vector] = []
+    columns: list[NDArray[np.intp]] = []
+    counts = np.zeros(shape[0] + 1, dtype=np.intp)
+    for start, part in sorted(parts, key=itemgetter(0)):
+        if is_sparse(part):
+            data.append(part.data)
+            columns.append(part.indices)
+            per_row = np.diff(part.indptr)
+        else:
+            at = np.nonzero(part)
+            data.append(part[at])
+            columns.append(at[1])
+            per_row = np.bincount(at[0], minlength=len(part))
+        counts[start + 1 : start + 1 + len(per_row)] = per_row
+    there = (np.concatenate([np.empty(0), *data]), np.concatenate([np.empty(0, np.intp), *columns]))
+    return csr_array((*there, np.cumsum(counts)), shape=shape)

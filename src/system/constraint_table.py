@@ -52,6 +52,11 @@ class ConstraintRows:
     udoterr: slice | None
     is_normalization: bool
 
+    def name_of(self, kind: str, row: int) -> str:
+        """What messages call one of its rows: "rope.rod", or "rope.rod[1]" if it has several."""
+        rows: slice = getattr(self, kind)
+        return self.name if rows.stop - rows.start == 1 else f"{self.name}[{row - rows.start}]"
+
 
 @frozen(eq=False)
 class ConstraintTable:

@@ -12,22 +12,15 @@ from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, Time
 from stagecache.state.stage import Stage
 from stagecache.system.computations import AbstractComputation, CachedDeclaration
 from stagecache.system.constraint_errors import BiasDeclaration
-from stagecache.system.constraint_jacobians import JacobianDeclaration
 from stagecache.system.declaration import AbstractDeclaration, resolve
-from stagecache.system.error_rows import AbstractErrorRows
+from stagecache.system.declared_jacobians import JacobianDeclaration
 from stagecache.system.families import FamilyDeclaration
 from stagecache.system.kinematics import KinematicsDeclaration
-from stagecache.system.normalization import NormalizationDeclaration
 from stagecache.system.prescribed import AbstractMotion
 from stagecache.system.rows import AbstractRows
 from stagecache.system.subsystem import Subsystem
 
 FARTHEST: Final = 3  # attributes that lead from one subsystem to another
-LEVELS: Final = {
-    "qerr": "position_error",
-    "uerr": "velocity_error",
-    "udoterr": "acceleration_error",
-}
 
 
 def cure_of(entry: CacheEntry[Any], gap: Gap) -> str:
@@ -76,13 +69,7 @@ def _declaration_of(
 def _decorator(declared: AbstractDeclaration[Any], item: AbstractComputation[Any]) -> str:
     if item.of is not None:
         return f"{item.of.name}.{item.role}"
-    if isinstance(item, CachedDeclaration):
-        return "cached" if declared is item else "cached_family"
-    if isinstance(item, KinematicsDeclaration):
-        return "kinematics"
-    if isinstance(item, NormalizationDeclaration):
-        return "normalization_error"
-    return LEVELS[item.kind.name] if isinstance(item, AbstractErrorRows) else "event_trigger"
+    return item.decorator if declared is item else f"{item.decorator}_family"
 
 
 def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:

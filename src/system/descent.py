@@ -121,7 +121,7 @@ class Descent:
         step, left = tangent.step(self._errors)
         gain = 1 - left / self._size if self._size else 0.0
         change = self._values - self._start
-        if np.any(change) and self._goes_to(step - tangent.drift(change, self._errors), gain / 2):
+        if np.any(change) and self._goes_to(step - tangent.drift(change), gain / 2):
             return None
         if self._goes_to(step, 1e-4 * gain):
             return None

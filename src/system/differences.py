@@ -11,18 +11,17 @@ scale of the System, that of q, u and z is 1. Weights would tell more; but a wri
 Velocity and Acceleration realized, so nothing of these may depend on them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import KinematicsError
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import QERR, UDOT, VectorKind
-from stagecache.system.kinematic_operators import kinematic_blocks, multiply_by_n
+from stagecache.state.vectors import QERR, VectorKind
+from stagecache.system.kinematic_operators import multiply_by_n
 
 NOISE: Final = float(np.finfo(float).eps)
 """The relative error of values that are computed by formulas."""
@@ -46,42 +45,6 @@ def by_differences(what: object, cure: str) -> Iterator[None]:
     except Exception as error:
         error.add_note(f"while {what} was computed by differences; {cure}, to do without them")
         raise
-
-
-def known_qdot(state: Any) -> Vector | None:
-    """N u in a State at Position or above; where N is not known, what hooks have put into qdot.
-
-    None if there is nothing, or it is not finite.
-    """
-    pools = state._contents.pools
-    try:
-        qdot = multiply_by_n(state, pools.whole["u"])
-    except KinematicsError:
-        qdot = pools.whole["qdot"].copy()
-    return qdot if np.isfinite(qdot).all() else None
-
-
-def known_qdotdot(system: Any, state: Any, udot: Vector) -> Vector | None:
-    """N udot and the change of N, in a State at Velocity or above; else what hooks have computed.
-
-    None if there is nothing, or it is not finite.
-    """
-    pools = state._contents.pools
-    try:
-        qdotdot = multiply_by_n(state, udot)
-        if kinematic_blocks(state):
-            u = pools.whole["u"].copy()
-            qdotdot += derivative_along(
-                system,
-                state,
-                lambda twin: multiply_by_n(twin, u),
-                stage=Stage.POSITION,
-                qdot=multiply_by_n(state, u),
-                time=1.0,
-            )
-    except KinematicsError:
-        qdotdot = pools.whole["qdotdot"].copy()
-    return qdotdot if np.isfinite(qdotdot).all() else None
 
 
 def derivative_along(
@@ -123,26 +86,57 @@ def derivative_along(
     if stage is None:
         assert isinstance(read, CacheEntry)
         stage = read.depends_on
-    twin = state.copy()
-    moved = [
-        (name, np.array(getattr(twin, name)), np.asarray(direction))
-        for name, direction in (("q", qdot), ("u", udot), ("z", zdot))
-        if direction is not None and np.any(direction)
-    ]
-    steps = _least_steps(system, state, moved, time, NOISE ** (1 / 3), NOISE ** (1 / 2))
-    if not steps:
-        system.realize(twin, stage)
-        return np.zeros_like(read(twin))
-    h = min(steps)
-    found: list[Vector] = []
-    for step in (h, -h):
-        if time:
-            twin.time = state.time + step * time
-        for name, values, direction in moved:
-            setattr(twin, name, values + step * direction)
-        system.realize(twin, stage)
-        found.append(np.array(read(twin), dtype=np.float64))
-    return (found[0] - found[1]) / (2 * h)
+    directions = (("q", qdot), ("u", udot), ("z", zdot))
+    along = {name: direction for name, direction in directions if direction is not None}
+    return MovedCopy(system, state, stage).derivative(read, along, time)
+
+
+@final
+class MovedCopy:
+    """A copy of a State that is moved a little and read, for one derivative after the other.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Of that System, at Position or above; it is left as it is.
+    stage : Stage
+        To which the copy is realized wherever it is moved.
+    """
+
+    def __init__(self, system: Any, state: Any, stage: Stage) -> None:
+        self._system, self._state, self._stage = system, state, stage
+        self._twin = state.copy()
+        self._away: set[str] = set()
+
+    def derivative(self, read: Read, along: Mapping[str, Vector], time: float = 0.0) -> Vector:
+        """Differentiate values along a direction, of q, u and z by name, and of the time."""
+        state, twin = self._state, self._twin
+        moved = [
+            (name, np.array(getattr(state, name)), np.asarray(direction))
+            for name, direction in along.items()
+            if np.any(direction)
+        ]
+        self._return_all_but({name for name, _, _ in moved} | ({"time"} if time else set()))
+        steps = _least_steps(self._system, state, moved, time, NOISE ** (1 / 3), NOISE ** (1 / 2))
+        if not steps:
+            self._system.realize(twin, self._stage)
+            return np.zeros_like(read(twin))
+        h = min(steps)
+        found: list[Vector] = []
+        for step in (h, -h):
+            if time:
+                twin.time = state.time + step * time
+            for name, values, direction in moved:
+                setattr(twin, name, values + step * direction)
+            self._system.realize(twin, self._stage)
+            found.append(np.array(read(twin), dtype=np.float64))
+        return (found[0] - found[1]) / (2 * h)
+
+    def _return_all_but(self, names: set[str]) -> None:
+        for name in self._away - names:
+            setattr(self._twin, name, getattr(self._state, name))
+        self._away = names
 
 
 def second_derivative_along(
@@ -182,7 +176,7 @@ def second_derivative_along(
     h = min(_least_steps(system, state, along, 1.0, large, small))
     if np.any(qdotdot):
         bend: list[Direction] = [("q", q, qdotdot / 2)]
-        h = min(h, *np.sqrt(_least_steps(system, state, bend, 0.0, large, small)))
+        h = min([h, *np.sqrt(_least_steps(system, state, bend, 0.0, large, small))])
     total: Vector | None = None
     for weight, k in zip(SECOND, range(-2, 3), strict=True):
         twin.time = state.time + k * h
@@ -223,75 +217,25 @@ def numerical_jacobian(
 
     Notes
     -----
-    Costs 2 nu realizations of Position or Velocity. For udot see `jacobian_by_udot`.
+    Costs a copy of the State, and 2 nu realizations of Position or Velocity of it. For udot see
+    `values_at_udot`.
     """
     nu = state._contents.size("u", None)
     count = len(np.arange(state._contents.size(kind.part, None))[rows])
     found = np.zeros((count, nu))
-    if count == 0:
+    if not found.size:
         return found
+    unit = np.eye(nu)
+    name, directions = ("q", multiply_by_n(state, unit)) if kind is QERR else ("u", unit)
+    copy = MovedCopy(system, state, kind.read)
+
+    def read(twin: Any) -> Vector:
+        errors: Vector = twin._contents.pools.view(kind, None)
+        return errors[rows]
+
     for j in range(nu):
-        direction = np.zeros(nu)
-        direction[j] = 1.0
-        along = _along(state, kind, direction)
-        found[:, j] = derivative_along(
-            system,
-            state,
-            lambda twin: twin._contents.pools.view(kind, None)[rows],
-            stage=kind.read,
-            **along,
-        )
+        found[:, j] = copy.derivative(read, {name: directions[:, j]})
     return found
-
-
-def _along(state: Any, kind: VectorKind, du: Vector) -> dict[str, Any]:
-    """The direction in which errors of a level change with u."""
-    return {"qdot": multiply_by_n(state, du)} if kind is QERR else {"udot": du}
-
-
-# ---------------------------------------------------------------------- given accelerations
-
-
-def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector:
-    """Compute values of Acceleration for some udot, without its hooks. The State is left as it is.
-
-    Parameters
-    ----------
-    system : System
-    state : State
-        Of that System, at Velocity or above.
-    read : callable
-        What gives the values, called with a copy of the State.
-    udots : (k, nu) float
-
-    Returns
-    -------
-    (k, n) float
-
-    Notes
-    -----
-    Costs one realization of Dynamics, and k computations of the values.
-    """
-    twin = state.copy()
-    system.realize(twin, Stage.DYNAMICS)
-    contents = twin._contents
-    found = []
-    for udot in udots:
-        twin.invalidate_all(Stage.ACCELERATION)
-        contents.pools.write(UDOT, None, udot)
-        for x in range(len(contents.realization.stages)):
-            contents.advance(Stage.ACCELERATION, x)
-        contents.advance(Stage.ACCELERATION, None)
-        found.append(np.array(read(twin), dtype=np.float64))
-    return np.array(found)
-
-
-def jacobian_by_udot(system: Any, state: Any, read: Read) -> Vector:
-    """The derivatives of values that are linear in udot, which needs no small step. (n, nu)."""
-    nu = state._contents.size("u", None)
-    values = values_at_udot(system, state, read, np.vstack([np.zeros((1, nu)), np.eye(nu)]))
-    jacobian: Vector = (values[1:] - values[0]).T
-    return jacobian
 
 
 # ---------------------------------------------------------------------- steps

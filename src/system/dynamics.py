@@ -12,7 +12,8 @@ r"""Declared dynamics: mass matrices, and forces on generalized coordinates.
     def weight(self, state): return f           an entry; all of them add up
 
 M is put together of the blocks that subsystems declare. A write of u leaves an M that depends on q
-as it is, and its decomposition with it. See `accelerating` for what realizing does with these.
+as it is, and its decomposition with it. See `accelerating` for what realizing does with these, and
+`violations` for redundant constraints that are not quite satisfied.
 """
 
 from collections.abc import Callable

@@ -15,7 +15,7 @@ from typing import Any, final
 
 from attrs import evolve, frozen
 
-from stagecache.errors import DeclarationError
+from stagecache.errors import DeclarationError, PrerequisiteStageError
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage
 from stagecache.system.computations import AbstractComputation, refused_none
@@ -67,8 +67,23 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         return ()
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, which there is no sooner than it is known how many u there are."""
-        return evolve(super().plan(handle), lowest=Stage.MODEL)
+        """The entry, which there is no sooner than it is known how many u there are.
+
+        Raises
+        ------
+        PrerequisiteStageError
+            A prerequisite is computed from accelerations.
+        """
+        planned = evolve(super().plan(handle), lowest=Stage.MODEL)
+        for above in planned.prerequisites:
+            if isinstance(above, CacheEntry) and above.depends_on > self.computed_by:
+                raise PrerequisiteStageError(
+                    f"{handle}: depends on what can be computed only after Dynamics",
+                    "prerequisites that can be read at Dynamics: udot follows from mass and forces",
+                    f"{above}, which depends on {above.depends_on}",
+                    "leave it out; what makes a force depend on udot belongs into the mass matrix",
+                )
+        return planned
 
     def _function(self, handle: Any) -> Callable[[Any], Any]:
         compute, subsystem = self.compute, handle._owner
@@ -119,6 +134,11 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         if prerequisites is None and depends_on is None:
             self.depends_on = Stage.POSITION
         self.is_inverse = is_inverse
+
+    @property
+    def decorator(self) -> str:
+        """Which of the two declares it."""
+        return "inverse_mass_matrix" if self.is_inverse else "mass_matrix"
 
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
@@ -212,6 +232,8 @@ def masses_of(subsystem: Any) -> list[BoundMass]:
 @final
 class ForceDeclaration(AbstractOfSpeeds):
     """Declared forces on some u: a cache entry."""
+
+    decorator = "generalized_force"
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from stagecache.errors import MassMatrixError, NotANumberError
 from stagecache.state.handles import Vector
 from stagecache.system.constraint_rows import constraint_rows, row_names
 from stagecache.system.dynamics_declarations import BoundForce
-from stagecache.system.kinematic_matrix import is_sparse
+from stagecache.system.matrices import is_sparse
 
 Index = NDArray[np.intp]
 

@@ -60,7 +60,7 @@ def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool
 
     Raises
     ------
-    StageOutOfRangeError, OutOfRangeError, NotANumberError
+    StageOutOfRangeError, OutOfRangeError, NotANumberError, ReadOnlyError
     EquilibriumError
         No equilibrium was found, or a fast variable is prescribed. The State is as it was.
     Exception
@@ -76,6 +76,7 @@ def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool
             brief(accuracy),
             "give the largest residual that there may be",
         )
+    state._contents.require_unguarded("relax()")
     with state.checkpoint():
         system.realize(state, stage)
         conditions = _conditions(system, state, stage)

@@ -8,7 +8,7 @@ A constraint has a slot in the stack of each of its levels, in the order of decl
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from stagecache.state.allocation import Attempt, allocate_errors
 from stagecache.state.contents import Contents
@@ -18,11 +18,22 @@ from stagecache.state.vectors import VectorKind
 from stagecache.system.declaration import AbstractDeclaration
 from stagecache.system.rows import AbstractAllocatedRows, AbstractRows
 
+LEVELS: Final = {
+    "qerr": "position_error",
+    "uerr": "velocity_error",
+    "udoterr": "acceleration_error",
+}
+
 
 class AbstractErrors(AbstractRows):
     """Declared errors of one level."""
 
     kind: VectorKind
+
+    @property
+    def decorator(self) -> str:
+        """That of its level."""
+        return LEVELS[self.kind.name]
 
     def stack(self, layout: SubsystemLayout) -> list[Rows]:
         """The rows of a subsystem's errors of that level."""

@@ -39,6 +39,8 @@ class TriggerDeclaration(AbstractAllocatedRows):
         The name of the method that is called when the event takes place; "" if there is none.
     """
 
+    decorator = "event_trigger"
+
     def __init__(
         self,
         compute: Compute,

@@ -24,8 +24,6 @@ from stagecache.system.declaration import AbstractDeclaration
 from stagecache.system.differences import (
     by_differences,
     derivative_along,
-    known_qdot,
-    known_qdotdot,
     second_derivative_along,
 )
 from stagecache.system.error_rows import (
@@ -34,6 +32,7 @@ from stagecache.system.error_rows import (
     entry_of,
     roles_of,
 )
+from stagecache.system.known_motion import known_qdot, known_qdotdot
 
 
 @final
@@ -87,7 +86,6 @@ class ImpliedDerivative(AbstractCompanion):
         contents = state._contents
         layout = contents.realization.layout.subsystems[subsystem.index]
         unknown = np.full(self.stack(layout)[self.slot(subsystem)].count, np.nan)
-        qdot = known_qdot(state)
         udot = None
         if self.kind is UDOTERR:
             udot = contents.pools.whole["udot"].copy()
@@ -96,6 +94,7 @@ class ImpliedDerivative(AbstractCompanion):
             if self.linear:
                 jacobian, bias = (entry_of(subsystem, name)(state) for name in self.linear)
                 return np.asarray(jacobian @ udot + bias)
+        qdot = known_qdot(state)
         if qdot is None or unknown.size == 0:
             return unknown
         values = self._values_of_group(state, qdot, udot)

@@ -18,19 +18,12 @@ from numpy.typing import NDArray
 from stagecache.errors import KinematicsError, ShapeError, brief
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
-
-Matrix = Any
-"""An ndarray of two or three dimensions, or a csr_array; read-only."""
+from stagecache.system.matrices import Matrix, csr_of, is_sparse, read_only
 
 Part = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
 """A dense block of a matrix: its rows, its columns, and what is in them."""
 
 CLOSE: Final = 1e-6  # by how much a product of matrices that should be 1 may differ from it
-
-
-def is_sparse(matrix: object) -> bool:
-    """Whether it is a matrix of scipy.sparse, which need not be imported to know."""
-    return hasattr(matrix, "tocsr")
 
 
 def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
@@ -43,16 +36,10 @@ def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
         A value is not finite.
     """
     if is_sparse(values):
-        from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
-
-        found = csr_array(values, copy=True)
-        found.data = converted(found.data, FLOAT, None, f"the values of {what}")
-        found.sum_duplicates()
-        parts = [found.data, found.indices, found.indptr]
+        found = csr_of(values, what)
         fits = found.shape == shape
     else:
         found = converted(values, FLOAT, None, f"the values of {what}")
-        parts = [found]
         fits = found.shape == shape
         if found.ndim == 3:
             k, n, m = found.shape
@@ -65,16 +52,15 @@ def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
             f"shape {found.shape}",
             "give N a row for each q and a column for each u of the block; pinv(N) the other way",
         )
-    if not np.isfinite(parts[0]).all():
+    numbers = found.data if is_sparse(found) else found
+    if not np.isfinite(numbers).all():
         raise KinematicsError(
             f"{what}: a value of the matrix is not finite",
             "finite numbers",
-            brief(parts[0]),
+            brief(numbers),
             "keep away from where these coordinates are singular, or take others, as quaternions",
         )
-    for part in parts:
-        part.flags.writeable = False
-    return found
+    return read_only(found)
 
 
 def product(matrix: Matrix, values: Vector) -> Vector:

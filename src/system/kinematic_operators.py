@@ -20,8 +20,9 @@ from stagecache.state.handles import CacheEntry, Vector, contents_of
 from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.kinematic_matrix import Matrix, diagonal_blocks, product, transposed
+from stagecache.system.kinematic_matrix import diagonal_blocks, product, transposed
 from stagecache.system.kinematic_rows import BoundKinematics, indices, pairs_of
+from stagecache.system.matrices import Matrix
 
 
 @frozen(eq=False)
@@ -30,10 +31,12 @@ class KinematicBlock:
 
     Attributes
     ----------
-    q, u : ndarray of int
-        Which rows of the whole q, and of the whole u.
-    n : ndarray of shape (len(q), len(u))
-    n_pinv : ndarray of shape (len(u), len(q))
+    q : ndarray of shape (m,)
+        Which rows of the whole q.
+    u : ndarray of shape (n,)
+        Which rows of the whole u.
+    n : ndarray of shape (m, n)
+    n_pinv : ndarray of shape (n, m)
         The pseudoinverse of n.
     """
 

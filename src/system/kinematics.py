@@ -30,8 +30,9 @@ from stagecache.system.declaration import (
     check_prerequisites,
 )
 from stagecache.system.families import Family, FamilyDeclaration
-from stagecache.system.kinematic_matrix import Matrix, check_pinv, checked_matrix, pinv
+from stagecache.system.kinematic_matrix import check_pinv, checked_matrix, pinv
 from stagecache.system.kinematic_rows import BoundKinematics, Handles, RowsDeclaration
+from stagecache.system.matrices import Matrix
 
 Compute = Callable[[Any, Any], Any]
 Inverse = Callable[[Matrix, str], Matrix]
@@ -74,6 +75,8 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
     inverse : callable
         What makes the pseudoinverse of a value, where no function is declared for it.
     """
+
+    decorator = "kinematics"
 
     def __init__(
         self,

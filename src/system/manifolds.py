@@ -18,13 +18,16 @@ from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.change_norm import ChangeNorm, norm_of_q, norm_of_u
-from stagecache.system.constraint_rows import (
+from stagecache.system.constraint_jacobians import (
     normalization_jacobian,
-    normalization_rows,
     position_jacobian,
+    velocity_jacobian,
+)
+from stagecache.system.constraint_rows import (
+    derivative_rows,
+    normalization_rows,
     position_rows,
     row_names,
-    velocity_jacobian,
     velocity_weights,
 )
 from stagecache.system.kinematic_operators import multiply_by_n, multiply_by_n_pinv
@@ -57,7 +60,7 @@ class AbstractManifold(ABC):
     Attributes
     ----------
     state : State
-        At `stage`.
+        At `stage`, but for what is prescribed.
     weights : (m,) float
         Those of the errors.
     level : str
@@ -104,6 +107,10 @@ class AbstractManifold(ABC):
         self._system.realize(self.state, self.stage)
 
     @abstractmethod
+    def prescribe(self) -> None:
+        """Set what is prescribed, which needs the stage before."""
+
+    @abstractmethod
     def tangent(self) -> Tangent:
         """Return the constraints linearised at the State as it is."""
 
@@ -123,6 +130,10 @@ class AbstractManifold(ABC):
     @abstractmethod
     def can_be_normalized(self) -> bool:
         """Whether anything can be moved to normalize."""
+
+    @abstractmethod
+    def weight_of(self, row: int) -> tuple[str, int]:
+        """Return whose weight that of an error is: the name of a vector of the State, and which."""
 
     @abstractmethod
     def _find_weights(self) -> Vector: ...
@@ -161,8 +172,19 @@ class VelocityManifold(AbstractManifold):
         super().__init__(system, state)
         self._norm: ChangeNorm | None = None  # with the relative accuracy of the u at the start
 
+    def weight_of(self, row: int) -> tuple[str, int]:
+        """Return whose weight it is; a derivative has that of its position error."""
+        for derived, source in zip(*derivative_rows(self.state), strict=True):
+            if derived == row:
+                return "qerr_weights", int(source)
+        return "uerr_weights", row
+
     def _find_weights(self) -> Vector:
         return velocity_weights(self.state)
+
+    def prescribe(self) -> None:
+        """Set prescribed u."""
+        self._system.prescribe_u(self.state)
 
     def tangent(self) -> Tangent:
         """Return the constraints linearised; the norm is that of the first time."""
@@ -170,7 +192,10 @@ class VelocityManifold(AbstractManifold):
             self._norm = norm_of_u(self.state)
         rows = np.arange(len(self.weights))
         jacobian = self._weighted(velocity_jacobian(self.state), rows)
-        return Tangent(self._norm, jacobian, rows, rows[:0], np.asarray, np.asarray)
+        off = np.zeros(len(rows))
+        derived, sources = derivative_rows(self.state)
+        off[derived] = self.weights[derived] * self.state.qerr[sources]
+        return Tangent(self._norm, jacobian, rows, rows[:0], off, np.asarray, np.asarray)
 
     def normalize(self, _: float) -> bool:
         """Do nothing."""
@@ -178,7 +203,7 @@ class VelocityManifold(AbstractManifold):
 
     def normal_part(self, tangent: Tangent, estimate: Vector) -> Vector:
         """Return the part of an error estimate of u."""
-        return tangent.normal_part(estimate, self.weighted_errors)
+        return tangent.normal_part(estimate)
 
 
 @final
@@ -190,8 +215,16 @@ class PositionManifold(AbstractManifold):
     variable = "q"
     stage = Stage.POSITION
 
+    def weight_of(self, row: int) -> tuple[str, int]:
+        """Return whose weight it is: its own."""
+        return "qerr_weights", row
+
     def _find_weights(self) -> Vector:
         return self.state.qerr_weights
+
+    def prescribe(self) -> None:
+        """Set prescribed q."""
+        self._system.prescribe_q(self.state)
 
     def tangent(self) -> Tangent:
         """Return the constraints linearised, but those that only normalize."""
@@ -202,6 +235,7 @@ class PositionManifold(AbstractManifold):
             self._weighted(position_jacobian(state), rows),
             rows,
             normalization_rows(state),
+            self.weighted_errors[rows],
             partial(multiply_by_n, state),
             partial(multiply_by_n_pinv, state),
         )
@@ -226,7 +260,7 @@ class PositionManifold(AbstractManifold):
 
     def normal_part(self, tangent: Tangent, estimate: Vector) -> Vector:
         """Return the part of an error estimate of q; what is not normalized is normal, too."""
-        part = tangent.normal_part(estimate, self.weighted_errors)
+        part = tangent.normal_part(estimate)
         if len(normalization_rows(self.state)):
             free = free_q_index(self.state)
             part[free] += self._normalizer().part_in_rows(estimate[free])

@@ -7,8 +7,8 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.state.handles import Vector
-from stagecache.system.kinematic_matrix import is_sparse
-from stagecache.system.mass_matrices import Matrix, factors_of, inverse_root
+from stagecache.system.mass_matrices import Matrix, inverse_root
+from stagecache.system.matrices import factors_of, is_sparse
 
 Index = NDArray[np.intp]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stagecache.errors import MassMatrixError, ShapeError, brief
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
-from stagecache.system.kinematic_matrix import is_sparse
+from stagecache.system.matrices import factors_of, is_sparse
 
 Matrix = Any
 """An ndarray of one or two dimensions, or a csr_array; read-only."""
@@ -159,18 +159,6 @@ def _check_sparse(matrix: Matrix, what: str) -> None:
     pivots: NDArray[np.float64] = factors.U.diagonal()
     if not np.array_equal(factors.perm_r, factors.perm_c) or not pivots.min() > 0:
         raise _not_positive(what, f"{pivots.min():.6g} as its smallest pivot")
-
-
-def factors_of(matrix: Matrix) -> Any:
-    """Return the LU of a symmetric sparse matrix, with pivots from its diagonal."""
-    from scipy.sparse.linalg import splu  # noqa: PLC0415  # it takes a while
-
-    return splu(
-        matrix.tocsc(),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
 
 
 def _not_positive(what: str, got: str) -> MassMatrixError:

@@ -12,8 +12,12 @@ from stagecache.errors import DeclarationError
 from stagecache.state.refusals import check_count
 from stagecache.state.vectors import QERR
 from stagecache.system.computations import check_compute
-from stagecache.system.constraint_jacobians import JacobianDeclaration, JacobianFunction
 from stagecache.system.declaration import AbstractDeclaration, Prerequisites, check_prerequisites
+from stagecache.system.declared_jacobians import (
+    JacobianDeclaration,
+    JacobianFunction,
+    jacobian_decorator,
+)
 from stagecache.system.enabling import Enabling, check_enabling
 from stagecache.system.error_rows import AbstractErrorRows
 from stagecache.system.rows import Compute, Size
@@ -29,6 +33,7 @@ class NormalizationDeclaration(AbstractErrorRows):
         The function of its Jacobian, if that is not declared by ``@name.jacobian``.
     """
 
+    decorator = "normalization_error"
     kinds = (QERR,)
     kind = QERR
 
@@ -66,13 +71,7 @@ class NormalizationDeclaration(AbstractErrorRows):
         Shape (size, nq), with the nq of the System: an array, a sparse array of SciPy, or a dict
         that has blocks of shape (size, n) by handles of q.
         """
-        what = f"@{self.name}.jacobian"
-        named = check_prerequisites(prerequisites, what)
-
-        def declare(function: JacobianFunction) -> JacobianDeclaration:
-            return JacobianDeclaration(self, check_compute(function, what), named, by="q")
-
-        return declare if compute is None else declare(compute)
+        return jacobian_decorator(self, compute, prerequisites, by="q")
 
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]

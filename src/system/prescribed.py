@@ -208,6 +208,7 @@ class PrescribedAccelerationDeclaration(AbstractMotion):
     """The declared udot of a prescribed u."""
 
     role = "acceleration"
+    decorator = "prescribed acceleration"
 
     def __init__(
         self, of: AbstractDeclaration[Any], compute: Motion, prerequisites: AnyPrerequisites | None

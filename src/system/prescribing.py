@@ -166,17 +166,14 @@ def _derivatives(state: State, entries: list[CacheEntry[Vector]]) -> list[Vector
     """The time derivatives of prescribed u."""
     if not entries:
         return []
-    from stagecache.system.differences import (  # noqa: PLC0415  # seldom needed
-        derivative_along,
-        known_qdot,
-    )
+    from stagecache.system.differences import derivative_along  # noqa: PLC0415  # seldom needed
     from stagecache.system.kinematic_operators import multiply_by_n  # noqa: PLC0415  # likewise
+    from stagecache.system.known_motion import known_qdot  # noqa: PLC0415  # likewise
 
     sizes = [entry(state).size for entry in entries]
     qdot = known_qdot(state)
-    if qdot is None:  # a hook may have computed it
-        own = state.qdot
-        qdot = own if np.isfinite(own).all() else multiply_by_n(state, state.u)
+    if qdot is None:
+        qdot = multiply_by_n(state, state.u)  # which tells what is missing
 
     def read(scratch: State) -> Vector:
         return np.concatenate([entry(scratch) for entry in entries])

@@ -9,7 +9,15 @@ r"""Projection: the free q, or u, are moved onto the constraints by the least ch
     project_u    \|Eu du\| least, so that  norm(Tpv uerr) <= accuracy     Eu = min(Wu, 1/\|u\|)
 
 Wu are the `u_weights`, Tp the `qerr_weights`, Tpv the `velocity_weights`. The formulas are those of
-Simbody's documentation of `System.project`; how they are solved is in `descent` and `least_norm`.
+Simbody's documentation of `System.project`. How they are solved, file by file::
+
+    manifolds             the constraints on q, those on u, and the State that is to satisfy them
+    tangents              these constraints, linearised at one State
+    change_norm           in which norm a change is small
+    least_norm            the shortest solution of linear equations
+    descent               one step after the other, until the errors are small
+    project_options       what is asked for, and what is told
+    projection_refusals   what is refused, and how a failure is told
 """
 
 import numpy as np
@@ -28,6 +36,7 @@ from stagecache.system.manifolds import (
 from stagecache.system.project_options import ProjectOptions, ProjectResults, ProjectStatus
 from stagecache.system.projection_refusals import (
     check_estimate,
+    check_values,
     check_weights,
     failed,
     one_of,
@@ -35,21 +44,23 @@ from stagecache.system.projection_refusals import (
     worst_of,
 )
 
+ManifoldKind = type[PositionManifold] | type[VelocityManifold]
+
 
 def project(system: ConstrainedSystem, state: State, accuracy: float | None = None) -> None:
     """Set prescribed motion, and move free q and u onto the constraints.
 
     Raises
     ------
-    OutOfRangeError, NotANumberError, StageTooLowError
+    OutOfRangeError, NotANumberError, StageTooLowError, ReadOnlyError
     ProjectionError
         The State is as it was.
     """
     options = options_of(accuracy)
     _require(state, Stage.MODEL, "project()")
     with state.checkpoint():
-        _prescribe_and_project_q(system, state, options)
-        _prescribe_and_project_u(system, state, options)
+        for manifold in (PositionManifold, VelocityManifold):
+            _prescribe_and_project(manifold, system, state, options)
 
 
 def project_q(
@@ -60,16 +71,9 @@ def project_q(
     error_estimate: Vector | None = None,
 ) -> ProjectResults:
     """Move the free q onto the position constraints; as `System.project_q` says."""
-    if options is None and error_estimate is None:
-        options = options_of(accuracy)
-        _require(state, Stage.MODEL, "project_q()")
-        with state.checkpoint():
-            return _prescribe_and_project_q(system, state, options)
-    _require(state, Stage.POSITION, "project_q() with options or an error estimate")
-    options = one_of(accuracy, options, "project_q()")
-    manifold = PositionManifold(system, state)
-    check_estimate(error_estimate, state.nq, "project_q(error_estimate=...)")
-    return _project(system, manifold, options, error_estimate)
+    return _in_either_form(
+        PositionManifold, system, state, accuracy, options, error_estimate, "project_q()"
+    )
 
 
 def project_u(
@@ -80,37 +84,42 @@ def project_u(
     error_estimate: Vector | None = None,
 ) -> ProjectResults:
     """Move the free u onto the velocity constraints; as `System.project_u` says."""
+    return _in_either_form(
+        VelocityManifold, system, state, accuracy, options, error_estimate, "project_u()"
+    )
+
+
+def _in_either_form(
+    kind: ManifoldKind,
+    system: ConstrainedSystem,
+    state: State,
+    accuracy: float | None,
+    options: ProjectOptions | None,
+    error_estimate: Vector | None,
+    what: str,
+) -> ProjectResults:
+    """Project with realizations and prescribed motion, or without them if more is given."""
     if options is None and error_estimate is None:
         options = options_of(accuracy)
-        _require(state, Stage.MODEL, "project_u()")
+        _require(state, Stage.MODEL, what)
         with state.checkpoint():
-            return _prescribe_and_project_u(system, state, options)
-    _require(state, Stage.VELOCITY, "project_u() with options or an error estimate")
-    options = one_of(accuracy, options, "project_u()")
-    manifold = VelocityManifold(system, state)
-    check_estimate(error_estimate, state.nu, "project_u(error_estimate=...)")
+            return _prescribe_and_project(kind, system, state, options)
+    _require_stage(state, kind.stage, f"{what} with options or an error estimate")
+    options = one_of(accuracy, options, what)
+    manifold = kind(system, state)
+    check_estimate(error_estimate, len(manifold.values), f"{what[:-1]}error_estimate=...)")
     return _project(system, manifold, options, error_estimate)
 
 
-# ---------------------------------------------------------------------- with what goes before
-
-
-def _prescribe_and_project_q(
-    system: ConstrainedSystem, state: State, options: ProjectOptions
+def _prescribe_and_project(
+    kind: ManifoldKind, system: ConstrainedSystem, state: State, options: ProjectOptions
 ) -> ProjectResults:
-    system.realize(state, Stage.TIME)
-    system.prescribe_q(state)
-    system.realize(state, Stage.POSITION)
-    return _project(system, PositionManifold(system, state), options)
-
-
-def _prescribe_and_project_u(
-    system: ConstrainedSystem, state: State, options: ProjectOptions
-) -> ProjectResults:
-    system.realize(state, Stage.POSITION)
-    system.prescribe_u(state)
-    system.realize(state, Stage.VELOCITY)
-    return _project(system, VelocityManifold(system, state), options)
+    """Realize what is needed, set prescribed q or u, and project."""
+    system.realize(state, kind.stage.prev())
+    manifold = kind(system, state)
+    manifold.prescribe()
+    system.realize(state, kind.stage)
+    return _project(system, manifold, options)
 
 
 # ---------------------------------------------------------------------- one level
@@ -168,6 +177,8 @@ def _moved(
         return failed(manifold, options, outside, results.worst_error), False
     if not errors.size or (norm <= options.accuracy and not options.force_projection):
         return results, False
+    check_values(manifold)
+    state._contents.require_unguarded(f"project_{manifold.variable}()")
     mark = state.checkpoint()
     with mark:
         start = manifold.values
@@ -201,4 +212,10 @@ def _remove_normal_part(manifold: AbstractManifold, outcome: Outcome, estimate: 
 
 
 def _require(state: State, stage: Stage, what: str) -> None:
+    """Refuse a State that has not reached a stage, or must not be changed."""
+    _require_stage(state, stage, what)
+    state._contents.require_unguarded(what)
+
+
+def _require_stage(state: State, stage: Stage, what: str) -> None:
     state._contents.require_stage(stage, None, what)

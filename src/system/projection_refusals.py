@@ -13,6 +13,7 @@ from stagecache.errors import (
 )
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
+from stagecache.state.live_vector import blocks_of
 from stagecache.system.constraint_rows import constraint_rows
 from stagecache.system.manifolds import AbstractManifold
 from stagecache.system.project_options import ProjectOptions, ProjectResults, WorstError
@@ -33,8 +34,7 @@ def _name_of(manifold: AbstractManifold, row: int) -> str:
     for constraint in constraint_rows(manifold.state):
         rows: slice | None = getattr(constraint, manifold.kind)
         if rows is not None and rows.start <= row < rows.stop:
-            is_one = rows.stop - rows.start == 1
-            return constraint.name if is_one else f"{constraint.name}[{row - rows.start}]"
+            return constraint.name_of(manifold.kind, row)
     return f"{manifold.kind}[{row}]"
 
 
@@ -64,6 +64,8 @@ def failed(
     if not np.isfinite(results.norm_on_entrance):
         what, got = "an error is not finite", str(worst)
         cure = "look at what its computation reads in that State"
+        if manifold.kind == "uerr":
+            cure += "; or declare @kinematics, if nothing says what qdot is"
     elif results.projection_limit_exceeded:
         what = "the errors are above the limit from which on projection is not tried"
         expected = f"a norm of at most {options.projection_limit:g}, the projection_limit"
@@ -136,17 +138,29 @@ def check_weights(manifold: AbstractManifold) -> None:
     """Refuse weights that are not positive, of errors and of u."""
     row = _first_bad(manifold.weights)
     if row is not None:
-        raise _bad_weight(
-            f"the weight of {_name_of(manifold, row)}",
-            manifold.weights[row],
-            "qerr_weights"
-            if manifold.kind == "qerr"
-            else "uerr_weights, or into state.qerr_weights",
-        )
+        where, index = manifold.weight_of(row)
+        weight = getattr(manifold.state, where)[index]
+        raise _bad_weight(f"the weight of {_name_of(manifold, row)}", weight, where)
     weights = manifold.state.u_weights
     row = _first_bad(weights)
     if row is not None:
         raise _bad_weight(f"u_weights[{row}]", weights[row], "u_weights")
+
+
+def check_values(manifold: AbstractManifold) -> None:
+    """Refuse q, or u, that are not finite: no change would make them so."""
+    state, kind = manifold.state, manifold.variable
+    is_bad = ~np.isfinite(manifold.values)
+    if is_bad.any():
+        x = int(np.argmax(is_bad))
+        blocks = blocks_of(state._contents, kind, None)
+        variable = next((block for place, block in blocks if place.start <= x < place.stop), kind)
+        raise OutOfRangeError(
+            f"{variable}: cannot be moved onto constraints",
+            f"finite {kind}",
+            f"{manifold.values[x]:g}",
+            f"write another number into it, which is state.{kind}[{x}]",
+        )
 
 
 def _first_bad(weights: Vector) -> int | None:

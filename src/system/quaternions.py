@@ -21,10 +21,11 @@ import numpy as np
 
 from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownModeError, brief
 from stagecache.state.handles import Vector
-from stagecache.system.constraint_jacobians import MANY_COLUMNS, Matrix
 from stagecache.system.declaration import AbstractDeclaration
+from stagecache.system.declared_jacobians import MANY_COLUMNS
 from stagecache.system.enabling import Enabling
 from stagecache.system.kinematics import KinematicsDeclaration, handles_in, kind_of, kinematics
+from stagecache.system.matrices import Matrix
 from stagecache.system.normalization import NormalizationDeclaration, normalization_error
 
 Frame = Literal["parent", "body"]
@@ -46,8 +47,8 @@ def quaternion_kinematics(
         of length 1.
     spin : declaration
         A variable of 3k u, or a family of them: k angular velocities [rad/s].
-    frame : {"parent", "body"}
-        In which the angular velocities are expressed.
+    frame : str
+        In which the angular velocities are expressed: "parent" or "body".
 
     Returns
     -------
@@ -144,7 +145,8 @@ def quaternion_n(quaternions: Vector, frame: Frame = "parent") -> Vector:
     ----------
     quaternions : ndarray of shape (k, 4)
         Scalar first.
-    frame : {"parent", "body"}
+    frame : str
+        "parent" or "body":
         That of the angular velocities w.
 
     Returns

@@ -164,13 +164,16 @@ class Subsystem:
         """Compute what depends on q."""
 
     def realize_velocity(self, state: State) -> None:
-        """Compute what depends on u: qdot, for one."""
+        """Compute what depends on u: qdot, for one; with a mass matrix, it is N u already."""
 
     def realize_dynamics(self, state: State) -> None:
         """Compute what depends on z: forces, zdot."""
 
     def realize_acceleration(self, state: State) -> None:
-        """Compute accelerations: udot, qdotdot, multipliers."""
+        """Compute accelerations: udot, qdotdot, multipliers.
+
+        Where a mass matrix is declared, they are there already, and may be changed.
+        """
 
     def realize_report(self, state: State) -> None:
         """Compute what is only for looking at."""

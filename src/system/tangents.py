@@ -17,9 +17,10 @@ from stagecache.state.handles import Vector
 from stagecache.system.change_norm import ChangeNorm
 from stagecache.system.least_norm import LeastNorm, Matrix
 
-SLACK: Final = 0.1
-"""Such a part of the errors a step may leave, if that makes it shorter; 10 times their size, where
-that is less: no more than what is left by the curvature of the constraints."""
+MOST_DOUBT: Final = 0.1
+CURVED: Final = 10.0
+"""Where a constraint is as far away as d, in the norm of changes, its row may turn by so many times
+d on the way: rows that are nearer to dependent than that may be so on the constraints."""
 
 Rows = NDArray[np.intp]
 Linear = Callable[[Vector], Vector]
@@ -37,6 +38,8 @@ class Tangent:
         The derivatives of weighted errors by u.
     rows, others : (k,) int
         Which errors these are; and which are left alone.
+    off : (len(rows),) float
+        Errors that tell how far away the constraints on q are; they are weighted, too.
     along, back : callable
         The change of q, or of u, of a change of u; and that of u of one of those.
     """
@@ -47,6 +50,7 @@ class Tangent:
         jacobian: Matrix,
         rows: Rows,
         others: Rows,
+        off: Vector,
         along: Linear,
         back: Linear,
     ) -> None:
@@ -54,6 +58,9 @@ class Tangent:
         self._solver = LeastNorm(norm.jacobian_by_y(jacobian))
         self._rows, self._others = rows, others
         self._along, self._back = along, back
+        lengths = self._solver.row_lengths
+        distances = np.abs(off[lengths > 0]) / lengths[lengths > 0]
+        self._doubt = min(MOST_DOUBT, CURVED * float(np.max(distances, initial=0.0)))
 
     @property
     def has_freedom(self) -> bool:
@@ -71,7 +78,7 @@ class Tangent:
             The root of the sum of squares of all errors that are left, to first order.
         """
         mine = errors[self._rows]
-        y = -self._solver.solve(mine, slack=min(SLACK, _floor(mine)))
+        y = -self._solver.solve(mine, doubt=self._doubt)
         left = np.linalg.norm(mine + self._solver.matrix @ y)
         return self._change(y), float(np.hypot(left, np.linalg.norm(errors[self._others])))
 
@@ -93,25 +100,15 @@ class Tangent:
         length = square / float(rise @ rise)
         return self._change(-length * slope), length * square / float(errors @ errors)
 
-    def drift(self, change: Vector, errors: Vector) -> Vector:
-        """Return the part of a change of q, or u, that does not change the errors.
-
-        Errors tell how far dependent rows may seem to be independent.
-        """
+    def drift(self, change: Vector) -> Vector:
+        """Return the part of a change of q, or u, that does not change the errors."""
         y = self._norm.of_change(self._back(change))
-        return self._change(y - self._in_rows(y, errors))
+        return self._change(y - self._solver.part_in_rows(y, doubt=self._doubt))
 
-    def normal_part(self, estimate: Vector, errors: Vector) -> Vector:
+    def normal_part(self, estimate: Vector) -> Vector:
         """Return the part of an error estimate that is normal to the constraints."""
-        return self._change(self._in_rows(self._norm.of_change(self._back(estimate)), errors))
+        y = self._norm.of_change(self._back(estimate))
+        return self._change(self._solver.part_in_rows(y, doubt=self._doubt))
 
     def _change(self, y: Vector) -> Vector:
         return self._along(self._norm.change(y))
-
-    def _in_rows(self, y: Vector, errors: Vector) -> Vector:
-        return self._solver.part_in_rows(y, floor=_floor(errors[self._rows]))
-
-
-def _floor(errors: Vector) -> float:
-    """Up to which singular value rows may be dependent, but for errors as large as these."""
-    return 10 * float(np.linalg.norm(errors))

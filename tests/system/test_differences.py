@@ -24,8 +24,8 @@ from stagecache import (
 )
 from stagecache.errors import KinematicsError
 from stagecache.state.vectors import QERR
-from stagecache.system.constraint_rows import (
-    acceleration_bias,
+from stagecache.system.acceleration_bias import acceleration_bias
+from stagecache.system.constraint_jacobians import (
     acceleration_jacobian,
     position_jacobian,
     velocity_jacobian,
@@ -276,6 +276,17 @@ def test_a_second_derivative_is_exact_for_a_parabola_in_time() -> None:
         state.system, state, fall.above, qdot=np.array([3.0]), qdotdot=np.array([-9.81])
     )
     assert found == pytest.approx([2 * 9 - 4 * 9.81 + 2], rel=1e-7)
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-200, 0.0])
+def test_a_motion_that_hardly_bends_has_a_second_derivative(tiny: float) -> None:
+    state = state_of(Joint(1, 2), stage=VELOCITY)
+    still = np.zeros(state.nq)
+    bend = np.full(state.nq, tiny)
+    found = second_derivative_along(
+        state.system, state, lambda twin: twin.q, stage=Stage.POSITION, qdot=still, qdotdot=bend
+    )
+    np.testing.assert_allclose(found, 0, atol=1e-9)
 
 
 def test_derivatives_of_many_subsystems_cost_one_pair_of_copies() -> None:

@@ -27,15 +27,13 @@ from stagecache import (
     velocity_error,
 )
 from stagecache.errors import DeclarationError, NotANumberError
-from stagecache.system.constraint_rows import (
-    acceleration_bias,
+from stagecache.system.acceleration_bias import acceleration_bias
+from stagecache.system.constraint_jacobians import (
     acceleration_jacobian,
-    constraint_rows,
     position_jacobian,
-    row_names,
     velocity_jacobian,
-    velocity_weights,
 )
+from stagecache.system.constraint_rows import constraint_rows, row_names, velocity_weights
 from stagecache.testing import check_coherence
 from tests.system.models import state_of
 

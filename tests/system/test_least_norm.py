@@ -101,6 +101,42 @@ def test_rows_that_are_nearly_dependent_count_as_dependent() -> None:
     np.testing.assert_allclose(solver.solve(np.array([1.0, 2.0])), [1.5, 0.0], atol=1e-9)
 
 
+@given(problems(), st.lists(st.integers(-9, 9), min_size=6, max_size=6))
+@example((np.array([[0.0, 1], [-1, 0], [-1, 1]])[:, ::-1], np.zeros(3)), [-1, 9, -1])
+@example((np.array([[0.0, 0, 1], [-1, 0, 0], [-1, 1, 0]]), np.zeros(3)), [-1, 9, -1])
+def test_rows_of_very_different_lengths_are_all_satisfied(
+    problem: tuple[Vector, Vector], exponents: list[int]
+) -> None:
+    matrix, _ = problem
+    x = matrix.T @ np.arange(1.0, len(matrix) + 1)
+    scales = 10.0 ** np.array(exponents[: len(matrix)])
+    for solver in both(scales[:, np.newaxis] * matrix):
+        found = solver.solve(scales * (matrix @ x))
+        np.testing.assert_allclose(found, x, atol=1e-6 * np.max(np.abs(x), initial=0.0))
+
+
+def test_of_rows_that_contradict_each_other_the_heavier_one_is_satisfied() -> None:
+    matrix = np.array([[1e9, 0.0], [1e-9, 0.0], [0.0, 1e-9]])
+    dense, sparse = both(matrix)
+    r = np.array([1e9, 2e-9, 3e-9])
+    np.testing.assert_allclose(dense.solve(r), [1, 3])
+    np.testing.assert_allclose(sparse.solve(r)[0], 1)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_row_in_doubt_counts_only_where_much_would_be_left_without_it(*, is_sparse: bool) -> None:
+    matrix = np.array([[1.0, 0.0], [1.0, 1e-3]])
+    solver = both(matrix)[is_sparse]
+    little, much = np.array([1.0, 1.001]), np.array([1.0, 2.0])
+    np.testing.assert_allclose(solver.solve(little), [1, 1], atol=1e-6)
+    np.testing.assert_allclose(solver.solve(little, doubt=0.01), [1, 0], atol=0.002)
+    np.testing.assert_allclose(solver.solve(much, doubt=0.01), [1, 1000], rtol=1e-4)
+    np.testing.assert_allclose(solver.part_in_rows(np.array([2.0, 3.0])), [2, 3], atol=1e-6)
+    if not is_sparse:
+        found = solver.part_in_rows(np.array([2.0, 3.0]), doubt=0.01)
+        np.testing.assert_allclose(found, [2, 0], atol=0.01)
+
+
 def test_a_matrix_that_is_no_matrix_is_refused() -> None:
     with pytest.raises(ShapeError, match=r"shape \(3,\)"):
         LeastNorm(np.zeros(3))

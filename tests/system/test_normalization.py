@@ -8,14 +8,16 @@ from numpy.typing import NDArray
 
 from stagecache import Stage, State, Subsystem, parameter, position_error, q_variable, u_variable
 from stagecache.errors import DeclarationError, ShapeError
+from stagecache.system.constraint_jacobians import (
+    normalization_jacobian,
+    position_jacobian,
+    velocity_jacobian,
+)
 from stagecache.system.constraint_rows import (
     constraint_rows,
-    normalization_jacobian,
     normalization_rows,
-    position_jacobian,
     position_rows,
     row_names,
-    velocity_jacobian,
 )
 from stagecache.system.kinematics import kinematics
 from stagecache.system.normalization import normalization_error

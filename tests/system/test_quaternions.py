@@ -20,7 +20,7 @@ from stagecache import (
 )
 from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownModeError
 from stagecache.state.handles import Vector
-from stagecache.system.constraint_rows import normalization_jacobian
+from stagecache.system.constraint_jacobians import normalization_jacobian
 from stagecache.system.kinematic_operators import (
     kinematic_blocks,
     multiply_by_n,
