@@ -72,7 +72,9 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
             shape = (rows.count, columns)
             if isinstance(values, Mapping):
                 return _of_blocks(values, shape, self.by, state, handle)
-            return _matrix(values, shape, handle, f"errors by all {self.by}")
+            cure = f"give a row for each error, and a column for each {self.by} of the whole State"
+            cure += "; or a dict of blocks by handles"
+            return _matrix(values, shape, handle, f"errors by all {self.by}", cure)
 
         return computed
 
@@ -108,7 +110,7 @@ def jacobian_decorator(
     return declare if compute is None else declare(compute)
 
 
-def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str) -> Matrix:
+def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str, cure: str) -> Matrix:
     """Values as a read-only matrix of floats, sparse if they are."""
     if is_sparse(values):
         found: Matrix = csr_of(values, what)
@@ -119,8 +121,7 @@ def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str) -> 
             f"{what}: its computation returned a matrix of another shape",
             f"shape {shape}: {meaning}",
             f"shape {found.shape}",
-            "give a row for each error, and a column for each "
-            f"{meaning.rpartition(' ')[2]} of the whole State; or a dict of blocks by handles",
+            cure,
         )
     return found
 
@@ -167,7 +168,9 @@ def _block(values: Any, shape: tuple[int, int], variable: object, what: object) 
         if array.ndim < len(shape) and 1 in shape and array.size == shape[0] * shape[1]:
             array = array.reshape(shape)
         values = array
-    return _matrix(values, shape, f"{what} by {variable}", "errors by these numbers")
+    meaning = f"errors by the numbers of {variable}"
+    cure = "give a row for each error, and a column for each of these numbers"
+    return _matrix(values, shape, f"{what} by {variable}", meaning, cure)
 
 
 def _joined(placed: list[tuple[slice, Matrix]], shape: tuple[int, int], what: object) -> Matrix:

@@ -41,6 +41,9 @@ may be so on the constraints only, and numerical ones are so roughly."""
 DELTA: Final = 1e-10
 """Of a sparse matrix, directions with a smaller part than its root, 1e-5, hardly count."""
 
+ROUNDING: Final = float(4 * np.finfo(float).eps)
+"""Parts of a row of length 1 that are smaller, times the size of the matrix, are rounding."""
+
 REACHED: Final = 1e-6
 """If a larger part of r is left, rows contradict each other."""
 
@@ -178,6 +181,7 @@ class _Dense:
         lengths = np.where(lengths > 0, lengths, 1.0)
         scaled = (matrix / lengths[:, np.newaxis]).T
         q, r, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
+        r[np.abs(r) < max(matrix.shape) * ROUNDING] = 0.0  # or long rows would blur short ones
         pivots = np.abs(np.diagonal(r))
         self.rank = rank = int(np.count_nonzero(pivots > TOLERANCE))
         self._pivots, self._q = pivots[:rank], q[:, :rank]

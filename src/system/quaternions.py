@@ -83,6 +83,14 @@ def quaternion_kinematics(
             brief(frame),
             "say in which frame the angular velocities are expressed",
         )
+    kinds = (kind_of(orientation), kind_of(spin))
+    if kinds != ("q", "u"):
+        raise DeclarationError(
+            "quaternion_kinematics: relates something else than some q and u",
+            "a declared variable of q, then one of u",
+            f"{brief(orientation)}, {brief(spin)}",
+            "write quaternion_kinematics(orientation, spin)",
+        )
 
     def n_of_quaternions(self: Any, state: Any) -> Vector:
         return quaternion_n(_quaternions(self, state, orientation), frame)
