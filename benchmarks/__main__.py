@@ -22,6 +22,7 @@ Examples:
   python -m benchmarks.state            the rows of the State alone
   python -m benchmarks.realize          the rows of realizing alone
   python -m benchmarks.projection       the rows of projection alone
+  python -m benchmarks.simulate         the rows of simulating alone
 """
 
 main = command(SECTIONS, HELP, EXAMPLES)

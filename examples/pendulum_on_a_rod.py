@@ -3,11 +3,13 @@
 Run it: python examples/pendulum_on_a_rod.py [OUTPUT FOLDER]
 
 It integrates ten seconds twice, with and without projection, and writes a plot of the errors of the
-constraint.
+constraint. The steps are made by hand, to show what projection does; `simulate` makes them for you,
+and projects, as in `slider_crank.py`.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +107,7 @@ def errors_of_a_run(*, with_projection: bool) -> Vector:
     """The error of the rod after each step of ten seconds [m]."""
     model = system()
     state = model.realize_topology().copy()
-    errors = []
+    errors: list[float] = []
     for _ in range(round(10 / STEP)):
         runge_kutta(model, state)
         if with_projection:
@@ -127,7 +129,7 @@ def plot(drifting: Vector, projected: Vector, path: Path) -> None:
             "pip install 'stagecache[viz]'",
         ) from None
     time = STEP * np.arange(1, len(drifting) + 1)
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure: Any = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     floor = np.finfo(float).eps
     axes.semilogy(time, np.maximum(drifting, floor), label="without projection")

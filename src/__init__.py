@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stagecache.graph import *
     from stagecache.state import *
+    from stagecache.study import *
     from stagecache.system import *
     from stagecache.views import *
 else:
 
     def __getattr__(name: str) -> object:
-        if name in ("errors", "graph", "state", "system", "views"):
+        if name in ("errors", "graph", "state", "study", "system", "views"):
             return import_module(f"stagecache.{name}")
         if name in __all__:
-            for package in ("graph", "state", "system", "views"):
+            for package in ("graph", "state", "system", "study", "views"):
                 module = import_module(f"stagecache.{package}")
                 if name in module.__all__:
                     return globals().setdefault(name, getattr(module, name))
@@ -38,6 +39,9 @@ __all__ = [
     "AbstractDeclaration",
     "AbstractDecoration",
     "AbstractElementView",
+    "AbstractEventHandler",
+    "AbstractEventReporter",
+    "AbstractEventfulSystem",
     "AbstractHandle",
     "AbstractNode",
     "AbstractSystem",
@@ -69,39 +73,61 @@ __all__ = [
     "Entry",
     "EntryProfile",
     "EntrySummary",
+    "Event",
+    "EventAction",
+    "EventCause",
+    "EventTriggerInfo",
     "Explanation",
     "Family",
     "Graph",
     "GraphStatistics",
     "GraphView",
+    "HandleEventsOptions",
+    "HandleEventsResults",
+    "HandleEventsStatus",
     "HitEvent",
     "Impact",
+    "Integrator",
+    "IntegratorOptions",
+    "IntegratorStatistics",
     "InvalidationEvent",
     "KinematicBlock",
     "NodeInfo",
     "NodeKind",
     "OverDeclared",
+    "PeriodicEventHandler",
+    "PeriodicEventReporter",
     "Profile",
     "ProjectOptions",
     "ProjectResults",
     "ProjectStatus",
     "ReadLog",
     "ScalarVariable",
+    "ScheduledEventHandler",
+    "ScheduledEventReporter",
     "Stage",
     "StageEvent",
     "State",
     "Status",
+    "StepStatus",
     "Store",
     "Structure",
+    "Study",
     "Subsystem",
     "SubsystemState",
     "System",
     "SystemStatistics",
+    "TerminationReason",
+    "TimeStepper",
     "TimeVariable",
     "Timeline",
     "Trace",
     "TraceSummary",
+    "Trajectory",
     "TriggerDirection",
+    "TriggeredEvent",
+    "TriggeredEventHandler",
+    "TriggeredEventReporter",
     "UndeclaredRead",
     "Variable",
     "WorstError",
@@ -130,6 +156,7 @@ __all__ = [
     "q_variable_family",
     "quaternion_kinematics",
     "quaternion_normalization",
+    "simulate",
     "solve_constrained",
     "strict",
     "u_variable",

@@ -230,6 +230,38 @@ class ProjectionError(StagecacheError, RuntimeError):
         self.results = results
 
 
+class StudyError(StagecacheError, RuntimeError):
+    """A Study was asked for something that it cannot do then: before its beginning, say."""
+
+
+class UnknownMethodError(StagecacheError, ValueError):
+    """An integration method was asked for that there is not."""
+
+
+class DerivativeError(StagecacheError, ArithmeticError):
+    """A time derivative is not finite."""
+
+
+class TriggerError(StagecacheError, ArithmeticError):
+    """An event trigger is not a number."""
+
+
+class StepSizeError(StagecacheError, RuntimeError):
+    """A step would have to be shorter than it may be."""
+
+
+class UnknownOptionError(StagecacheError, TypeError):
+    """An option was given that there is not, or that is given in another way."""
+
+
+class UnknownRowError(StagecacheError, IndexError):
+    """A trajectory has no row of that index."""
+
+
+class NotAnIntegratorError(StagecacheError, TypeError):
+    """Something else was given in place of an Integrator."""
+
+
 class PartitionError(StagecacheError, ValueError):
     """Sizes of q, v and z, or views of them, do not make up the vector."""
 
@@ -244,6 +276,22 @@ class ReadOnlyError(StagecacheError, ValueError):
 
 class MissingExtraError(StagecacheError, ImportError):
     """A package is missing that comes with an extra."""
+
+
+class NotAnEventHandlerError(StagecacheError, TypeError):
+    """Something else was given in place of an event handler, or of an event reporter."""
+
+
+class UnknownEventError(StagecacheError, ValueError):
+    """Something is no event of this System, or none that can be handled so."""
+
+
+class EventHandlerError(StagecacheError, RuntimeError):
+    """What handles, reports or schedules an event has raised, or returned what it may not."""
+
+
+class EventTimeError(StagecacheError, ValueError):
+    """A handler has changed the time, or the time of an event is no number."""
 
 
 class NotAStateError(StagecacheError, TypeError):

@@ -9,9 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.double_pendulum import bare, closed_form
+from stagecache import Stage
 from stagecache.cli import main
 
 FOLDER = Path(__file__).parents[1] / "examples"
@@ -33,7 +36,7 @@ def numbers(text: str, after: str) -> list[float]:
 
 
 def test_there_are_examples() -> None:
-    assert {"pendulum", "every_declaration"} <= {path.stem for path in EXAMPLES}
+    assert {"pendulum", "double_pendulum", "bouncing_ball"} <= {path.stem for path in EXAMPLES}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -101,6 +104,92 @@ def test_investigating_answers_each_question_and_leaves_its_pictures_where_it_is
     written = sorted((tmp_path / "pictures").iterdir())
     assert [path.name for path in written] == ["cart.html", "cart.svg", "timeline.html"]
     assert all("acceleration" in path.read_text(encoding="utf-8") for path in written)
+
+
+def test_the_double_pendulum_ends_where_simbody_says_and_keeps_its_energy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = output("double_pendulum", capsys, str(tmp_path))
+    assert numbers(text, "q =") == pytest.approx([0.7120596, 1.3347300], abs=1e-4)
+    assert numbers(text, "u =") == pytest.approx([0.8510394, -0.3104599], abs=1e-4)
+    assert 0 < numbers(text, "difference to Simbody:")[0] < 1e-4
+    assert 0 < numbers(text, "changed by at most")[0] < 1e-4
+    assert "501 reports up to t = 10 s\n" in text
+    assert re.search(r"\n +\d+  steps taken\n", text)
+
+
+def test_the_equations_of_the_double_pendulum_are_those_of_the_benchmark() -> None:
+    example = runpy.run_path(str(FOLDER / "double_pendulum.py"))
+    system = example["system"]()
+    state = system.realize_topology().copy()
+    for y in np.random.default_rng(1).uniform(-3, 3, (10, 4)):
+        state.y = y
+        system.realize(state, Stage.ACCELERATION)
+        assert state.ydot == pytest.approx(bare(closed_form)(0.0, y), rel=1e-9)
+
+
+def test_the_links_of_the_double_pendulum_keep_their_length_in_the_direction_of_gravity() -> None:
+    example = runpy.run_path(str(FOLDER / "double_pendulum.py"))
+    system = example["system"]()
+    pendulum = system["double_pendulum"]
+    state = system.realize_topology().copy()
+    pendulum.length.set(state, 2.0)
+    first, second = pendulum.ends(state)
+    assert np.linalg.norm(first) == pytest.approx(2.0)
+    assert np.linalg.norm(second - first) == pytest.approx(2.0)
+    pendulum.angles.set(state, (0.0, 0.0))
+    assert pendulum.ends(state).tolist() == [[0.0, -2.0], [0.0, -4.0]]
+
+
+def test_the_slider_crank_keeps_its_energy_but_for_the_work_of_its_motor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = output("slider_crank", capsys, str(tmp_path))
+    assert numbers(text, "largest error of a joint:")[0] > 0.1
+    assert numbers(text, "largest error of the slide's place:")[0] < 1e-5
+    (work,), (gained,) = numbers(text, "work of the motor:"), numbers(text, "energy gained:")
+    assert work == pytest.approx(gained, abs=2e-3)
+    assert abs(work) > 1.0
+
+
+def test_the_ball_bounces_when_it_should_and_comes_to_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = output("bouncing_ball", capsys, str(tmp_path))
+    bounces = math.ceil(math.log(0.5 / math.sqrt(2 * 9.81)) / math.log(0.8))
+    assert f"{bounces} bounces;" in text
+    assert "s: event handler requested termination\n" in text
+    fall = math.sqrt(2 / 9.81)
+    assert numbers(text, "the first ones at") == pytest.approx(
+        [fall, 2.6 * fall, 3.88 * fall], abs=1e-4
+    )
+    assert numbers(text, "largest error of their times:")[0] < 1e-6
+    rest = fall * (1 + 2 * sum(0.8**k for k in range(1, bounces)))
+    assert numbers(text, "at rest at t =") == pytest.approx([rest], abs=1e-3)
+    assert numbers(text, "at first,") == pytest.approx([9.81 * 0.8 ** (2 * bounces)], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank"])
+def test_a_simulation_leaves_its_plot_where_it_is_told_to(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is in the extra: pip install '.[viz]'")
+    text = output(name, capsys, str(tmp_path))
+    assert f"wrote {name}.png\n" in text
+    assert [path.name for path in tmp_path.iterdir()] == [f"{name}.png"]
+    assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank"])
+def test_a_simulation_without_matplotlib_says_which_extra_is_missing_and_goes_on(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = dict.fromkeys(["matplotlib", "matplotlib.pyplot", "matplotlib.figure"])
+    with patch.dict(sys.modules, hidden):
+        text = output(name, capsys, str(tmp_path))
+    assert "stagecache[viz]" in text
+    assert "wrote" not in text
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_pendulum_is_drawn_by_the_command_of_the_readme(

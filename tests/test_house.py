@@ -16,7 +16,7 @@ import stagecache
 SOURCES = Path(__file__).parents[1] / "src"
 
 # Each may import from itself and from those before it.
-LAYERS = ["errors", "views", "graph", "state", "system", "multibody"]
+LAYERS = ["errors", "views", "graph", "state", "system", "study", "multibody"]
 SEES_ALL = {
     *("testing", "cli", "cli_check", "cli_explain", "cli_graph", "cli_impact", "cli_investigate"),
     *("cli_output", "cli_profile", "cli_state", "loading", "demo", "__main__", "__init__"),
@@ -101,7 +101,10 @@ def test_each_public_name_has_one_home() -> None:
 
 
 def test_the_package_offers_what_its_packages_offer() -> None:
-    packages = [stagecache.graph, stagecache.state, stagecache.system, stagecache.views]
+    packages = [
+        *(stagecache.graph, stagecache.state, stagecache.study, stagecache.system),
+        stagecache.views,
+    ]
     assert stagecache.__all__ == sorted(name for package in packages for name in package.__all__)
     assert set(stagecache.__all__) < set(dir(stagecache))
     scope: dict[str, object] = {}

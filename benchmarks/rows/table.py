@@ -10,6 +10,7 @@ from benchmarks.rows.operations import READS, WRITES, WRITES_AND_READS
 from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.shapes import SHAPE_GROUPS
+from benchmarks.rows.simulate import SIMULATE
 from benchmarks.rows.state import STATE
 
 GRAPH: Final = Section(
@@ -27,4 +28,4 @@ GRAPH: Final = Section(
     peers=tuple(HOMES),
 )
 
-SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION)
+SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION, SIMULATE)

@@ -89,7 +89,7 @@ class NodePaths:
                 f"{brief(item)}: is no item of a State",
                 "a handle, or a path as 'pendulum.tip'",
                 f"an object of type {type(item).__name__}",
-                "pass the handle without calling it",
+                _cure_for(item),
             )
         node = self.node.get(item, self.node.get(item.replace("/", "."), NO_NODE))
         if node == NO_NODE:
@@ -130,6 +130,14 @@ class NodePaths:
             if node == layout.weights[kind.name]:
                 return any(subsystem.rows[kind.part] for subsystem in layout.subsystems)
         return True
+
+
+def _cure_for(item: object) -> str:
+    if isinstance(item, list | tuple):
+        return "pass its items one by one"
+    if callable(item):
+        return "declare it with @cached in a Subsystem, and pass the handle of that"
+    return "pass the handle without calling it"
 
 
 def _name(item: AbstractHandle) -> str:

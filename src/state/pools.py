@@ -16,6 +16,9 @@ from stagecache.state.vectors import CONTINUOUS, EVENT_TRIGGERS, VECTORS, Vector
 
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
 NO_ITEMS: Final = np.empty(0)
+Key = tuple[str, int | None, int, int, int]
+"""Of a view that was handed out: vector, owner, the stage that seals it, place."""
+
 KeptPools = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
 """The arrays of a State at some time, and how they are divided."""
 
@@ -54,6 +57,7 @@ class Pools:
 
     __slots__ = (
         "_arrays",
+        "_handing_out",
         "_places",
         "constraints",
         "differences",
@@ -156,6 +160,7 @@ class Pools:
         for view in whole.values():
             view.flags.writeable = False
         self._arrays, self._places, self.whole = arrays, places, whole
+        self._handing_out: dict[tuple[str, int | None], tuple[Key, slice]] = {}
         self.constraints = None
         self.differences = {}
         self.y = whole.get("y", NO_ITEMS)
@@ -176,23 +181,27 @@ class Pools:
 
     def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
         """The same for writing, until it is sealed; `at` is the stage of its owner."""
-        return self._hand_out(kind, subsystem, self._slice(kind, subsystem), kind.sealed, at)
+        known = self._handing_out.get((kind.name, subsystem))
+        if known is None:  # which is kept, since hooks ask for the same again and again
+            place = self._slice(kind, subsystem)
+            key = (kind.name, subsystem, kind.sealed, place.start, place.stop)
+            known = self._handing_out[kind.name, subsystem] = key, place
+        return self._hand_out(kind, *known, at)
 
     def writable_block(self, kind: VectorKind, subsystem: int, place: slice) -> Vector:
         """The same of some items of y."""
-        return self._hand_out(kind, subsystem, place, Stage.EMPTY, Stage.EMPTY)
+        key = (kind.name, subsystem, Stage.EMPTY, place.start, place.stop)
+        return self._hand_out(kind, key, place, Stage.EMPTY)
 
     def writable_triggers(self, stage: Stage, subsystem: int | None, at: int) -> Vector:
         """The same of the event triggers of a stage."""
         place = self.trigger_slice(stage, subsystem)
-        return self._hand_out(EVENT_TRIGGERS, subsystem, place, max(stage, INSTANCE), at)
+        key = (EVENT_TRIGGERS.name, subsystem, max(stage, INSTANCE), place.start, place.stop)
+        return self._hand_out(EVENT_TRIGGERS, key, place, at)
 
-    def _hand_out(
-        self, kind: VectorKind, subsystem: int | None, place: slice, sealed: Stage, at: int
-    ) -> Vector:
-        """A view that is sealed when that stage is reached; if it is already, as variables are."""
-        views = self.writable if at >= sealed else self.writable_caches
-        key = (kind.name, subsystem, sealed, place.start, place.stop)
+    def _hand_out(self, kind: VectorKind, key: Key, place: slice, at: int) -> Vector:
+        """A view that is sealed when its stage is reached; if it is already, as variables are."""
+        views = self.writable if at >= key[2] else self.writable_caches
         view: Vector | None = views.get(key)
         if view is None:
             view = views[key] = self._arrays[kind.pool][place]
@@ -261,12 +270,13 @@ class Pools:
             for value in self.writable_entries.values():
                 value.flags.writeable = False
             self.writable_entries.clear()
-        if self.writable_caches:
-            for key in list(self.writable_caches):
+        views = self.writable_caches
+        if views:
+            for key in tuple(views):
                 _, whose, sealed, _, _ = key
                 if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
-                    self.writable_caches.pop(key).flags.writeable = False
-        self.is_open = bool(self.writable_caches)
+                    views.pop(key).setflags(write=False)
+        self.is_open = bool(views)
 
     def _seal_of(self, names: set[str]) -> None:
         """Seal the views of some vectors."""

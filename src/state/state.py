@@ -333,7 +333,12 @@ class State(AbstractPartition):
         ------
         UnknownSubsystemError
         """
-        return SubsystemState(self._contents, self._check_index(subsystem))
+        contents = self._contents
+        if contents.system is not None and getattr(subsystem, "_system", None) is contents.system:
+            index: int = subsystem._index  # the usual case, in hooks, which are called often
+            if index < len(contents.realization.stages):
+                return SubsystemState(contents, index)
+        return SubsystemState(contents, self._check_index(subsystem))
 
     def __len__(self) -> int:
         return self.num_subsystems

@@ -13,7 +13,15 @@ from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, Vector
 from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import EMPTY, INSTANCE, MODEL, TIME, TOPOLOGY, AbstractStaged
+from stagecache.state.staged import (
+    EMPTY,
+    FROZEN,
+    INSTANCE,
+    MODEL,
+    TIME,
+    TOPOLOGY,
+    AbstractStaged,
+)
 from stagecache.state.vectors import CONTINUOUS, VectorKind
 
 
@@ -33,13 +41,15 @@ class AbstractVectorAccess(AbstractStaged):
 
     def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Write access to a vector."""
-        if self.realization.stage < kind.exists:
+        realization = self.realization
+        if realization.stage < kind.exists:
             raise self._not_there(kind, subsystem)
         if kind.invalidates is not None:
             self._count_write(kind, subsystem)
-        else:
-            self.require_not_frozen(f"write access to {kind.name}")
-        return self.pools.writable_view(kind, subsystem, self.stage_of(subsystem))
+        elif self.guard is FROZEN:
+            self.require_unguarded(f"write access to {kind.name}")
+        at = realization.stage if subsystem is None else realization.stages[subsystem]
+        return self.pools.writable_view(kind, subsystem, at)
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
         """Write all values of a variable."""

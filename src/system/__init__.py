@@ -25,7 +25,21 @@ from stagecache.system.decorations import (
     DecorativeText,
 )
 from stagecache.system.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
+from stagecache.system.event_handlers import (
+    AbstractEventHandler,
+    PeriodicEventHandler,
+    ScheduledEventHandler,
+    TriggeredEventHandler,
+)
+from stagecache.system.event_reporters import (
+    AbstractEventReporter,
+    PeriodicEventReporter,
+    ScheduledEventReporter,
+    TriggeredEventReporter,
+)
 from stagecache.system.event_triggers import TriggerDirection, event_trigger
+from stagecache.system.eventful import AbstractEventfulSystem
+from stagecache.system.events import Event, EventAction, EventCause, EventTriggerInfo
 from stagecache.system.families import (
     Family,
     cached_family,
@@ -34,6 +48,11 @@ from stagecache.system.families import (
     q_variable_family,
     u_variable_family,
     z_variable_family,
+)
+from stagecache.system.handle_events_options import (
+    HandleEventsOptions,
+    HandleEventsResults,
+    HandleEventsStatus,
 )
 from stagecache.system.kinematic_operators import KinematicBlock, kinematic_blocks
 from stagecache.system.kinematics import kinematics
@@ -75,6 +94,9 @@ __all__ = [
     "AbstractConstrainedSystem",
     "AbstractDeclaration",
     "AbstractDecoration",
+    "AbstractEventHandler",
+    "AbstractEventReporter",
+    "AbstractEventfulSystem",
     "AbstractSystem",
     "CoordinateDirection",
     "DecorativeBrick",
@@ -87,16 +109,29 @@ __all__ = [
     "DecorativeText",
     "DefaultSystemSubsystem",
     "EntryProfile",
+    "Event",
+    "EventAction",
+    "EventCause",
+    "EventTriggerInfo",
     "Family",
+    "HandleEventsOptions",
+    "HandleEventsResults",
+    "HandleEventsStatus",
     "KinematicBlock",
+    "PeriodicEventHandler",
+    "PeriodicEventReporter",
     "Profile",
     "ProjectOptions",
     "ProjectResults",
     "ProjectStatus",
+    "ScheduledEventHandler",
+    "ScheduledEventReporter",
     "Subsystem",
     "System",
     "SystemStatistics",
     "TriggerDirection",
+    "TriggeredEventHandler",
+    "TriggeredEventReporter",
     "WorstError",
     "WriteProfile",
     "acceleration_error",

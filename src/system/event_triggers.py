@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
-from stagecache.errors import DeclarationError, brief
+from stagecache.errors import DeclarationError, OutOfRangeError, brief
 from stagecache.state.allocation import Attempt, allocate_triggers
 from stagecache.state.contents import Contents
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
 from stagecache.state.layout import Rows, SubsystemLayout
 from stagecache.state.refusals import check_count
@@ -17,6 +18,9 @@ from stagecache.system.rows import AbstractAllocatedRows, Compute, Size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+LOCALIZATION_WINDOW: Final = 0.1
+"""How exactly the time of an event is found: in units of accuracy times time scale."""
+
 
 class TriggerDirection(Enum):
     """Which change of sign of a trigger is an event."""
@@ -24,6 +28,10 @@ class TriggerDirection(Enum):
     RISING = "rising"
     FALLING = "falling"
     ANY = "any"
+
+    def includes(self, *, rising: bool) -> bool:
+        """Whether a change to a larger value counts, or to a smaller one."""
+        return self is not (TriggerDirection.FALLING if rising else TriggerDirection.RISING)
 
 
 @final
@@ -35,6 +43,7 @@ class TriggerDeclaration(AbstractAllocatedRows):
     stage : Stage
         Its realization computes them.
     direction : TriggerDirection
+    localization_window : float
     handler_name : str
         The name of the method that is called when the event takes place; "" if there is none.
     """
@@ -48,8 +57,10 @@ class TriggerDeclaration(AbstractAllocatedRows):
         direction: TriggerDirection,
         size: Size,
         prerequisites: Prerequisites | None,
+        localization_window: float = LOCALIZATION_WINDOW,
     ) -> None:
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
+        self.localization_window = localization_window
         self.stage = stage
         self.direction = direction
         self.size = size
@@ -80,6 +91,14 @@ class TriggerDeclaration(AbstractAllocatedRows):
         method._handles = self  # type: ignore[attr-defined]  # a function can have attributes
         return method
 
+    def handled_in(self, subsystem: Any) -> str:
+        """The name of its handler in a subsystem, whose class may have declared it anew; or ""."""
+        for cls in type(subsystem).__mro__:
+            declared = vars(cls).get(self.name)
+            if isinstance(declared, TriggerDeclaration) and declared.handler_name:
+                return declared.handler_name
+        return ""
+
     def stack(self, layout: SubsystemLayout) -> list[Rows]:
         """The rows of a subsystem's triggers of the stage."""
         return layout.triggers[self.stage]
@@ -90,11 +109,62 @@ class TriggerDeclaration(AbstractAllocatedRows):
             subsystem, lambda d: isinstance(d, TriggerDeclaration) and d.stage == self.stage
         )
 
+    def _fill(self, handle: Any) -> Callable[[Any], None] | None:
+        fill = super()._fill(handle)
+        if fill is None or not self.is_last:
+            return fill
+
+        def fill_at_stage(state: Any) -> None:  # the last of the stage sees all of it
+            realization = state._contents.realization
+            at, realization.stage = realization.stage, self.stage
+            try:
+                fill(state)
+            finally:
+                realization.stage = at
+
+        return fill_at_stage
+
     def _allocate_rows(self, what: Attempt, count: int | None) -> None:
         allocate_triggers(what, self.stage, count)
 
     def _write(self, contents: Contents, subsystem: int, start: int, values: Vector) -> None:
         contents.pools.write_triggers(self.stage, subsystem, start, values)
+
+
+def check_direction(direction: TriggerDirection | str, what: str) -> TriggerDirection:
+    """Return a direction, given one or its value.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    try:
+        return TriggerDirection(direction)
+    except ValueError:
+        raise DeclarationError(
+            f"{what}: has no such direction",
+            "one of " + ", ".join(d.value for d in TriggerDirection),
+            brief(direction),
+            "write direction=TriggerDirection.FALLING, or its value",
+        ) from None
+
+
+def check_window(window: float, what: str) -> float:
+    """Return a localization window as a float.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    found = float(converted(window, FLOAT, (), f"{what}(localization_window=...)"))
+    if not 0 < found < float("inf"):
+        raise OutOfRangeError(
+            f"{what}(localization_window=...): is out of range",
+            "a positive number, in units of accuracy times default_time_scale",
+            brief(window),
+            f"leave it out for the default, {LOCALIZATION_WINDOW:g}",
+        )
+    return found
 
 
 def event_trigger(
@@ -103,6 +173,7 @@ def event_trigger(
     direction: TriggerDirection | str = TriggerDirection.ANY,
     size: Size = 1,
     prerequisites: Prerequisites | None = None,
+    localization_window: float = LOCALIZATION_WINDOW,
 ) -> Callable[[Compute], TriggerDeclaration]:
     """Declare event triggers, by the function ``(self, state)`` that computes them.
 
@@ -119,27 +190,24 @@ def event_trigger(
         How many; or a function ``(self, state)``, as for `position_error`.
     prerequisites : tuple or callable, optional
         What they depend on, as for `cached`. The default is all of that stage.
+    localization_window : float
+        How exactly the time of the event is found, in units of accuracy times
+        `System.default_time_scale`.
 
     Raises
     ------
-    StageOutOfRangeError, DeclarationError, InvalidCountError, PrerequisitesError
+    StageOutOfRangeError, DeclarationError, InvalidCountError, PrerequisitesError, OutOfRangeError
     """
     what = "event_trigger"
     stage = check_stage(stage, Stage.TIME, Stage.ACCELERATION, f"{what}(stage=...)")
     if not callable(size):
         size = check_count(size, 1, f"{what}(size=...)")
-    try:
-        direction = TriggerDirection(direction)
-    except ValueError:
-        raise DeclarationError(
-            f"{what}: has no such direction",
-            "one of " + ", ".join(d.value for d in TriggerDirection),
-            brief(direction),
-            "write direction=TriggerDirection.FALLING, or its value",
-        ) from None
+    checked = check_direction(direction, what)
+    window = check_window(localization_window, what)
     named = check_prerequisites(prerequisites, what)
 
     def declare(compute: Compute) -> TriggerDeclaration:
-        return TriggerDeclaration(check_compute(compute, what), stage, direction, size, named)
+        function = check_compute(compute, what)
+        return TriggerDeclaration(function, stage, checked, size, named, window)
 
     return declare

@@ -6,12 +6,12 @@
 """
 
 import math
-from enum import Enum
 from numbers import Real
 
 from attrs import Attribute, field, frozen
 
 from stagecache.errors import NotANumberError, OutOfRangeError, brief
+from stagecache.system.explained import Explained
 
 
 def _check_number(_: object, attribute: "Attribute[float]", value: object) -> None:
@@ -110,7 +110,7 @@ class ProjectOptions:
         return "infinity norm" if self.use_infinity_norm else "RMS norm"
 
 
-class ProjectStatus(Enum):
+class ProjectStatus(Explained):
     """How a projection ended.
 
     Attributes
@@ -132,16 +132,6 @@ class ProjectStatus(Enum):
         "start closer to the constraints, with smaller steps of time for instance; allow more with "
         "local_only=False or a larger projection_limit; or check the declared Jacobians",
     )
-
-    def __init__(self, message: str, cure: str) -> None:
-        self.message = message
-        self.cure = cure
-
-    def __str__(self) -> str:
-        return self.name.lower().replace("_", " ")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
 
 
 @frozen

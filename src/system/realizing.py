@@ -86,6 +86,9 @@ class Schedule:
             hooks = self._hooks[stage]
             if hooks is None or stage_nodes[stage] or pools.is_open or not realization.is_even:
                 self._realize_with_entries(state, contents, stage)
+            elif not hooks:
+                realization.stages = self._at_start[stage].copy()
+                realization.highest = realization.stage = stage
             else:  # the same, where nothing but hooks has to be thought of
                 realization.is_even = False
                 realization.highest = stage

@@ -149,6 +149,6 @@ class AbstractAllocatedRows(AbstractRows):
 
     def _slot_among(self, subsystem: Any, same: Callable[[Any], bool]) -> int:
         """How many declarations come before it, of those that allocate rows in the same stack."""
-        declarations = type(subsystem).declarations
+        declarations = subsystem.declarations
         names = list(declarations)
         return sum(same(declarations[name]) for name in names[: names.index(self.name)])

@@ -94,12 +94,13 @@ def _due_at(
 
 
 def _due_last(stage: Stage, planned: Sequence[PlannedEntry]) -> list[Call]:
-    """The entries that are computed when all subsystems have reached a stage."""
-    return [
-        entry.fill or entry.handle
-        for entry in planned
-        if entry.handle.computed_by == stage and entry.is_last
-    ]
+    """The entries that are computed when all subsystems have reached a stage.
+
+    Those of the default subsystem come after the others, which they may read.
+    """
+    found = [entry for entry in planned if entry.handle.computed_by == stage and entry.is_last]
+    found.sort(key=lambda entry: entry.handle._owner.index == 0)
+    return [entry.fill or entry.handle for entry in found]
 
 
 def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:

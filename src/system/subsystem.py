@@ -15,6 +15,8 @@ from stagecache.state.state import State
 from stagecache.system.abstract_system import AbstractSystem
 from stagecache.system.class_declarations import declarations_of
 from stagecache.system.declaration import AbstractDeclaration
+from stagecache.system.event_observers import AbstractEventObserver, AbstractTriggered
+from stagecache.system.events import EventAction
 
 
 class Subsystem:
@@ -178,6 +180,12 @@ class Subsystem:
     def realize_report(self, state: State) -> None:
         """Compute what is only for looking at."""
 
+    def handle_time_advanced(self, state: State) -> EventAction | None:
+        """Change the State after a step, when time has advanced for good.
+
+        It is called if `System.has_time_advanced_events` says so. It may write all but the time.
+        """
+
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]
     ) -> None:
@@ -274,4 +282,37 @@ def snake_case(name: str) -> str:
 
 @final
 class DefaultSystemSubsystem(Subsystem):
-    """The subsystem of index 0, which each System has from the beginning."""
+    """The subsystem of index 0, which each System has from the beginning.
+
+    It has the handlers and reporters of events that were added to the System, and declares a row of
+    event triggers for each of them that has a trigger.
+    """
+
+    _observers: Mapping[str, AbstractEventObserver] = MappingProxyType({})
+
+    def _observe(self, observer: AbstractEventObserver, name: str) -> None:
+        """Have one more handler or reporter of events."""
+        observer._adopted(self.system, name)
+        self.__dict__["_observers"] = {**self._observers, name: observer}
+
+    def _declare_triggers(self) -> None:
+        """Declare what handlers and reporters need, if there are any."""
+        if self._observers:
+            self.__dict__["declarations"] = MappingProxyType(
+                {
+                    name: observer.trigger()
+                    for name, observer in self._observers.items()
+                    if isinstance(observer, AbstractTriggered)
+                }
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return its attributes; what it declares is made anew where it arrives."""
+        found = super().__getstate__()
+        found.pop("declarations", None)
+        return found
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for observer in self._observers.values():
+            observer._system = self._system

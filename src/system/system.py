@@ -30,9 +30,10 @@ from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.staged import DEFAULT, FROZEN, REALIZING
 from stagecache.state.state import State
-from stagecache.system.constrained import AbstractConstrainedSystem
 from stagecache.system.cures import cure_of
 from stagecache.system.declaration import source_of
+from stagecache.system.event_table import EventTable
+from stagecache.system.eventful import AbstractEventfulSystem
 from stagecache.system.realizing import Schedule
 from stagecache.system.scheduling import schedule_of
 from stagecache.system.statistics import SystemStatistics
@@ -50,7 +51,7 @@ from stagecache.views.view import GraphView
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
 
 
-class System(AbstractConstrainedSystem):
+class System(AbstractEventfulSystem):
     """A model made of subsystems.
 
     A System is const once its topology is realized: all that varies is in States, of which it
@@ -116,6 +117,8 @@ class System(AbstractConstrainedSystem):
         self._statistics = SystemStatistics()
         self._default: State | None = None
         self._schedule = Schedule([], 0)
+        self._events: EventTable | None = None
+        self._handling: set[int] = set()  # the States that are given to handlers now
         self._content = ""  # the identity of what is in it now, once it was asked for
         self._allocating = RLock()  # who holds it makes the default State
         self._is_allocating = False
@@ -325,6 +328,7 @@ class System(AbstractConstrainedSystem):
     def _make_default_state(self) -> State:
         state = State._of_system(self, self._variables)
         contents = state._contents
+        self.default_subsystem._declare_triggers()
         contents.realization.reserve(declared_handles(self._subsystems, self._variables.values()))
         for subsystem in self._subsystems:
             contents.realization.add_subsystem(subsystem.name, subsystem.version, subsystem._wholes)
@@ -373,23 +377,30 @@ class System(AbstractConstrainedSystem):
         if self._is_allocating_here():
             return  # what realize_topology() of a subsystem stores belongs to this topology
         states = [reference() for reference in self._states.valuerefs()]
-        is_busy = self._is_allocating or any(
-            state._contents.guard is REALIZING or state._contents.realization.evaluator.running
-            for state in states
-            if state is not None and state.system is self
+        is_busy = (
+            self._is_allocating
+            or bool(self._handling)
+            or any(
+                state._contents.guard is REALIZING or state._contents.realization.evaluator.running
+                for state in states
+                if state is not None and state.system is self
+            )
         )
         if is_busy:
             raise ConstModelError(
                 f"{what}: cannot be changed while something is computed with it",
                 "a model that is const, and States in which all that varies is",
-                "a change by a hook or computation, or while another thread runs one",
-                "store this in a cache entry: declare it with @cached, or allocate it",
+                "a change by a hook, computation or event handler, or while a thread runs one",
+                "let an event handler set a discrete variable of the State"
+                if self._handling
+                else "store this in a cache entry: declare it with @cached, or allocate it",
             )
 
     def _topology_changed(self, what: str) -> None:
         if self._is_allocating_here():
             return
         self._content = ""
+        self._events = None
         if self._default is not None:
             self._default = None
             self._topology_version += 1
@@ -468,12 +479,15 @@ class System(AbstractConstrainedSystem):
                 "pass the whole State, as realize_topology().copy() gives it",
             )
         if state.system is not self:
+            theirs = f"a State of {state.system!r}"
+            if state.system is None:
+                theirs = "a State without a System"
+            elif repr(state.system) == repr(self):
+                theirs = "a State of another System, which has the same name and subsystems"
             return ForeignStateError(
                 f"{state!r}: is not a State of {self!r}",
                 f"a State of {self!r}",
-                "a State without a System"
-                if state.system is None
-                else f"a State of {state.system!r}",
+                theirs,
                 "use the System to which it belongs, or a copy of this one's default_state",
             )
         return TopologyVersionError(

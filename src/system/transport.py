@@ -30,7 +30,8 @@ KNOWN: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 
 TRANSIENT: Final = frozenset(
     {
-        *("_allocating", "_content", "_default", "_identity", "_is_allocating", "_schedule"),
+        *("_allocating", "_content", "_default", "_events", "_handling", "_identity"),
+        *("_is_allocating", "_schedule"),
         *("_states", "_statistics", "_subsystems", "_topology_version", "_variables"),
     }
 )

@@ -271,6 +271,15 @@ def test_a_state_of_another_system_is_refused_and_both_are_named() -> None:
         assert "plant" in caught.value.got
 
 
+def test_a_state_of_another_system_that_looks_the_same_is_told_from_its_own() -> None:
+    one, other = Crane(), Crane()
+    other.realize_topology()
+    with pytest.raises(ForeignStateError) as caught:
+        other.realize(one.realize_topology().copy())
+    assert caught.value.got != caught.value.expected
+    assert "another System" in caught.value.got
+
+
 def test_a_state_is_not_indexed_by_a_subsystem_of_another_system() -> None:
     system, pump, state = pumped()
     other = Crane()

@@ -1,0 +1,364 @@
+"""The advanced State of an integration, and how it gets one step further.
+
+::
+
+    begin    derivatives at the start of the step      once for all steps that follow each other
+    update   auto-update variables                     the step keeps these derivatives
+    step     the method, with attempts of its own
+    keep     constraints, by projection                a shorter step if that fails
+    look     event triggers; the step is cut at the first event
+
+If anything of it raises, the State is what it was before the step.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from math import ceil
+from typing import Final, final
+
+import numpy as np
+
+from stagecache.errors import ProjectionError
+from stagecache.state.checkpoint import Checkpoint
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.study.constraint_keeper import ConstraintKeeper
+from stagecache.study.derivatives import Derivatives
+from stagecache.study.integrator_options import IntegratorOptions
+from stagecache.study.integrator_statistics import IntegratorStatistics
+from stagecache.study.localization import TriggerWatch, Window
+from stagecache.study.method import AbstractMethod, Interpolant, StepFailed, StepSizes
+from stagecache.study.resting import Resting
+from stagecache.study.step_refusals import not_finite, too_fast
+from stagecache.study.tolerances import Tolerances, tolerances_of
+from stagecache.system.system import System
+
+INSTANCE, VELOCITY, ACCELERATION = Stage.INSTANCE, Stage.VELOCITY, Stage.ACCELERATION
+MOST_RETRIES: Final = 12
+"""How often a step from whose end the State cannot be projected is tried with a quarter of it."""
+
+MOST_LOOKS: Final = 50
+"""At event triggers, in one step."""
+
+NewMethod = Callable[[Derivatives, Tolerances, StepSizes], AbstractMethod]
+
+
+@final
+class Advancer:
+    """The advanced State of an integration.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Which it may change.
+    new_method : callable
+    options : IntegratorOptions
+    statistics : IntegratorStatistics
+
+    Attributes
+    ----------
+    state : State
+        It may have another time and y than these, until `settle` is called.
+    t_old, t : float
+        The beginning and the end of the last step.
+    y : (ny,) float
+        At its end; prescribed numbers may be those of before.
+    window : Window or None
+        In which events were found in the last step, that nobody was told of yet.
+    has_updates : bool
+        Whether steps exchange auto-update variables.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        new_method: NewMethod,
+        options: IntegratorOptions,
+        statistics: IntegratorStatistics,
+    ) -> None:
+        system.realize(state, INSTANCE)
+        self.state = state
+        self._system = system
+        self._options = options
+        self._statistics = statistics
+        self.derivatives = Derivatives(system, state)
+        self._keeper = ConstraintKeeper(system, options, statistics)
+        self.watch = TriggerWatch((), 1.0)
+        self.window: Window | None = None
+        self._interpolant: Interpolant | None = None
+        self._new_method = new_method
+        self._method: AbstractMethod | None = None
+        self.restart()
+
+    # ------------------------------------------------------------------ beginning
+
+    def restart(self) -> None:
+        """Take over what the State has become: by `initialize`, or by an event handler.
+
+        Raises
+        ------
+        ProjectionError
+            Constraints are not met, and cannot be.
+        OutOfRangeError
+            A weight is not positive, or a variable not finite.
+        TriggerError
+        """
+        system, state, derivatives = self._system, self.state, self.derivatives
+        system.realize(state, INSTANCE)
+        if not np.isfinite(state.y).all():
+            raise not_finite(state)
+        derivatives.look()
+        if derivatives.is_driven:
+            derivatives.drive()
+        self._has_constraints = self._keeper.look(state)
+        if self._has_constraints:
+            system.realize(state, VELOCITY)
+            self._keeper.keep(state, is_start=True)
+        options = self._options
+        tolerances = tolerances_of(
+            system, state, options.accuracy, use_infinity_norm=options.use_infinity_norm
+        )
+        unit = options.accuracy * system.default_time_scale
+        infos = system.calc_event_trigger_info(state) if state.num_event_triggers else ()
+        self.watch = TriggerWatch(infos, unit)
+        sizes = self._step_sizes()
+        if self._method is None or isinstance(self._method, Resting) is bool(state.ny):
+            new_method = self._new_method if state.ny else Resting
+            self._method = new_method(derivatives, tolerances, sizes)
+        self._method.tolerances, self._method.sizes = tolerances, sizes
+        layout = state._contents.realization.layout
+        self.has_updates = any(s.auto_update for s in layout.subsystems)
+        self.t_old = self.t = state.time
+        self.y = np.array(state.y)
+        derivatives.y, derivatives.time = self.y, self.t
+        self.window = self._interpolant = None
+        self._is_begun = False
+        if self.watch:
+            self._before = self._trigger_values()
+
+    def _step_sizes(self) -> StepSizes:
+        options = self._options
+        most = options.max_step or np.inf
+        if self.state.num_event_triggers:  # so that no more looks are needed in one step
+            most = min(most, MOST_LOOKS * self._system.default_time_scale)
+        return StepSizes(options.initial_step, options.min_step or 0.0, most, options.fixed_step)
+
+    def check_derivatives(self) -> None:
+        """Refuse a State at which derivatives are not finite.
+
+        Raises
+        ------
+        DerivativeError
+        Exception
+            Whatever a hook or an entry raises.
+        """
+        self.derivatives.check(self.derivatives(self.t, self.y))
+
+    @property
+    def method(self) -> AbstractMethod:
+        """The method."""
+        assert self._method is not None
+        return self._method
+
+    # ------------------------------------------------------------------ one step
+
+    def take_step(self, bound: float) -> None:
+        """Take a step, which ends at the bound or before it.
+
+        Raises
+        ------
+        StepSizeError
+            It would have to be shorter than it may be.
+        DerivativeError, TriggerError, ProjectionError
+        Exception
+            Whatever a hook or an entry raises.
+        """
+        t, y = self.t, self.y
+        method, derivatives, counts = self.method, self.derivatives, self._statistics
+        derivatives.failure = None
+        failures = derivatives.num_failures
+        size = method.step_size
+        mark: Checkpoint | None = None
+        try:
+            if not self._is_begun:
+                method.begin(t, y, bound)
+                self._is_begun = True
+                counts.num_restarts += 1
+            if self.has_updates:
+                mark = self._update()
+            self._interpolant = None
+            if self._has_constraints:
+                self._step_on_constraints(bound)
+            else:
+                self._step(bound)
+            self.t_old, self.t, self.y = t, method.t, method.y
+            if self.watch:
+                self._look()
+        except BaseException as error:
+            self._go_back(t, y, mark)
+            method.step_size = size
+            if isinstance(error, StepFailed):
+                raise self._too_short(error) from None
+            if isinstance(error, Exception):
+                self._note(error)
+            raise
+        finally:
+            if mark is not None:
+                mark.release()
+            counts.num_realization_failures += derivatives.num_failures - failures
+        counts.num_steps_taken += 1
+
+    def _step(self, bound: float) -> None:
+        """Let the method take a step, and count its attempts."""
+        method, counts = self.method, self._statistics
+        method.step(bound)
+        rejected, diverged = method.num_rejected, method.num_diverged
+        counts.num_steps_attempted += 1
+        if rejected or diverged:
+            counts.num_steps_attempted += rejected + diverged
+            counts.num_error_test_failures += rejected
+            counts.num_convergence_test_failures += diverged
+        counts.num_iterations += method.num_iterations
+        least = method.sizes.least
+        if least and method.t < bound and method.t - method.t_old < least * (1 - 1e-9):
+            raise StepFailed(f"min_step is {least:g}")
+
+    def _step_on_constraints(self, bound: float) -> None:
+        """Take a step from whose end the State can be projected onto the constraints."""
+        t, y, method = self.t, self.y, self.method
+        failure: ProjectionError | None = None
+        for retries in range(MOST_RETRIES + 1):
+            try:
+                self._step(bound)
+                self._keep(method.t, method.y)
+            except ProjectionError as error:
+                failure = error
+            except StepFailed as error:
+                raise failure or error from None
+            else:
+                return
+            size = (method.t - t) / 4
+            is_last = retries == MOST_RETRIES or size < method.sizes.least
+            if is_last or method.sizes.fixed is not None:
+                raise failure
+            method.step_size = size
+            method.begin(t, y, bound)
+
+    def _keep(self, t: float, y: Vector) -> None:
+        derivatives, method = self.derivatives, self.method
+        derivatives.settle(t, y, VELOCITY)
+        if self._keeper.keep(self.state, forced=self._options.project_every_step):
+            new = np.array(self.state.y)
+            derivatives.y = new
+            if not method.changed(new):
+                method.y = new
+                self._is_begun = False
+
+    def _update(self) -> Checkpoint:
+        """Exchange auto-update variables, in the State as it is at the start of the step."""
+        self.derivatives.settle(self.t, self.y, ACCELERATION)
+        mark = self.state.checkpoint()
+        self.state.auto_update_discrete_variables()
+        return mark
+
+    # ------------------------------------------------------------------ events
+
+    def _look(self) -> None:
+        """See whether triggers have changed; if so, cut the step at the earliest event.
+
+        What changes and changes back is seen if it lasts for the time scale of the System: a step
+        that is longer is looked at in between. Steps that are not fixed are kept to `MOST_LOOKS` of
+        these, as what comes after an event is thrown away.
+        """
+        after = self._trigger_values()
+        t, h = self.t_old, self.t - self.t_old
+        before = self._before
+        looks = min(ceil(h / self._system.default_time_scale), MOST_LOOKS)
+        for i in range(1, looks + 1):
+            is_end = i == looks
+            end = self.t if is_end else self.t_old + h * i / looks
+            values = after if is_end else self._triggers_at(end)
+            if self.watch.changed(before, values).size:
+                self._cut(self.watch.localize(Window(t, end, before, values), self._triggers_at))
+                return
+            t, before = end, values
+        self._before = after
+
+    def split_window(self, t: float) -> Window:
+        """Narrow the window in which events were found to one side of a time in it."""
+        assert self.window is not None
+        return self._cut(self.watch.split(self.window, t, self._triggers_at))
+
+    def _cut(self, window: Window) -> Window:
+        """Let the last step end where a window does."""
+        if window.high < self.t:
+            y = self.interpolate(window.high)
+            if self._has_constraints:
+                self.derivatives.settle(window.high, y, VELOCITY)
+                if self._keeper.keep(self.state):
+                    y = np.array(self.state.y)
+                    self.derivatives.y = y
+            self.t, self.y = window.high, y
+            self._is_begun = False
+        self._before = window.after
+        self.window = window
+        return window
+
+    def _triggers_at(self, t: float) -> Vector:
+        self.derivatives.settle(t, self.interpolate(t), self.watch.stage)
+        return self.watch.values(self._all_triggers(), t)
+
+    def _trigger_values(self) -> Vector:
+        self.derivatives.settle(self.t, self.y, self.watch.stage)
+        return self.watch.values(self._all_triggers(), self.t)
+
+    def _all_triggers(self) -> Vector:
+        return self.state._contents.pools.whole["event_triggers"]
+
+    # ------------------------------------------------------------------ in between
+
+    def interpolate(self, t: float) -> Vector:
+        """Return y at a time in the last step, as exactly as the method interpolates."""
+        if self._interpolant is None:
+            self._interpolant = self.method.interpolant()
+        return np.asarray(self._interpolant(t))
+
+    def settle(self, stage: Stage = Stage.TIME) -> None:
+        """Let the State have the time and y to which the integration has come."""
+        contents = self.state._contents
+        guard, contents.guard = contents.guard, None
+        try:
+            self.derivatives.settle(self.t, self.y, stage)
+        finally:
+            contents.guard = guard
+
+    # ------------------------------------------------------------------ what can go wrong
+
+    def _go_back(self, t: float, y: Vector, mark: Checkpoint | None) -> None:
+        """Let the State be what it was before the step."""
+        self.t, self.y = t, y
+        self.window = self._interpolant = None
+        self._is_begun = False
+        if mark is not None and not mark.is_released:
+            self.state.rollback(mark)
+            self.derivatives.look()
+        self.derivatives.y = None
+        with suppress(Exception):  # it was realized before; if not, that is not what is told
+            self.derivatives.settle(t, y, ACCELERATION)
+
+    def _note(self, error: Exception) -> None:
+        error.add_note(
+            f"while {self._system.name} was integrated from t = {self.t:.9g}, "
+            "to which the State has returned"
+        )
+
+    def _too_short(self, failed: StepFailed) -> Exception:
+        """What to raise where a step would be too short: the reason, if one is known."""
+        error = self.derivatives.failure or too_fast(
+            self.method, self.derivatives, self.t, self.y, str(failed)
+        )
+        self._note(error)
+        return error

@@ -1,0 +1,141 @@
+"""A bar for what takes long: how far a simulation has come.
+
+::
+
+    double pendulum ━━━━━━━━━━━━━╸━━━━━━━━━━  t = 5.61 of 10   0:00:04
+"""
+
+import time
+from collections.abc import Callable
+from math import isfinite
+from types import TracebackType
+from typing import Any, Final, final
+
+from stagecache.errors import NotANumberError, brief
+
+PATIENCE: Final = 1.0
+"""After how many seconds a bar is shown."""
+
+INTERVAL: Final = 0.1
+"""How many seconds it stays the same at least."""
+
+Progress = Any
+"""None, a bool, or a rich.console.Console; rich is imported where a bar is shown only."""
+
+
+@final
+class ProgressBar:
+    """A bar that is shown by rich if it takes longer than a second, and on a terminal only.
+
+    A context manager: the bar is gone afterwards. Cost of `show` 0.1 µs as long as there is nothing
+    to draw.
+
+    Parameters
+    ----------
+    what : str
+        What takes long.
+    begin, end : float
+        The times between which it runs; the end may be infinite.
+    progress : bool or rich.console.Console, optional
+        False: never. True: at once, not after a second. A Console: there, instead of on standard
+        error.
+    clock : callable
+        Returns seconds.
+
+    Raises
+    ------
+    NotANumberError
+        `progress` is something else.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        begin: float,
+        end: float,
+        progress: Progress = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_progress(progress)
+        self._what = what
+        self._begin = begin
+        self._end = end
+        self._progress = progress
+        self._clock = clock
+        self._bar: Any = None
+        self._task: Any = None
+        self._due = float("inf")
+        if progress is not False:
+            self._due = clock() + (0.0 if progress is True else PATIENCE)
+
+    def show(self, t: float) -> None:
+        """Draw it, if it is time to."""
+        now = self._clock()
+        if now < self._due:
+            return
+        if self._bar is None:
+            self._start()
+            if self._bar is None:
+                self._due = float("inf")
+                return
+        self._draw(t)
+        self._due = now + INTERVAL
+
+    def _start(self) -> None:
+        from rich.console import Console  # noqa: PLC0415  # it takes long to import
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+
+        given = self._progress
+        console = given if isinstance(given, Console) else Console(stderr=True)
+        if not (console.is_terminal or console.is_jupyter):
+            return
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[where]}", markup=False),
+            TimeElapsedColumn(),
+        )
+        span = self._end - self._begin
+        self._bar = Progress(*columns, console=console, transient=True, auto_refresh=False)
+        self._bar.start()
+        total = span if isfinite(span) and span > 0 else None
+        self._task = self._bar.add_task(self._what, total=total, where="")
+
+    def _draw(self, t: float) -> None:
+        where = f"t = {t:.4g}" + (f" of {self._end:.4g}" if isfinite(self._end) else "")
+        self._bar.update(self._task, completed=t - self._begin, where=where, refresh=True)
+
+    def __enter__(self) -> "ProgressBar":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def check_progress(progress: object) -> None:
+    """Refuse what does not say whether to show a bar.
+
+    Raises
+    ------
+    NotANumberError
+    """
+    if progress is None or isinstance(progress, bool) or hasattr(progress, "is_terminal"):
+        return
+    raise NotANumberError(
+        "progress=...: does not say whether to show a bar",
+        "None, True, False, or a Console of rich",
+        brief(progress),
+        "leave it out: a bar is shown on a terminal if it takes longer than a second",
+    )

@@ -1,0 +1,181 @@
+"""A simulation in one call: a State is advanced to a time, and becomes a trajectory."""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from inspect import signature
+from itertools import count
+from math import inf
+from typing import Any
+
+from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, brief
+from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.state import State
+from stagecache.study.integrator import Integrator
+from stagecache.study.progress import Progress, ProgressBar
+from stagecache.study.step_status import StepStatus
+from stagecache.study.time_stepper import TimeStepper
+from stagecache.study.trajectory import Item, Trajectory
+from stagecache.system.system import System
+
+CLOSE = 1e-9
+"""In units of the interval: a row that is closer to the end is the last one."""
+
+
+def simulate(
+    system: System,
+    state: State,
+    until: float,
+    *,
+    method: str = "DOP853",
+    accuracy: float = 1e-3,
+    every: float | None = None,
+    record: Iterable[Item] = (),
+    into: Trajectory | None = None,
+    progress: Progress = None,
+    **integrator_options: Any,
+) -> Trajectory:
+    """Advance a copy of a State to a time, handle all events on the way, and keep what it was.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Where it begins. It stays as it is.
+    until : float
+        When it ends [s], if no handler ends it before; it may be infinite if one does.
+    method : str
+    accuracy : float
+        As for `Integrator`.
+    every : float, optional
+        The time between two rows [s]: there is one at the beginning and one at the end, where
+        events at these times are handled already. By default there is one after each step of the
+        method, and two at each event: before it, and after it, if it has changed anything.
+    record : sequence of str or handles
+        Entries to be kept in each row, as for `Trajectory`.
+    into : Trajectory, optional
+        To which rows are added, instead of a new one; it says itself what is recorded. If the
+        simulation fails, it has the rows until then.
+    progress : bool or rich.console.Console, optional
+        As for `TimeStepper`.
+    **integrator_options
+        Whatever else `Integrator` takes, but the final time.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    NotASystemError, ForeignStateError, TopologyVersionError, NotAStateError
+    UnknownOptionError
+        An option is none.
+    UnknownMethodError, NotANumberError, ShapeError, OutOfRangeError, StepSizeError
+        An option has no such value.
+    StudyError
+        Rows cannot be added to what they are to be added to.
+    UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError, PrerequisitesError
+        Something is to be recorded that is not there.
+    Exception
+        As `TimeStepper.step_to`.
+
+    Examples
+    --------
+    >>> from stagecache import State, Subsystem, System, parameter, q_variable
+    >>> from stagecache.study.simulate import simulate
+    >>> class Cart(Subsystem):
+    ...     place = q_variable(0.0)
+    ...     speed = parameter(2.0)
+    ...
+    ...     def realize_velocity(self, state: State) -> None:
+    ...         state[self].upd_qdot()[0] = self.speed(state)
+    >>> cart = Cart()
+    >>> system = System(cart)
+    >>> trajectory = simulate(system, system.realize_topology(), 1.0, every=0.25)
+    >>> trajectory.times, trajectory["cart.place"].round(6)
+    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0. , 0.5, 1. , 1.5, 2. ]))
+    """
+    end = float(converted(until, FLOAT, (), "simulate(until=...)"))
+    if every is not None:
+        every = _interval(every)
+    _check_options(integrator_options)
+    integrator_options.setdefault("return_every_step", every is None)
+    integrator = Integrator(system, method, accuracy=accuracy, final_time=end, **integrator_options)
+    system._require_own(state)
+    begin = state.time
+    if not begin <= end:
+        raise OutOfRangeError(
+            "simulate(until=...): is no time to come",
+            f"{begin!r}, which is the time of the State, or later",
+            brief(until),
+            "set state.time before, or give a later end",
+        )
+    trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
+    stepper = TimeStepper(system, integrator, progress=False)
+    with ProgressBar(system.name, begin, end, progress) as bar:
+        if every is None:
+            stepper._see = trajectory.append
+        stepper.initialize(state)
+        for time in _times(begin, end, every) if every is not None else ():
+            status = stepper._step_to(time, bar.show)
+            trajectory.append(stepper.state)
+            if status is StepStatus.END_OF_SIMULATION:
+                break
+        while stepper._step_to(end, bar.show) is not StepStatus.END_OF_SIMULATION:
+            pass
+    trajectory._reason = integrator.termination_reason
+    trajectory._statistics = integrator.statistics
+    return trajectory
+
+
+def _times(begin: float, end: float, every: float) -> Iterator[float]:
+    """Multiples of the interval, counted from the beginning, and the end; they do not drift."""
+    for k in count():
+        time = begin + k * every
+        if time >= end - CLOSE * every:
+            yield end
+            return
+        yield time
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse options that an integrator does not have, or that are given as something else."""
+    own = {"system", "method", "accuracy", "final_time"}
+    known = [name for name in signature(Integrator).parameters if name not in own]
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, [*known, "accuracy", "every", "method", "record"], n=1)
+            raise UnknownOptionError(
+                f"simulate({name}=...): there is no such option",
+                "every, record, progress, accuracy, method, into, " + ", ".join(known),
+                name,
+                "give the final time as until"
+                if name == "final_time"
+                else f"did you mean {near[0]}?"
+                if near
+                else "leave it out",
+            )
+
+
+def _interval(every: object) -> float:
+    found = float(converted(every, FLOAT, (), "simulate(every=...)"))
+    if not 0 < found < inf:
+        raise OutOfRangeError(
+            "simulate(every=...): is no interval",
+            "a positive number of seconds",
+            brief(every),
+            "leave it out for a row after each step",
+        )
+    return found
+
+
+def _own(into: Trajectory, system: System, record: Iterable[Item]) -> Trajectory:
+    """Return a trajectory to which rows of a System can be added."""
+    is_one = isinstance(into, Trajectory)
+    if is_one and into.system is system and record == ():
+        return into
+    raise StudyError(
+        "simulate(into=...): cannot have these rows",
+        f"a Trajectory of {system!r}, and no record=... beside it",
+        brief(into) if not is_one or into.system is not system else f"record={brief(record)}",
+        "write into=Trajectory(state, record=...), with a State of this System",
+    )

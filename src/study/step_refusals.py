@@ -1,0 +1,58 @@
+"""What an integrator refuses to begin with, and how it tells that a step cannot be taken."""
+
+import numpy as np
+
+from stagecache.errors import OutOfRangeError, StepSizeError
+from stagecache.state.handles import Vector
+from stagecache.state.state import State
+from stagecache.study.derivatives import Derivatives
+from stagecache.study.method import AbstractMethod
+from stagecache.study.names import name_of_y
+
+
+def not_finite(state: State) -> OutOfRangeError:
+    """What to raise where a State has a variable that is not finite."""
+    worst = int(np.argmin(np.isfinite(state.y)))
+    name = name_of_y(state, worst)
+    return OutOfRangeError(
+        f"{name}: is not finite at t = {state.time:.9g}",
+        "a finite number to go on from",
+        f"{state.y[worst]}",
+        "write another one; after an event, look at what its handler writes",
+    )
+
+
+def too_fast(
+    method: AbstractMethod, derivatives: Derivatives, t: float, y: Vector, why: str
+) -> StepSizeError:
+    """What to raise where a step from t and y would be too short; it names what changes most.
+
+    The State of the derivatives has another y afterwards.
+    """
+    if not y.size:
+        return StepSizeError(
+            f"the time of {derivatives.system.name}: cannot go on from t = {t:.9g}",
+            "an end that is finite, or an event at a time to come",
+            f"{why}; and there is nothing to integrate",
+            "step to a finite time; or schedule an event that ends the simulation",
+        )
+    worst = _fastest(method, derivatives, t, y)
+    name = name_of_y(derivatives.state, worst)
+    return StepSizeError(
+        f"{name}: changes too fast for a step from t = {t:.9g}",
+        "a step that is long enough, with an error that is small enough",
+        f"a shorter one would be needed: {why}; {name} = {y[worst]:.9g}",
+        "allow a shorter min_step or less accuracy; or look for a jump or a pole of the model "
+        "there, of which an event trigger should tell",
+    )
+
+
+def _fastest(method: AbstractMethod, derivatives: Derivatives, t: float, y: Vector) -> int:
+    """Which derivative changes most where a step goes, measured by tolerances."""
+    h = method.sizes.least or 1e-6
+    sizes = method.tolerances.atol + method.tolerances.rtol * np.abs(y)
+    derivatives.raises = False
+    first = derivatives(t, y)
+    changes = np.abs(derivatives(t + h, y + h * first) - first)
+    ranks = np.nan_to_num(changes, nan=np.inf) / sizes
+    return int(np.argmax(ranks if ranks.any() else np.abs(first) / sizes))

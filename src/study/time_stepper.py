@@ -1,0 +1,386 @@
+"""Time steppers: an integrator advances a State, and events are handled and reported on the way.
+
+::
+
+          next report, next scheduled event
+                      v
+    +---->  integrator.step_to()  ->  what has happened
+    |                                   | a report:   reporters
+    |                                   | an event:   handlers, then integrator.reinitialize()
+    +-----------------------------------+ the time that was asked for: return
+
+Source: the documentation of SimTK::TimeStepper, whose behaviour this is, but that events which are
+scheduled for the time that was asked for are handled before it returns, not when it goes on.
+"""
+
+from collections.abc import Callable
+from math import inf, isnan
+from typing import final
+
+from stagecache.errors import (
+    ForeignStateError,
+    NotAnIntegratorError,
+    NotANumberError,
+    OutOfRangeError,
+    StudyError,
+    brief,
+)
+from stagecache.state.checkpoint import Checkpoint
+from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.study.integrator import Integrator
+from stagecache.study.progress import Progress, ProgressBar, check_progress
+from stagecache.study.step_status import StepStatus
+from stagecache.study.study import Study
+from stagecache.system.events import Event, EventCause
+from stagecache.system.handle_events_options import HandleEventsOptions, HandleEventsResults
+from stagecache.system.system import System
+
+REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
+START, STEP = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.TIME_HAS_ADVANCED
+TRIGGER, SCHEDULED = StepStatus.REACHED_EVENT_TRIGGER, StepStatus.REACHED_SCHEDULED_EVENT
+
+
+@final
+class TimeStepper(Study):
+    """What advances a State through time, with all events on the way.
+
+    At one time, reports come first; then triggered events; then scheduled ones.
+
+    Parameters
+    ----------
+    system : System
+    integrator : Integrator
+        Of the same System. If it has a step limit, it is called again.
+    report_all_significant_states : bool
+        Whether `step_to` returns for everything that happens: events, after they were handled, the
+        beginning of each continuous part, reports, steps if the integrator returns these.
+    progress : bool or rich.console.Console, optional
+        By default, `step_to` shows a bar on a terminal if it takes longer than a second. False:
+        never; True: at once; a Console: there.
+
+    Raises
+    ------
+    NotASystemError, NotAnIntegratorError, ForeignStateError, NotANumberError, InvalidNameError
+
+    Examples
+    --------
+    >>> from stagecache import State, Subsystem, System, parameter, q_variable
+    >>> from stagecache.study.integrator import Integrator
+    >>> from stagecache.study.time_stepper import TimeStepper
+    >>> from stagecache.system.event_reporters import PeriodicEventReporter
+    >>> class Cart(Subsystem):
+    ...     place = q_variable(0.0)
+    ...     speed = parameter(2.0)
+    ...
+    ...     def realize_velocity(self, state: State) -> None:
+    ...         state[self].upd_qdot()[0] = self.speed(state)
+    >>> cart = Cart()
+    >>> system = System(cart)
+    >>> def show(state: State) -> None:
+    ...     print(f"{cart.place(state):.3f} at {state.time}")
+    >>> _ = system.add_event_reporter(PeriodicEventReporter(0.5, show))
+    >>> stepper = TimeStepper(system, Integrator(system))
+    >>> stepper.initialize(system.realize_topology())
+    >>> stepper.step_to(1.0)
+    0.000 at 0.0
+    1.000 at 0.5
+    2.000 at 1.0
+    StepStatus.REACHED_REPORT_TIME
+    """
+
+    def __init__(
+        self,
+        system: System,
+        integrator: Integrator,
+        *,
+        report_all_significant_states: bool = False,
+        progress: Progress = None,
+        name: str = "time stepper",
+        version: str = "",
+    ) -> None:
+        super().__init__(system, name, version)
+        if not isinstance(integrator, Integrator):
+            raise NotAnIntegratorError(
+                f"{name}: has no integrator",
+                "an Integrator",
+                "a class; an instance of it is needed"
+                if isinstance(integrator, type)
+                else f"{brief(integrator)}, of type {type(integrator).__name__}",
+                "write TimeStepper(system, Integrator(system))",
+            )
+        if integrator.system is not system:
+            raise ForeignStateError(
+                f"{name}: its integrator advances States of another System",
+                f"an Integrator of {system!r}",
+                f"one of {integrator.system!r}",
+                "write TimeStepper(system, Integrator(system)), with the same System",
+            )
+        check_progress(progress)
+        self.report_all_significant_states = report_all_significant_states
+        self._integrator = integrator
+        self._progress = progress
+        self._is_initialized = self._is_stepping = False
+        self._see: Callable[[State], object] | None = None  # each step, before and after events
+
+    @property
+    def integrator(self) -> Integrator:
+        """What advances the State."""
+        return self._integrator
+
+    @property
+    def report_all_significant_states(self) -> bool:
+        """Whether `step_to` returns for everything that happens."""
+        return self._reports_all
+
+    @report_all_significant_states.setter
+    def report_all_significant_states(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise NotANumberError(
+                f"report_all_significant_states of {self._name}: is no truth value",
+                "a bool",
+                brief(value),
+                "write True or False",
+            )
+        self._reports_all = value
+
+    # ------------------------------------------------------------------ beginning
+
+    def initialize(self, state: State) -> None:
+        """Take over a copy of a State, from which to advance.
+
+        Raises
+        ------
+        NotAStateError, ForeignStateError, TopologyVersionError
+        ProjectionError, DerivativeError, TriggerError, OutOfRangeError, Exception
+            As `Integrator.initialize`.
+        """
+        integrator = self._integrator
+        integrator.initialize(state)
+        options = integrator.options
+        self._options = HandleEventsOptions(
+            integrator.accuracy_in_use,
+            constraint_tolerance=integrator.constraint_tolerance_in_use,
+            use_infinity_norm=options.use_infinity_norm,
+        )
+        self._last_report = self._last_event = self._last_seen = -inf
+        self._looked_at = -inf  # the advanced time at which the next event was looked for
+        self._next_event = inf
+        self._due_events: tuple[Event, ...] = ()
+        self._triggered: tuple[Event, ...] = ()  # those that are to be handled still
+        self._arrival: float | None = None  # a report that the caller was not told of yet
+        self._has_ended = False
+        self._is_initialized = True
+        self._handle(EventCause.INITIALIZATION, ())
+
+    # ------------------------------------------------------------------ stepping
+
+    def step_to(self, time: float) -> StepStatus:
+        """Advance to a time, and handle and report what happens until then, and at it.
+
+        Parameters
+        ----------
+        time : float
+            Beyond the final time of the integrator, that one counts; it may be infinite, if
+            something ends the simulation.
+
+        Returns
+        -------
+        StepStatus
+            REACHED_REPORT_TIME at that time, or at the final time; END_OF_SIMULATION if a handler
+            has ended it, or if the final time had been reached before. What else has happened, if
+            each significant State is to be reported.
+
+        Raises
+        ------
+        StudyError
+            It was not initialized; or it is called by what it calls itself.
+        NotANumberError, ShapeError, OutOfRangeError
+            The time is none, or has passed.
+        EventHandlerError, EventTimeError, ReadOnlyError, ProjectionError
+            A handler or reporter has failed. The State is as it was before it.
+        StepSizeError, DerivativeError, TriggerError, Exception
+            A step cannot be taken, as in `Integrator.step_to`. The State is the one at its start.
+        """
+        integrator = self._started("step_to()")
+        if type(time) is not float:
+            time = float(converted(time, FLOAT, (), "step_to(time)"))
+        if isnan(time) or (time < integrator.time and not integrator.is_simulation_over):
+            raise OutOfRangeError(
+                f"step_to(time) of {self._name}: is no time to come",
+                f"{float(integrator.time)!r}, which is the time now, or later",
+                repr(time),
+                "go forwards; or initialize() it anew",
+            )
+        time = min(time, integrator.options.final_time)
+        with ProgressBar(self._system.name, integrator.time, time, self._progress) as bar:
+            return self._step_to(time, bar.show)
+
+    def _step_to(self, time: float, show: Callable[[float], object]) -> StepStatus:
+        integrator = self._integrator
+        if self._is_stepping:
+            raise StudyError(
+                f"step_to() of {self._name}: is called while it advances the State",
+                "a call from outside, one at a time",
+                "one from a handler, a reporter or another thread",
+                "let each thread have an Integrator and a TimeStepper; in a handler, use others "
+                "with a copy of the State",
+            )
+        integrator._watch = show
+        self._is_stepping = True
+        try:
+            while not integrator.is_simulation_over:
+                status = self._advance(time)
+                show(integrator.time)
+                if status is not None:
+                    return status
+        finally:
+            integrator._watch = None
+            self._is_stepping = False
+        return self._end()
+
+    def _advance(self, time: float) -> StepStatus | None:
+        """Go on to what happens next; None if the caller need not know of it."""
+        integrator = self._integrator
+        if self._triggered:  # the last time, a handler has failed
+            return self._handle_triggered()
+        self._look_for_events()
+        event = self._next_event
+        if event > time >= integrator.advanced_time:
+            event = _or_asked_for(event, self._due_events, time)
+        arrival = self._arrival
+        if arrival is not None and arrival < event:
+            self._arrival = None
+            if arrival == time:
+                return REPORT
+        report, reports = self._look_for_reports()
+        if report > time:
+            report = _or_asked_for(report, reports, time)
+        status = integrator.step_to(report if event <= time else min(time, report), event)
+        if status is REPORT:
+            now = integrator.time
+            if now >= report:
+                self._system.report_events(integrator.state, EventCause.SCHEDULED, reports)
+                self._last_report = now
+            if now >= time:
+                if event > now:
+                    return status
+                self._arrival = now
+                return None
+        elif status is START:
+            self._show(integrator.state)
+        elif status is TRIGGER:
+            self._triggered = tuple(e.info.event for e in integrator.triggered_events)
+            return self._handle_triggered()
+        elif status is SCHEDULED:
+            self._handle(EventCause.SCHEDULED, self._due_events)
+            self._last_event = integrator.advanced_time
+            self._looked_at = -inf
+        elif status is STEP:
+            self._show(integrator.state)
+            self._time_has_advanced()
+        elif status is END:
+            return self._end()
+        return status if self._reports_all else None
+
+    def _look_for_events(self) -> None:
+        """Find the next scheduled event, unless nothing has changed since that was done."""
+        advancer = self._integrator._initialized("the advanced State")
+        if advancer.t == self._looked_at:
+            return
+        advancer.settle()
+        self._next_event, self._due_events = self._system.calc_time_of_next_scheduled_event(
+            advancer.state, bool(self._last_event != advancer.t)
+        )
+        self._looked_at = advancer.t
+
+    def _look_for_reports(self) -> tuple[float, tuple[Event, ...]]:
+        """Find the next scheduled report."""
+        state = self._integrator.state
+        is_new = bool(self._last_report != self._integrator.time)
+        found: tuple[float, tuple[Event, ...]]
+        found = self._system.calc_time_of_next_scheduled_report(state, is_new)
+        return found
+
+    # ------------------------------------------------------------------ events
+
+    def _handle(self, cause: EventCause, events: tuple[Event, ...]) -> None:
+        """Let events be handled, and the integrator go on from what that has made of the State."""
+        integrator = self._integrator
+        self._show(integrator.state)
+        state = integrator.advanced_state
+        mark = state.checkpoint()
+        try:
+            results = self._system.handle_events(state, cause, events, self._options)
+            self._go_on(results, mark, ", ".join(map(str, events)) or str(cause))
+        finally:
+            mark.release()
+        if results.any_change_made:
+            self._looked_at = -inf
+            self._show(integrator.state, is_new=True)
+
+    def _go_on(self, results: HandleEventsResults, mark: Checkpoint, names: str) -> None:
+        """Let the integrator go on after events; from before them, if it refuses their State."""
+        integrator = self._integrator
+        try:
+            integrator.reinitialize(results.lowest_modified_stage, results.should_terminate)
+        except BaseException as error:
+            integrator.advanced_state.rollback(mark)
+            integrator.reinitialize(Stage.MODEL)
+            error.add_note(f"after the handlers of {names}; the State is as it was before them")
+            raise
+
+    def _handle_triggered(self) -> StepStatus | None:
+        self._handle(EventCause.TRIGGERED, self._triggered)
+        self._triggered = ()
+        self._time_has_advanced()
+        return TRIGGER if self._reports_all else None
+
+    def _time_has_advanced(self) -> None:
+        if self._system.has_time_advanced_events and not self._integrator.is_simulation_over:
+            self._handle(EventCause.TIME_ADVANCED, ())
+
+    def _end(self) -> StepStatus:
+        if not self._has_ended:
+            self._has_ended = True
+            self._handle(EventCause.TERMINATION, ())
+        return END
+
+    def _show(self, state: State, *, is_new: bool = False) -> None:
+        """Show a State to who watches all of them, if it is another one than the last."""
+        if self._see is not None and (is_new or state.time > self._last_seen):
+            self._last_seen = state.time
+            self._see(state)
+
+    # ------------------------------------------------------------------ where it is
+
+    @property
+    def state(self) -> State:
+        """The State at the time to which it has come; only for reading, until the next step."""
+        return self._started("the State of the time stepper").state
+
+    @property
+    def time(self) -> float:
+        """The time of `state`."""
+        return self._started("the time of the time stepper").time
+
+    def _started(self, what: str) -> Integrator:
+        if self._is_initialized:
+            return self._integrator
+        raise StudyError(
+            f"{what}: is not there yet",
+            f"a TimeStepper that was given a State: {self!r}",
+            "one that was not initialized",
+            "call initialize(state) first",
+        )
+
+    def __repr__(self) -> str:
+        where = f", t = {self.time:g}" if self._is_initialized else ", not initialized"
+        return f"<{type(self).__name__} {self._name!r} of {self._system.name!r}{where}>"
+
+
+def _or_asked_for(due: float, events: tuple[Event, ...], time: float) -> float:
+    """When events are due; or the time that was asked for, if that differs by rounding only."""
+    is_time = due < inf and all(e.handled_by.rounding(time) >= due - time for e in events)
+    return time if is_time else due

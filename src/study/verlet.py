@@ -1,0 +1,102 @@
+r"""Velocity Verlet, with the iterations that forces need which depend on speeds.
+
+::
+
+    q1 = q0 + h qdot0 + h²/2 qdotdot0
+    u1 = u0 + h/2 (udot0 + udot(t1, q1, u1, z1))        z1 likewise; iterated from Euler's
+
+Where qdot is not u, and no hook fills qdotdot, q1 = q0 + h/2 (qdot0 + qdot(q0 + h qdot0, u0 + h
+udot0)). The estimated errors are those of Simbody's VerletIntegrator: of q, the difference to the
+trapezoidal rule, h³; of u and z, that to Euler, h². So is that of q where qdotdot is not known, as
+the rule tells nothing then of a qdot that depends on the time.
+
+Source: Swope, Andersen, Berens, Wilson, J. Chem. Phys. 76 (1982) 637.
+"""
+
+from math import inf, isfinite
+from typing import Final, final
+
+import numpy as np
+
+from stagecache.state.handles import Vector
+from stagecache.study.one_step import AbstractOneStep, Attempt, parts_of
+
+MOST_ITERATIONS: Final = 10
+CONVERGED: Final = 0.01
+"""Iterations end when u and z change by no more than that part of what their error may be."""
+
+
+@final
+class Verlet(AbstractOneStep):
+    """Velocity Verlet, of order 2; symplectic where forces depend on q only, and N = 1.
+
+    Cost: two evaluations for each attempt where udot does not depend on u; else some more.
+    """
+
+    name, min_order, max_order, estimate_order = "Verlet", 2, 2, 2
+    _qdotdot: Vector | None = None
+
+    def attempt(self, t: float, h: float) -> Attempt:
+        """Try a step."""
+        q, rest = parts_of(self.derivatives)
+        y0, ydot0 = self.y, self.ydot
+        euler = y0 + h * ydot0
+        y = euler.copy()
+        y[q] = self._new_q(t, h, euler)
+        ydot = self.derivatives(t, y)
+        change = inf
+        for i in range(1, MOST_ITERATIONS + 1):
+            if not isfinite(ydot.sum()):
+                return self.failed(y, i)
+            last, refined = change, y.copy()
+            refined[rest] = y0[rest] + h / 2 * (ydot0 + ydot)[rest]
+            change = self.tolerances.norm_of_part(
+                refined[rest] - y[rest], y0[rest], refined[rest], rest.start
+            )
+            if change <= CONVERGED:
+                break
+            if i > 2 and change > last:
+                return Attempt(y, ydot, inf, has_converged=False, num_iterations=i)
+            y = refined
+            ydot = self.derivatives(t, y)
+        else:
+            return Attempt(y, ydot, inf, has_converged=False, num_iterations=MOST_ITERATIONS)
+        errors = y - euler
+        if self._qdotdot is not None:
+            errors[q] = h / 2 * (ydot0[q] + ydot[q]) - (y[q] - y0[q])
+        return Attempt(y, ydot, self.tolerances.norm(errors, y0, y), num_iterations=i)
+
+    def begin(self, t: float, y: Vector, bound: float) -> None:
+        """Compute the derivatives at the start, and qdotdot."""
+        super().begin(t, y, bound)
+        self._qdotdot = self._known_qdotdot()
+
+    def step(self, bound: float) -> None:
+        """Take a step."""
+        super().step(bound)
+        self._qdotdot = self._known_qdotdot()
+
+    def changed(self, y: Vector) -> bool:
+        """Go on with derivatives of the new y."""
+        super().changed(y)
+        self._qdotdot = self._known_qdotdot()
+        return True
+
+    def _new_q(self, t: float, h: float, euler: Vector) -> Vector:
+        q, _ = parts_of(self.derivatives)
+        if self._qdotdot is not None:
+            return np.asarray(euler[q] + h**2 / 2 * self._qdotdot)
+        qdot = self.derivatives.qdot(t, euler)
+        return np.asarray(self.y[q] + h / 2 * (self.ydot[q] + qdot))
+
+    def _known_qdotdot(self) -> Vector | None:
+        """What hooks have computed of it at the end of the step; or udot, if qdot is u."""
+        q, _ = parts_of(self.derivatives)
+        nq = q.stop
+        pools = self.derivatives.state._contents.pools
+        nu = len(pools.whole["u"])
+        u, udot = self.y[nq : nq + nu], self.ydot[nq : nq + nu]
+        if np.array_equal(self.ydot[q], u):
+            return udot
+        qdotdot = pools.whole["qdotdot"].copy()
+        return qdotdot if np.isfinite(qdotdot).all() else None

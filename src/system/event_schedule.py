@@ -1,0 +1,80 @@
+"""When the next events are due whose times are known before."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from stagecache.errors import EventTimeError, ShapeError, brief
+from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.state import State
+from stagecache.system.event_observers import AbstractEventObserver, AbstractScheduled
+from stagecache.system.events import Event
+from stagecache.system.only_looking import REPORTING
+
+INFINITY: Final = float("inf")
+
+
+def next_scheduled(
+    state: State,
+    scheduled: Sequence[tuple[AbstractScheduled, Event]],
+    *,
+    include_current_time: bool,
+) -> tuple[float, tuple[Event, ...]]:
+    """Return the next time that was known before, and what takes place then.
+
+    Times that differ by rounding only are one time: that of an event which would not have another.
+    """
+    if not scheduled:
+        return INFINITY, ()
+    contents = state._contents
+    now = state.time
+    found = []
+    guard, contents.guard = contents.guard, contents.guard or REPORTING
+    event = scheduled[0][1]
+    try:
+        for observer, event in scheduled:
+            time = observer.next_event_time(state, include_current_time)
+            if type(time) is not float or time != time:  # noqa: PLR0124  # NaN
+                time = checked_next_time(time, observer)
+            if now < time < INFINITY or (include_current_time and time == now):
+                found.append((time, observer, event))
+    except Exception as error:
+        error.add_note(f"while the next time of the event {event} was asked for")
+        raise
+    finally:
+        contents.guard = guard
+    if not found:
+        return INFINITY, ()
+    if len(found) == 1:
+        return found[0][0], (found[0][2],)
+    first = _common_time(found)
+    return first, tuple(e for time, o, e in found if abs(time - first) <= o.rounding(time))
+
+
+def _common_time(found: Sequence[tuple[float, AbstractScheduled, Event]]) -> float:
+    """The first of these times; or a later one that it counts as, and that is exact."""
+    first = min(time for time, _, _ in found)
+    exact = min([t for t, o, _ in found if not o.rounding(t)], default=first)
+    if all(exact - time <= o.rounding(time) for time, o, _ in found if time < exact):
+        return exact
+    return first
+
+
+def checked_next_time(time: Any, observer: AbstractEventObserver) -> float:
+    """Return what a scheduled event says of its next time, as a float; it may be infinite.
+
+    Raises
+    ------
+    EventTimeError
+    """
+    try:
+        found = float(converted(time, FLOAT, (), "the next time"))
+    except (ShapeError, TypeError):
+        found = float("nan")
+    if found != found:  # noqa: PLR0124  # NaN
+        raise EventTimeError(
+            f"{observer.name}: next_event_time() returns no time",
+            "a number of seconds; infinity, if it does not take place any more",
+            brief(time),
+            "return math.inf where there is no next time",
+        )
+    return found

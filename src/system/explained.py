@@ -1,0 +1,23 @@
+"""How something ended, in a word, a sentence, and what to do about it."""
+
+from enum import Enum
+
+
+class Explained(Enum):
+    """A member that says what it means, and what to do then.
+
+    Attributes
+    ----------
+    message : str
+    cure : str
+    """
+
+    def __init__(self, message: str, cure: str) -> None:
+        self.message = message
+        self.cure = cure
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"

@@ -1,0 +1,1 @@
+"""Studies: integrators, time steppers and what they bring."""
