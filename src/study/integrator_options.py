@@ -1,12 +1,13 @@
 """What an integrator is asked for."""
 
 import math
-from numbers import Integral, Real
-from typing import Any, Final
+from numbers import Integral
+from typing import Any, ClassVar, Final
 
 from attrs import Attribute, field, frozen
 
 from stagecache.errors import NotANumberError, OutOfRangeError, brief
+from stagecache.system.option_fields import check_number, flag
 
 LEAST_ACCURACY: Final = 1e-12
 """With rtol = accuracy / 10, what rounding leaves of it: SciPy takes no rtol below 2.2e-14."""
@@ -14,17 +15,6 @@ LEAST_ACCURACY: Final = 1e-12
 
 def _refused(name: str, value: object, expected: str, cure: str) -> OutOfRangeError:
     return OutOfRangeError(f"Integrator({name}=...): is out of range", expected, brief(value), cure)
-
-
-def _check_number(_: object, attribute: "Attribute[Any]", value: object) -> None:
-    is_left_out = value is None and attribute.default is None
-    if not is_left_out and (isinstance(value, bool) or not isinstance(value, Real)):
-        raise NotANumberError(
-            f"Integrator({attribute.name}=...): is no number",
-            "a number",
-            brief(value),
-            "write it as one, or leave it out",
-        )
 
 
 def _check_accuracy(_: object, attribute: "Attribute[float]", value: float) -> None:
@@ -61,22 +51,8 @@ def _check_time(_: object, attribute: "Attribute[float]", value: float) -> None:
         raise _refused(attribute.name, value, "a time, or infinity", "leave it out for no end")
 
 
-def _check_flag(_: object, attribute: "Attribute[bool]", value: object) -> None:
-    if not isinstance(value, bool):
-        raise NotANumberError(
-            f"Integrator({attribute.name}=...): is no truth value",
-            "a bool",
-            brief(value),
-            "write True or False",
-        )
-
-
 def _length() -> Any:
-    return field(default=None, validator=[_check_number, _check_positive])
-
-
-def _flag(*, default: bool = False) -> Any:
-    return field(default=default, validator=_check_flag)
+    return field(default=None, validator=[check_number, _check_positive])
 
 
 @frozen(kw_only=True)
@@ -88,19 +64,21 @@ class IntegratorOptions:
     NotANumberError, OutOfRangeError
     """
 
-    accuracy: float = field(default=1e-3, validator=[_check_number, _check_accuracy])
+    CALLED: ClassVar[str] = "Integrator"
+
+    accuracy: float = field(default=1e-3, validator=[check_number, _check_accuracy])
     constraint_tolerance: float | None = _length()
     initial_step: float | None = _length()
     min_step: float | None = _length()
     max_step: float | None = _length()
     fixed_step: float | None = _length()
     step_limit: int | None = field(default=None, validator=_check_limit)
-    final_time: float = field(default=math.inf, validator=[_check_number, _check_time])
-    allow_interpolation: bool = _flag(default=True)
-    project_interpolated_states: bool = _flag(default=True)
-    project_every_step: bool = _flag()
-    return_every_step: bool = _flag()
-    use_infinity_norm: bool = _flag()
+    final_time: float = field(default=math.inf, validator=[check_number, _check_time])
+    allow_interpolation: bool = flag(default=True)
+    project_interpolated_states: bool = flag(default=True)
+    project_every_step: bool = flag()
+    return_every_step: bool = flag()
+    use_infinity_norm: bool = flag()
 
     def __attrs_post_init__(self) -> None:
         steps = {

@@ -10,10 +10,11 @@ from typing import Any
 
 from attrs import Attribute, Factory, field, frozen
 
-from stagecache.errors import NotANumberError, OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, brief
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.stage import Stage
 from stagecache.system.explained import Explained
+from stagecache.system.option_fields import flag
 
 
 def _accuracy(value: Any) -> float:
@@ -31,16 +32,6 @@ def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> N
             "a positive number",
             brief(value),
             "leave it out for the default",
-        )
-
-
-def _check_flag(_: object, attribute: "Attribute[bool]", value: object) -> None:
-    if not isinstance(value, bool):
-        raise NotANumberError(
-            f"HandleEventsOptions({attribute.name}=...): is no truth value",
-            "a bool",
-            brief(value),
-            "write True or False",
         )
 
 
@@ -78,8 +69,8 @@ class HandleEventsOptions:
         validator=_check_positive,
         kw_only=True,
     )
-    use_infinity_norm: bool = field(default=False, validator=_check_flag, kw_only=True)
-    dont_raise: bool = field(default=False, validator=_check_flag, kw_only=True)
+    use_infinity_norm: bool = flag()
+    dont_raise: bool = flag()
 
 
 class HandleEventsStatus(Explained):

@@ -6,22 +6,12 @@
 """
 
 import math
-from numbers import Real
 
 from attrs import Attribute, field, frozen
 
-from stagecache.errors import NotANumberError, OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, brief
 from stagecache.system.explained import Explained
-
-
-def _check_number(_: object, attribute: "Attribute[float]", value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise NotANumberError(
-            f"ProjectOptions({attribute.name}=...): is no number",
-            "a number",
-            brief(value),
-            "write it as one, for instance 1e-6",
-        )
+from stagecache.system.option_fields import check_number, flag
 
 
 def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> None:
@@ -42,20 +32,6 @@ def _check_fraction(_: object, attribute: "Attribute[float]", value: float) -> N
             brief(value),
             f"leave it out for the default, {attribute.default:g}",
         )
-
-
-def _check_flag(_: object, attribute: "Attribute[bool]", value: object) -> None:
-    if not isinstance(value, bool):
-        raise NotANumberError(
-            f"ProjectOptions({attribute.name}=...): is no truth value",
-            "a bool",
-            brief(value),
-            "write True or False",
-        )
-
-
-def _flag() -> bool:
-    return field(default=False, validator=_check_flag, kw_only=True)
 
 
 @frozen
@@ -93,16 +69,16 @@ class ProjectOptions:
     1e-08
     """
 
-    accuracy: float = field(default=1e-4, validator=[_check_number, _check_positive])
-    overshoot: float = field(default=0.1, validator=[_check_number, _check_fraction], kw_only=True)
+    accuracy: float = field(default=1e-4, validator=[check_number, _check_positive])
+    overshoot: float = field(default=0.1, validator=[check_number, _check_fraction], kw_only=True)
     projection_limit: float = field(
-        default=math.inf, validator=[_check_number, _check_positive], kw_only=True
+        default=math.inf, validator=[check_number, _check_positive], kw_only=True
     )
-    local_only: bool = _flag()
-    dont_raise: bool = _flag()
-    use_infinity_norm: bool = _flag()
-    force_projection: bool = _flag()
-    force_full_newton: bool = _flag()
+    local_only: bool = flag()
+    dont_raise: bool = flag()
+    use_infinity_norm: bool = flag()
+    force_projection: bool = flag()
+    force_full_newton: bool = flag()
 
     @property
     def norm_name(self) -> str:
