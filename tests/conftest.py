@@ -1,11 +1,15 @@
-"""Hypothesis profiles, and an option under which a skipped test is a failure."""
+"""Hypothesis profiles, and an option under which a skipped test is a failure.
+
+Property tests try the same examples in each run, so that a failure is due to a change; the profile
+`nightly` searches for new ones.
+"""
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("default", deadline=None, print_blob=True, max_examples=200)
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=200)
 settings.register_profile(
-    "nightly", settings.get_profile("default"), max_examples=5_000, stateful_step_count=100
+    "nightly", deadline=None, print_blob=True, max_examples=5_000, stateful_step_count=100
 )
 settings.load_profile("default")
 

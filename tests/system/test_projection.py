@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
@@ -413,14 +413,16 @@ def test_rows_that_are_dependent_only_there_take_no_more_of_an_estimate(seed: in
 def test_u_is_pulled_nowhere_else_by_rows_that_are_dependent_only_there(
     seed: int, off: float
 ) -> None:
+    """Unless the errors are so small that the doubtful row is not a small part of them."""
     rng = np.random.default_rng(seed)
     start, u = off * rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
+    assume(np.linalg.norm(u[:2]) > 0.2)
     found = []
     for repeats in (True, False):
         system, state = projecting(Redundant(1, repeats=repeats))
         state.q, state.u = start, u
         system.realize(state, VELOCITY)
-        project_u(system, state, options=ProjectOptions(10 * off))
+        project_u(system, state, options=ProjectOptions(10 * off, force_projection=True))
         found.append(state.u.copy())
     np.testing.assert_allclose(found[0], found[1], atol=100 * off)
 
