@@ -258,6 +258,60 @@ class UnknownRowError(StagecacheError, IndexError):
     """A trajectory has no row of that index."""
 
 
+class ConditionError(StagecacheError, ValueError):
+    """An assembly condition cannot be used so, or returns what does not fit."""
+
+
+class NotAConditionError(StagecacheError, TypeError):
+    """Something else was given in place of an assembly condition."""
+
+
+class UnknownMobilizerError(StagecacheError, LookupError):
+    """What is to be locked or restricted is no group of q of the System."""
+
+
+class ObservationError(StagecacheError, ValueError):
+    """Observations do not belong to an Assembler, or to its frames; or there are none."""
+
+
+class AssemblyError(StagecacheError, RuntimeError):
+    """No configuration was found that satisfies the errors of an Assembler.
+
+    Attributes
+    ----------
+    error_norm : float
+        The least one that was reached.
+    tolerance : float
+        What it was to be at most.
+    condition : str
+        The name of the condition that is violated the most; "" if that is not known.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        expected: str,
+        got: str,
+        cure: str,
+        error_norm: float = float("nan"),
+        tolerance: float = float("nan"),
+        condition: str = "",
+    ) -> None:
+        super().__init__(what, expected, got, cure)
+        self.args = (what, expected, got, cure, error_norm, tolerance, condition)
+        self.error_norm = error_norm
+        self.tolerance = tolerance
+        self.condition = condition
+
+
+class AssembleFailed(AssemblyError):  # noqa: N818  # the name that it has in Simbody
+    """`Assembler.assemble` has found no configuration. All is as it was."""
+
+
+class TrackFailed(AssemblyError):  # noqa: N818  # likewise
+    """`Assembler.track` has found no configuration near the last one. All is as it was."""
+
+
 class NotAnIntegratorError(StagecacheError, TypeError):
     """Something else was given in place of an Integrator."""
 
@@ -272,6 +326,14 @@ class ElementIndexError(StagecacheError, IndexError):
 
 class ReadOnlyError(StagecacheError, ValueError):
     """Something was to be written that is only for reading."""
+
+
+class NotADecorationError(StagecacheError, TypeError):
+    """Something else was given in place of a decoration."""
+
+
+class PictureError(StagecacheError, ValueError):
+    """A picture was to be drawn where it cannot be, in a way that there is not, or of nothing."""
 
 
 class MissingExtraError(StagecacheError, ImportError):
@@ -433,3 +495,35 @@ class StaleValueError(StagecacheError, RuntimeError):
 
 class UnknownModeError(StagecacheError, ValueError):
     """A way of working was asked for that there is not."""
+
+
+class UnknownBodyError(StagecacheError, LookupError):
+    """A body was named that is not in the tree."""
+
+
+class MassPropertiesError(StagecacheError, ValueError):
+    """No body can have that mass and inertia."""
+
+
+class MobilizerError(StagecacheError, TypeError):
+    """What is to join two bodies is no mobilizer, or one whose methods do not fit each other."""
+
+
+class MotionError(StagecacheError, TypeError):
+    """What is to move a joint is no motion, or there is nothing to move."""
+
+
+class ConstraintError(StagecacheError, ValueError):
+    """A constraint ties what cannot be tied so."""
+
+
+class UnknownMarkerError(StagecacheError, LookupError):
+    """Markers, or sensors, have no such one, or no such observation."""
+
+
+class ObservationOrderError(StagecacheError, ValueError):
+    """One marker, or sensor, would have two observations."""
+
+
+class NoObservationError(ObservationError):
+    """There is nothing to be compared with markers, or sensors."""

@@ -20,6 +20,7 @@ stage Position and on one discrete variable::
 Copies of a State share one layout until one of them allocates, or backs up below what it allocated.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from stagecache.graph.evaluation import Equal, Function
@@ -160,13 +161,33 @@ def total(stack: list[Rows]) -> int:
 
 def resize(stack: list[Rows], slot: int, count: int, initial: Vector | None = None) -> None:
     """Give rows another number, and move those that come after them. Cost O(these)."""
-    old = stack[slot]
-    stack[slot] = Rows(old.allocated_at, old.start, count, initial, is_fixed=False)
-    moved = count - old.count
+    resize_all(stack, slot, [(count, initial)])
+
+
+def resize_all(stack: list[Rows], slot: int, sizes: Sequence[tuple[int, Vector | None]]) -> None:
+    """Give consecutive rows other numbers, and lay out all from there on once.
+
+    Cost O(these rows and those after them).
+
+    Parameters
+    ----------
+    stack : list of Rows
+        Changed in place. Its items are not, as other layouts may have them.
+    slot : int
+        The first of these rows.
+    sizes : sequence of (int, ndarray or None)
+        By row: how many, and what they start with.
+    """
+    moved = 0
+    for x, (count, initial) in enumerate(sizes, slot):
+        old = stack[x]
+        stack[x] = Rows(old.allocated_at, old.start + moved, count, initial, is_fixed=False)
+        moved += count - old.count
     if moved:
-        stack[slot + 1 :] = [
+        after = slot + len(sizes)
+        stack[after:] = [
             Rows(r.allocated_at, r.start + moved, r.count, r.initial, r.is_fixed)
-            for r in stack[slot + 1 :]
+            for r in stack[after:]
         ]
 
 

@@ -86,10 +86,7 @@ class TracedFunction:
         finally:
             own = end - start - running.inside
             del stack[depth:]
-            reader = None
-            if depth:
-                reader = stack[-1].entry
-                stack[-1].inside += end - start
+            reader = stack[-1].entry if depth else None
             reads = running.reads
             record = (
                 COMPUTED,
@@ -106,6 +103,8 @@ class TracedFunction:
             )
             for log in tracer.logs:
                 log.add(record)
+            if depth:  # with what it took to note this, which is not the reader's own time either
+                stack[-1].inside += perf_counter_ns() - start
 
 
 def is_same(one: Any, other: Any) -> bool | None:

@@ -193,7 +193,7 @@ class AbstractVectorAccess(AbstractStaged):
         """Write the time."""
         self.require(variable)
         self.require_stage(TOPOLOGY, None, "time")
-        value = float(converted(time, FLOAT, (), "time"))
+        value = time if type(time) is float else float(converted(time, FLOAT, (), "time"))
         self.invalidate(TIME, variable, (self.realization.layout.stages[TIME], variable._node))
         self.time = value
 

@@ -1,5 +1,7 @@
 """Studies: what is found out about a System by means of its States."""
 
+from stagecache.study.animation import animate
+from stagecache.study.drawing import draw
 from stagecache.study.integrator import Integrator
 from stagecache.study.integrator_options import IntegratorOptions
 from stagecache.study.integrator_statistics import IntegratorStatistics
@@ -20,5 +22,7 @@ __all__ = [
     "TimeStepper",
     "Trajectory",
     "TriggeredEvent",
+    "animate",
+    "draw",
     "simulate",
 ]

@@ -1,10 +1,15 @@
 """What an integrator has done so far, in numbers."""
 
-from attrs import define, fields
+from typing import final
+
+from attrs import define
+
+from stagecache.study.counters import AbstractCounters
 
 
-@define
-class IntegratorStatistics:
+@final
+@define(repr=False)
+class IntegratorStatistics(AbstractCounters):
     """Counters of an `Integrator`.
 
     Methods of SciPy do not tell why they reject a step. Of Runge-Kutta methods, evaluations are
@@ -61,20 +66,3 @@ class IntegratorStatistics:
     def num_projection_failures(self) -> int:
         """Those of q, and those of u."""
         return self.num_q_projection_failures + self.num_u_projection_failures
-
-    def reset(self) -> None:
-        """Set all counters to 0."""
-        for field in fields(IntegratorStatistics):
-            setattr(self, field.name, 0)
-
-    def __str__(self) -> str:
-        counts = {field.name: getattr(self, field.name) for field in fields(IntegratorStatistics)}
-        lines = [
-            f"{count:10,}  {name.removeprefix('num_').replace('_', ' ')}"
-            for name, count in counts.items()
-            if count
-        ]
-        return "\n".join(lines or ["nothing was done yet"])
-
-    def __repr__(self) -> str:
-        return f"IntegratorStatistics:\n{self}"

@@ -41,6 +41,8 @@ class ProgressBar:
         error.
     clock : callable
         Returns seconds.
+    counted : str
+        What the times are called that are shown; for what has other steps, such as "frame".
 
     Raises
     ------
@@ -55,6 +57,8 @@ class ProgressBar:
         end: float,
         progress: Progress = None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        counted: str = "t",
     ) -> None:
         check_progress(progress)
         self._what = what
@@ -62,6 +66,7 @@ class ProgressBar:
         self._end = end
         self._progress = progress
         self._clock = clock
+        self._counted = counted
         self._bar: Any = None
         self._task: Any = None
         self._due = float("inf")
@@ -107,7 +112,8 @@ class ProgressBar:
         self._task = self._bar.add_task(self._what, total=total, where="")
 
     def _draw(self, t: float) -> None:
-        where = f"t = {t:.4g}" + (f" of {self._end:.4g}" if isfinite(self._end) else "")
+        end = f" of {self._end:.4g}" if isfinite(self._end) else ""
+        where = f"{self._counted} = {t:.4g}{end}"
         self._bar.update(self._task, completed=t - self._begin, where=where, refresh=True)
 
     def __enter__(self) -> "ProgressBar":

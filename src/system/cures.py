@@ -16,7 +16,7 @@ from stagecache.system.declaration import AbstractDeclaration, resolve
 from stagecache.system.declared_jacobians import JacobianDeclaration
 from stagecache.system.families import FamilyDeclaration
 from stagecache.system.kinematics import KinematicsDeclaration
-from stagecache.system.prescribed import AbstractMotion
+from stagecache.system.prescribed import AbstractPrescription
 from stagecache.system.rows import AbstractRows
 from stagecache.system.subsystem import Subsystem
 
@@ -32,7 +32,7 @@ def cure_of(entry: CacheEntry[Any], gap: Gap) -> str:
     undeclarable = [handle for handle in gap.handles if handle._owner is None]
     if undeclarable:
         return _cure_without_handles(declared, item, undeclarable, gap)
-    if isinstance(item, AbstractRows | AbstractMotion) and gap.latest > item.computed_by:
+    if isinstance(item, AbstractRows | AbstractPrescription) and gap.latest > item.computed_by:
         return (
             f"leave it out: what is computed by {item.computed_by} must not depend on what "
             "changes without invalidating that; or declare it at a later level or stage"

@@ -159,6 +159,11 @@ class AbstractDeclaration(Generic[H]):
         return f"<{type(self).__name__} {self}>"
 
 
+def item_of(declared: Any) -> Any:
+    """What each item is of a declared family; of another declaration, itself."""
+    return getattr(declared, "item", declared)
+
+
 def source_of(handle: AbstractHandle) -> Source:
     """Where the item of a handle is declared; ("", 0) if it is not."""
     declarations = getattr(handle._owner, "declarations", {})  # a System has none

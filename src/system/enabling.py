@@ -8,44 +8,61 @@
     def rod(self, state): ...             when it is True, and Instance is realized
 
 The variable that decides is a bool that invalidates Instance or Model, so a write of it takes all
-back that depends on what is switched.
+back that depends on what is switched. Of the items of a family, one switch decides on all; or a
+family of as many switches does, each on one item.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from stagecache.errors import DeclarationError, NotANumberError, brief
-from stagecache.state.handles import DiscreteVariable
+from stagecache.state.handles import NO_NUMBER, DiscreteVariable
 from stagecache.state.stage import Stage
-from stagecache.system.declaration import AbstractDeclaration
+from stagecache.system.declaration import AbstractDeclaration, item_of
 
 Enabling = AbstractDeclaration[DiscreteVariable[bool]] | None
-"""The declared variable that decides; None: always."""
+"""The declared variable that decides, or a family of them; None: always."""
 
 
-def check_enabling(enabled: Any, what: str) -> Enabling:
+def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabling:
     """Return what was given as `enabled`, if it can decide.
+
+    Parameters
+    ----------
+    enabled : object
+    what : str
+        What it decides on, to be named in errors.
+    in_family : bool
+        Whether that is a family, so that there may be a switch for each item.
 
     Raises
     ------
     DeclarationError
         It is no declaration of a discrete variable, its first value is no bool, or a write of it
-        does not invalidate Instance.
+        does not invalidate Instance; or it is a family, and `what` is not.
     """
     if enabled is None:
         return None
-    if not isinstance(enabled, AbstractDeclaration) or not _is_early_variable(enabled):
+    switch = item_of(enabled)
+    if not isinstance(enabled, AbstractDeclaration) or not _is_early_variable(switch):
         raise DeclarationError(
             f"{what}: cannot be enabled by {brief(enabled)}",
             "a declared variable that holds a bool and invalidates Instance or Model",
             f"an object of type {type(enabled).__name__}"
-            if not isinstance(getattr(enabled, "invalidates", None), Stage)
-            else f"one that invalidates {enabled.invalidates}",
+            if not isinstance(getattr(switch, "invalidates", None), Stage)
+            else f"one that invalidates {switch.invalidates}",
             "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
         )
-    initial: Any = getattr(enabled, "initial", None)
+    if switch is not enabled and not in_family:
+        raise DeclarationError(
+            f"{what}: cannot be enabled by {brief(enabled)}",
+            "one switch, as it is no family",
+            "a family of switches",
+            "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
+        )
+    initial: Any = getattr(switch, "initial", None)
     if initial.factory is None and not isinstance(initial.value, bool | np.bool_):
         raise DeclarationError(
             f"{what}: cannot be enabled by {enabled}",
@@ -82,11 +99,47 @@ def check_enabling_in(
             f"{enabled}",
             "declare a parameter(True) in the same class, and name that",
         )
-    check_enabling(found[enabled.name], f"{cls.__name__}.{declared.name}")
+    what = f"{cls.__name__}.{declared.name}"
+    check_enabling(found[enabled.name], what, in_family=item_of(declared) is not declared)
 
 
-def is_enabled(enabled: Enabling, subsystem: Any, state: Any) -> bool:
+def check_number_of_switches(declared: Any, subsystem: Any, count: int) -> None:
+    """Refuse a family of switches of another number than there are items.
+
+    Parameters
+    ----------
+    declared : AbstractDeclaration
+        The family that is switched.
+    subsystem : Subsystem
+    count : int
+        How many items it has there.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    if declared.enabled is None:
+        return
+    switches: Any = getattr(subsystem, declared.enabled.name)
+    if isinstance(switches, Sequence) and len(switches) != count:
+        raise DeclarationError(
+            f"{subsystem.name}.{declared.name}: has another number of items than of switches",
+            f"{count} switches, one for each item, or a single one",
+            f"{len(switches)} in {subsystem.name}.{declared.enabled.name}",
+            "declare both families with the same count=",
+        )
+
+
+def is_enabled(enabled: Enabling, subsystem: Any, state: Any, number: int = NO_NUMBER) -> bool:
     """Whether something is switched on in a State, which has reached Topology. Cost O(1).
+
+    Parameters
+    ----------
+    enabled : Enabling
+    subsystem : Subsystem
+    state : State
+    number : int
+        Which item, if it is one of a family.
 
     Raises
     ------
@@ -95,15 +148,28 @@ def is_enabled(enabled: Enabling, subsystem: Any, state: Any) -> bool:
     """
     if enabled is None:
         return True
-    handle = getattr(subsystem, enabled.name)
-    value = handle(state)
+    handle: Any = getattr(subsystem, enabled.name)
+    if isinstance(handle, Sequence):  # a family
+        handle = handle[number]
+    return switched_on(handle, state)
+
+
+def switched_on(switch: DiscreteVariable[bool], state: Any) -> bool:
+    """The value of a switch in a State.
+
+    Raises
+    ------
+    NotANumberError
+        It is no bool: nothing checks what is written.
+    """
+    value: Any = switch(state)
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise NotANumberError(
-        f"{handle}: is no truth value",
+        f"{switch}: is no truth value",
         "a bool, as it switches something on and off",
         brief(value),
-        f"call {handle}.set(state, True), or with False",
+        f"call {switch}.set(state, True), or with False",
     )
 
 

@@ -13,6 +13,7 @@ from stagecache.errors import EquilibriumError, NotANumberError, OutOfRangeError
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
+from stagecache.system.declaration import item_of
 from stagecache.system.fast_variables import EquilibriumDeclaration, FastVariable, values_of
 from stagecache.system.prescribing import is_prescribed
 
@@ -89,7 +90,7 @@ def _conditions(system: Any, state: Any, stage: Stage) -> list[Condition]:
     start = 0
     for subsystem in system.subsystems:
         for declared in subsystem.declarations.values():
-            item = getattr(declared, "item", declared)
+            item = item_of(declared)
             if not isinstance(item, EquilibriumDeclaration) or item.stage != stage:
                 continue
             for entry in declared.items(subsystem):

@@ -23,7 +23,7 @@ from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.computations import CachedDeclaration, CachedSettings, check_compute
 from stagecache.system.declaration import AbstractDeclaration, FamilyPrerequisites, PlannedEntry
-from stagecache.system.enabling import Enabling
+from stagecache.system.enabling import Enabling, check_number_of_switches
 from stagecache.system.fast_variables import equilibrium_decorator
 from stagecache.system.prescribed import (
     Motion,
@@ -32,7 +32,13 @@ from stagecache.system.prescribed import (
     check_acceleration,
     check_motion,
 )
-from stagecache.system.variables import NOT_GIVEN, DiscreteDeclaration, Initial, continuous
+from stagecache.system.variables import (
+    NOT_GIVEN,
+    DiscreteDeclaration,
+    Initial,
+    VectorDeclaration,
+    continuous,
+)
 
 H = TypeVar("H", bound=AbstractHandle)
 T = TypeVar("T")
@@ -141,6 +147,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         """The handles in a subsystem, whose number is asked for now."""
         family = self.bound(subsystem)
         family._fix_count()
+        check_number_of_switches(self, subsystem, len(family))
         return family
 
     def allocate(self, contents: Contents, handle: Any) -> None:
@@ -152,8 +159,12 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         return self.item.plan(handle)
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:
-        """What gives one of them the size that modeling options decide."""
-        return self.item.sizing(handle)
+        """What gives them the sizes that modeling options decide; all together, by the first."""
+        if not isinstance(self.item, VectorDeclaration):
+            return self.item.sizing(handle)
+        if handle._number:
+            return None
+        return self.item.sizing_of_all(tuple(self.bound(handle._owner)))
 
     def _bind_all(self, subsystem: Any) -> Family[H]:
         return Family(self, subsystem)
@@ -164,18 +175,35 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     def prescribed(self, compute: Motion) -> "FamilyDeclaration[CacheEntry[Vector]]": ...
     @overload
     def prescribed(
-        self, *, prerequisites: FamilyPrerequisites | None = None, enabled: Enabling = None
+        self,
+        *,
+        prerequisites: FamilyPrerequisites | None = None,
+        enabled: "Enabling | FamilyDeclaration[DiscreteVariable[bool]]" = None,
     ) -> Callable[[Motion], "FamilyDeclaration[CacheEntry[Vector]]"]: ...
     def prescribed(
         self,
         compute: Motion | None = None,
         *,
         prerequisites: FamilyPrerequisites | None = None,
-        enabled: Enabling = None,
+        enabled: "Enabling | FamilyDeclaration[DiscreteVariable[bool]]" = None,
     ) -> Any:
         """Decorate the function ``(self, state, i)`` of the values to which one q or u is set.
 
         As that of a single variable; see `q_variable`.
+
+        Parameters
+        ----------
+        prerequisites : tuple or callable, optional
+            As for a single variable; the function is ``(self, i)``.
+        enabled : declaration, optional
+            One switch for all items; or a family of as many, a switch for each item.
+
+        Raises
+        ------
+        DeclarationError
+            The variables are none of q or u, or that is no switch. Another number of switches is
+            refused when the topology is realized.
+        PrerequisitesError, NotCallableError, ComputeSignatureError
         """
         named, switch = check_motion(self, prerequisites, enabled)
 

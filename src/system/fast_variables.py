@@ -37,6 +37,7 @@ from stagecache.system.declaration import (
     PlannedEntry,
     arguments,
     check_prerequisites,
+    item_of,
 )
 from stagecache.system.prescribed import (
     Motion,
@@ -183,13 +184,13 @@ def _invalidated_by(declared: AbstractDeclaration[Any]) -> Stage | None:
     kind = kind_of(declared)
     if kind in CONTINUOUS:
         return CONTINUOUS[kind].invalidates
-    stage = getattr(getattr(declared, "item", declared), "invalidates", None)
+    stage = getattr(item_of(declared), "invalidates", None)
     return stage if isinstance(stage, Stage) else None
 
 
 def _prescribed_in(cls: Any, name: str) -> PrescribedDeclaration | None:
     for declared in cls.declarations.values():
-        item = getattr(declared, "item", declared)
+        item = item_of(declared)
         if isinstance(item, PrescribedDeclaration) and item.of.name == name:
             return item
     return None

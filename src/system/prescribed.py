@@ -29,6 +29,7 @@ from stagecache.system.declaration import (
     Prerequisites,
     arguments,
     check_prerequisites,
+    item_of,
 )
 from stagecache.system.enabling import Enabling, check_enabling, is_enabled
 
@@ -41,7 +42,7 @@ STAGES: Final = {"q": Stage.TIME, "u": Stage.POSITION}
 
 def kind_of(declared: AbstractDeclaration[Any]) -> str:
     """Whether a declaration, or each item of a family, is of q, u or z; "" if of none."""
-    return str(getattr(getattr(declared, "item", declared), "kind", ""))
+    return str(getattr(item_of(declared), "kind", ""))
 
 
 def is_family(declared: AbstractDeclaration[Any]) -> bool:
@@ -49,7 +50,7 @@ def is_family(declared: AbstractDeclaration[Any]) -> bool:
     return hasattr(declared, "item")
 
 
-class AbstractMotion(AbstractComputation[Vector]):
+class AbstractPrescription(AbstractComputation[Vector]):
     """Declared numbers of prescribed motion, as many as there are in the variable that moves."""
 
     def __init__(
@@ -127,7 +128,7 @@ def checked_values(values: object, count: int, what: str, variable: str) -> Vect
 
 
 @final
-class PrescribedDeclaration(AbstractMotion):
+class PrescribedDeclaration(AbstractPrescription):
     """The declared values of a prescribed q or u.
 
     Attributes
@@ -168,7 +169,7 @@ class PrescribedDeclaration(AbstractMotion):
 
     def is_enabled(self, handle: CacheEntry[Any], state: Any) -> bool:
         """Whether the variable is prescribed in a State."""
-        return is_enabled(self.enabled, handle._owner, state)
+        return is_enabled(self.enabled, handle._owner, state, handle._number)
 
     @overload
     def acceleration(self, compute: Motion) -> "PrescribedAccelerationDeclaration": ...
@@ -204,7 +205,7 @@ class PrescribedDeclaration(AbstractMotion):
 
 
 @final
-class PrescribedAccelerationDeclaration(AbstractMotion):
+class PrescribedAccelerationDeclaration(AbstractPrescription):
     """The declared udot of a prescribed u."""
 
     role = "acceleration"
@@ -218,7 +219,7 @@ class PrescribedAccelerationDeclaration(AbstractMotion):
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Whether that is a prescribed u, or a family of them if this is one."""
         return (
-            isinstance(getattr(declared, "item", declared), PrescribedDeclaration)
+            isinstance(item_of(declared), PrescribedDeclaration)
             and kind_of(declared) == "u"
             and is_family(declared) == is_family(self.of)
         )
@@ -238,7 +239,7 @@ class PrescribedAccelerationDeclaration(AbstractMotion):
         assert self.of is not None
         found: Any = handle._owner.declarations[self.of.name]
         of: Any = declared_item(handle._owner, self.of.name, handle._number)
-        return getattr(found, "item", found), of
+        return item_of(found), of
 
 
 # ---------------------------------------------------------------------- what decorators check
@@ -255,14 +256,15 @@ def check_motion(
             f"one of {kind_of(of)}" if kind_of(of) else f"{of}",
             "compute it with @cached instead",
         )
-    return check_prerequisites(prerequisites, "prescribed"), check_enabling(enabled, "prescribed")
+    switch = check_enabling(enabled, "prescribed", in_family=is_family(of))
+    return check_prerequisites(prerequisites, "prescribed"), switch
 
 
 def check_acceleration(
     of: AbstractDeclaration[Any], prerequisites: AnyPrerequisites | None
 ) -> AnyPrerequisites | None:
     """Return the argument of `acceleration`, unless it is not a u that is prescribed."""
-    is_motion = isinstance(getattr(of, "item", of), PrescribedDeclaration)
+    is_motion = isinstance(item_of(of), PrescribedDeclaration)
     if not is_motion or kind_of(of) != "u":
         raise DeclarationError(
             "acceleration: is only that of a prescribed u",

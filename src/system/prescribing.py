@@ -3,8 +3,8 @@
 Only values that differ are written: a State that is right keeps its stages and versions.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 from attrs import frozen
@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.system.declaration import item_of
 from stagecache.system.enabling import is_enabled
 from stagecache.system.prescribed import (
     STAGES,
     PrescribedAccelerationDeclaration,
     PrescribedDeclaration,
 )
+from stagecache.system.subsystem import Subsystem
 
 Index = NDArray[np.intp]
+
+
+ALL: Final = slice(None)
 
 
 @frozen
@@ -34,9 +39,31 @@ class PrescribedVariable:
     acceleration: CacheEntry[Vector] | None
     """The udot of a u, if that is declared."""
 
+    part: slice = ALL
+    """Which values of these entries are its own, where they serve several variables."""
+
     def rows(self, state: State) -> slice:
         """Where the variable lies in y."""
         return state._contents.pools.places[self.variable._node]
+
+    def values(self, state: State) -> Vector:
+        """What it has to be."""
+        return self.entry(state)[self.part]
+
+
+class AbstractMover(Subsystem):
+    """A Subsystem that tells itself which items of its families are prescribed, and how.
+
+    For many items, of which few are prescribed in a State: declared motion is an entry for each
+    item and level, which has to be there in all States.
+    """
+
+    def prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
+        """Its q, or u, that are prescribed in a State at Model or further.
+
+        Which these are may depend on parameters and modeling options only.
+        """
+        raise NotImplementedError
 
 
 # ---------------------------------------------------------------------- setting
@@ -75,7 +102,7 @@ def _prescribe(state: State, kind: str) -> bool:
         return False
     y = contents.pools.y
     present = [y[motion.rows(state)] for motion in found]
-    wanted = [motion.entry(state) for motion in found]
+    wanted = [motion.values(state) for motion in found]
     if np.array_equal(np.concatenate(present), np.concatenate(wanted)):
         return False
     due = [not np.array_equal(p, w) for p, w in zip(present, wanted, strict=True)]
@@ -150,10 +177,10 @@ def prescribed_udot(state: State) -> tuple[Index, Vector]:
     found = list(motions(state, "u"))
     if not found:
         return np.empty(0, np.intp), np.empty(0)
-    missing = [motion.entry for motion in found if motion.acceleration is None]
+    missing = [motion for motion in found if motion.acceleration is None]
     values = iter(_derivatives(state, missing))
     udot = np.concatenate(
-        [next(values) if m.acceleration is None else m.acceleration(state) for m in found]
+        [next(values) if m.acceleration is None else m.acceleration(state)[m.part] for m in found]
     )
     start = _start(state, "u")
     places = [motion.rows(state) for motion in found]
@@ -162,28 +189,28 @@ def prescribed_udot(state: State) -> tuple[Index, Vector]:
     return rows[order], udot[order]
 
 
-def _derivatives(state: State, entries: list[CacheEntry[Vector]]) -> list[Vector]:
+def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
     """The time derivatives of prescribed u."""
-    if not entries:
+    if not moved:
         return []
     from stagecache.system.differences import derivative_along  # noqa: PLC0415  # seldom needed
     from stagecache.system.kinematic_operators import multiply_by_n  # noqa: PLC0415  # likewise
     from stagecache.system.known_motion import known_qdot  # noqa: PLC0415  # likewise
 
-    sizes = [entry(state).size for entry in entries]
+    sizes = [motion.values(state).size for motion in moved]
     qdot = known_qdot(state)
     if qdot is None:
         qdot = multiply_by_n(state, state.u)  # which tells what is missing
 
     def read(scratch: State) -> Vector:
-        return np.concatenate([entry(scratch) for entry in entries])
+        return np.concatenate([motion.values(scratch) for motion in moved])
 
     try:
         found = derivative_along(
             state.system, state, read, stage=Stage.POSITION, qdot=qdot, time=1.0
         )
     except Exception as error:
-        names = ", ".join(f"{entry}" for entry in entries)
+        names = ", ".join(f"{motion.entry}" for motion in moved)
         error.add_note(f"while udot was computed by differences of {names}: declare .acceleration")
         raise
     return np.split(found, np.cumsum(sizes)[:-1])
@@ -196,18 +223,20 @@ def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
     """The motions of q, or of u, that are enabled in a State at Model or further."""
     for subsystem in state.system.subsystems:
         for declared, acceleration in _declared_in(type(subsystem), kind):
-            motion = getattr(declared, "item", declared)
-            if not is_enabled(motion.enabled, subsystem, state):
-                continue
+            motion = item_of(declared)
             entries: Any = declared.bound(subsystem)
             variables: Any = getattr(subsystem, motion.of.name)
             udots: Any = None if acceleration is None else acceleration.bound(subsystem)
             if isinstance(entries, CacheEntry):
-                yield PrescribedVariable(variables, entries, udots)
+                if is_enabled(motion.enabled, subsystem, state):
+                    yield PrescribedVariable(variables, entries, udots)
                 continue
             for i, entry in enumerate(entries):
-                udot = None if udots is None else udots.member(i)
-                yield PrescribedVariable(variables.member(i), entry, udot)
+                if is_enabled(motion.enabled, subsystem, state, i):
+                    udot = None if udots is None else udots.member(i)
+                    yield PrescribedVariable(variables.member(i), entry, udot)
+        if isinstance(subsystem, AbstractMover):
+            yield from subsystem.prescribed_variables(state, kind)
 
 
 def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
@@ -215,7 +244,7 @@ def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
     known: dict[str, list[tuple[Any, Any]]] | None = vars(cls).get("_declared_motions")
     if known is None:  # noted in the class, which has no others later
         known = {"q": [], "u": [], "z": []}
-        items = [(d, getattr(d, "item", d)) for d in cls.declarations.values()]
+        items = [(d, item_of(d)) for d in cls.declarations.values()]
         udots = {
             item.of.name: declared
             for declared, item in items

@@ -1,5 +1,6 @@
 """What a projection refuses, and how one that failed tells."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
 from stagecache.state.live_vector import blocks_of
 from stagecache.system.constraint_rows import constraint_rows
+from stagecache.system.constraint_table import ConstraintRows
 from stagecache.system.manifolds import AbstractManifold
 from stagecache.system.project_options import ProjectOptions, ProjectResults, WorstError
 
@@ -31,11 +33,32 @@ def worst_of(manifold: AbstractManifold, errors: Vector) -> WorstError | None:
 
 def _name_of(manifold: AbstractManifold, row: int) -> str:
     """The name of a row, as `row_names` has it."""
-    for constraint in constraint_rows(manifold.state):
-        rows: slice | None = getattr(constraint, manifold.kind)
-        if rows is not None and rows.start <= row < rows.stop:
+    for constraint, rows in _rows_of(manifold):
+        if row in rows:
             return constraint.name_of(manifold.kind, row)
     return f"{manifold.kind}[{row}]"
+
+
+def _described(manifold: AbstractManifold, name: str) -> str:
+    """The name of a row, and what its subsystem says of itself after its own name.
+
+    "rod.error of body 'arm' and body 'leg'", where `str` of it is "rod of body 'arm' and ...".
+    """
+    for constraint, rows in _rows_of(manifold):
+        if name in (constraint.name_of(manifold.kind, row) for row in rows):
+            owner = None if constraint.handle is None else constraint.handle._owner
+            own_name, space, more = str(owner).partition(" ")
+            is_told = owner is not None and own_name == owner.name
+            return f"{name}{space}{more}" if is_told else name
+    return name
+
+
+def _rows_of(manifold: AbstractManifold) -> Iterator[tuple[ConstraintRows, range]]:
+    """All constraints that have such rows, and which."""
+    for constraint in constraint_rows(manifold.state):
+        rows: slice | None = getattr(constraint, manifold.kind)
+        if rows is not None:
+            yield constraint, range(rows.start, rows.stop)
 
 
 def failed(
@@ -75,7 +98,7 @@ def failed(
         cure = "let a prescribed variable be free, or disable the constraint"
     assert worst is not None
     raise ProjectionError(
-        f"{worst.name}: its {manifold.level} cannot be projected: {what}",
+        f"{_described(manifold, worst.name)}: its {manifold.level} cannot be projected: {what}",
         expected,
         got,
         cure,

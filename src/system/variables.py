@@ -1,6 +1,6 @@
 """Declared variables: parameters, modeling options, other discrete variables, and q, u and z."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, Final, Generic, TypeVar, final, overload
 
@@ -17,7 +17,7 @@ from stagecache.state.handles import (
     ScalarVariable,
     Vector,
 )
-from stagecache.state.layout import resize
+from stagecache.state.layout import resize_all
 from stagecache.state.places import vector_of
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values import duplicate
@@ -284,25 +284,35 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:
         """Let the factory say how many there are, and what they start with."""
-        factory = self.initial.factory
-        if factory is None:
+        return self.sizing_of_all([handle])
+
+    def sizing_of_all(self, handles: Sequence[Any]) -> Callable[[Any], None] | None:
+        """The same for consecutive ones, whose places are then found once. Cost O(blocks)."""
+        if self.initial.factory is None:
             return None
-        subsystem, *number = arguments(handle)
+        first = handles[0]
 
         def size(state: Any) -> None:
-            what = f"the first values of {handle}"
-            try:
-                found = factory(subsystem, state, *number)
-            except Exception as error:
-                error.add_note(f"while {what} were asked for")
-                raise
-            vector = vector_of(np.atleast_1d(np.asarray(found)), what)
-            initial = converted(vector, FLOAT, (len(vector),), what).copy()
-            initial.flags.writeable = False
-            layout = state._contents.realization.own_subsystem(handle.subsystem)
-            resize(layout.rows[self.kind], handle.slot, len(initial), initial)
+            found = [self._first_values(handle, state) for handle in handles]
+            layout = state._contents.realization.own_subsystem(first.subsystem)
+            resize_all(layout.rows[self.kind], first.slot, [(len(v), v) for v in found])
 
         return size
+
+    def _first_values(self, handle: Any, state: Any) -> Vector:
+        """What the factory returns."""
+        factory: Any = self.initial.factory
+        subsystem, *number = arguments(handle)
+        what = f"the first values of {handle}"
+        try:
+            found = factory(subsystem, state, *number)
+        except Exception as error:
+            error.add_note(f"while {what} were asked for")
+            raise
+        vector = vector_of(np.atleast_1d(np.asarray(found)), what)
+        initial: Vector = converted(vector, FLOAT, (len(vector),), what).copy()
+        initial.flags.writeable = False
+        return initial
 
 
 def continuous(

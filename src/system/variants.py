@@ -5,14 +5,14 @@ from typing import Any
 from stagecache.state.handles import CacheEntry
 from stagecache.system.auto_update import UpdateDeclaration
 from stagecache.system.computations import AbstractComputation
-from stagecache.system.declaration import AbstractDeclaration
+from stagecache.system.declaration import AbstractDeclaration, item_of
 
 
 def variant_of(entry: CacheEntry[Any]) -> str:
     """What its decorator is called: "cached", "position_error" and so on."""
     owner = entry._owner
     for declared in () if owner is None else owner.declarations.values():
-        item = getattr(declared, "item", declared)  # of a family
+        item = item_of(declared)
         if isinstance(item, AbstractComputation) and _declares(declared, entry):
             return item.decorator
     return "update" if entry._declared_as.endswith(".update") else "cached"

@@ -170,6 +170,14 @@ def test_a_name_is_shown_as_it_is() -> None:
         assert "[red]cart" in shown_on(console)
 
 
+def test_what_is_counted_need_not_be_a_time() -> None:
+    clock, console = Clock(), terminal()
+    with ProgressBar("cart", 0.0, 10.0, console, clock, counted="frame") as bar:
+        clock.now += 2.0
+        bar.show(4)
+        assert "frame = 4 of 10" in shown_on(console)
+
+
 # ---------------------------------------------------------------------- in studies
 
 
