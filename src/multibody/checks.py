@@ -1,0 +1,98 @@
+"""What the arguments of this package have to be: arrays of finite numbers of a given shape."""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, brief
+from stagecache.state.conversion import FLOAT, array_of, converted
+
+ANY: Final = -1
+"""In a shape: any number of rows."""
+
+ROTATION_TOLERANCE: Final = 1e-9
+"""By how much elements of R' R, and det R, may differ from those of a rotation."""
+
+
+def checked_array(
+    values: Any, shape: tuple[int, ...], what: str, *, may_be_nan: bool = False
+) -> NDArray[np.float64]:
+    """Return a private read-only array of finite numbers. Cost O(size).
+
+    Parameters
+    ----------
+    values : array_like
+    shape : tuple of int
+        What is expected; `ANY` where any size will do.
+    what : str
+        What the values are of, to be named in errors.
+    may_be_nan : bool
+        Whether NaN will do, where it stands for what is not known.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    array = array_of(values)
+    if (
+        array is None
+        or array.ndim != len(shape)
+        or any(size not in (ANY, got) for size, got in zip(shape, array.shape, strict=True))
+    ):
+        expected = "one number" if shape == () else f"shape {shape}".replace(str(ANY), "n")
+        raise ShapeError(
+            f"{what}: has another shape",
+            expected,
+            f"{brief(values)}, of "
+            + ("lists of different lengths" if array is None else f"shape {array.shape}"),
+            f"give it as an array of {expected}" if shape else "give one number",
+        )
+    try:
+        found = converted(array, FLOAT, None, what)
+    except NotANumberError as error:
+        raise NotANumberError(
+            f"{what}: is not made of real numbers", error.expected, error.got, "give real numbers"
+        ) from None
+    if np.isinf(found).any() if may_be_nan else not np.isfinite(found).all():
+        raise OutOfRangeError(
+            f"{what}: is not finite",
+            "finite numbers" + (", or NaN for what is missing" if may_be_nan else ""),
+            brief(values),
+            "look for what has made it NaN or infinite",
+        )
+    found.flags.writeable = False
+    return found
+
+
+def checked_points(values: Any, what: str) -> NDArray[np.float64]:
+    """Return one point (3,) or several (k, 3), as `checked_array` does.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    array = array_of(values)
+    is_one = array is None or array.ndim < 2
+    return checked_array(values, (3,) if is_one else (ANY, 3), what)
+
+
+def checked_rotation(values: Any, what: str) -> NDArray[np.float64]:
+    """Return a rotation matrix, as `checked_array` does.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    matrix = checked_array(values, (3, 3), what)
+    with np.errstate(all="ignore"):
+        deviation = float(np.max(np.abs(matrix.T @ matrix - np.eye(3))))
+        determinant = float(np.linalg.det(matrix))
+    if not (deviation <= ROTATION_TOLERANCE and abs(determinant - 1) <= ROTATION_TOLERANCE):
+        raise OutOfRangeError(
+            f"{what}: is no rotation",
+            f"R' R = 1 and det R = 1, within {ROTATION_TOLERANCE}",
+            f"R' R - 1 up to {deviation:.3g}, det R = {determinant:.6g}",
+            "give it through scipy.spatial.transform.Rotation, whose as_matrix() is one",
+        )
+    return matrix

@@ -1,0 +1,140 @@
+"""What the arguments of constraints have to be, beside `multibody.checks`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stagecache.errors import (
+    ConstraintError,
+    NotANumberError,
+    OutOfRangeError,
+    ShapeError,
+    UnknownBodyError,
+    brief,
+)
+from stagecache.multibody.body import MobilizedBody
+from stagecache.multibody.checks import checked_array
+from stagecache.multibody.spatial import Array
+from stagecache.multibody.transform import HOW_TO_MAKE, Transform
+
+
+def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ...]:
+    """Return bodies of one matter.
+
+    Raises
+    ------
+    UnknownBodyError
+        That is no body.
+    ConstraintError
+        They are of different matters.
+    """
+    for body in given:
+        if not isinstance(body, MobilizedBody):
+            raise UnknownBodyError(
+                f"{what}: ties what is no body",
+                "bodies that add_body() has returned, or the ground of a matter",
+                brief(body),
+                "by its name, a body is matter.body(name)",
+            )
+    for body in given[1:]:
+        if body.matter is not given[0].matter:
+            raise ConstraintError(
+                f"{what}: ties bodies of different matters",
+                f"bodies of the same matter as {given[0]}",
+                f"{body} of another one",
+                "add all bodies that are tied to one matter",
+            )
+    return given
+
+
+def checked_pair(first: Any, second: Any, what: str) -> tuple[MobilizedBody, ...]:
+    """Return two different bodies of one matter; else as `checked_bodies`."""
+    found = checked_bodies((first, second), what)
+    if first is second:
+        raise ConstraintError(
+            f"{what}: ties a body to itself",
+            "two different bodies",
+            f"{first}, twice",
+            "to tie it to where it is in the ground, give matter.ground",
+        )
+    return found
+
+
+def checked_number(
+    value: Any, what: str, above: float = -np.inf, below: float = np.inf, cure: str = ""
+) -> float:
+    """Return a finite number between two others.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    found = float(checked_array(value, (), what))
+    if not above < found < below:
+        ends = [f"more than {above:g}"] if np.isfinite(above) else []
+        ends += [f"less than {below:g}"] if np.isfinite(below) else []
+        raise OutOfRangeError(f"{what}: is out of range", ", ".join(ends), f"{found:g}", cure)
+    return found
+
+
+def checked_direction(values: ArrayLike, what: str) -> Array:
+    """Return a vector (3,) of length 1, in the direction of one of any length.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    vector = checked_array(values, (3,), what)
+    scale = float(np.abs(vector).max())
+    if scale == 0.0:
+        raise OutOfRangeError(
+            f"{what}: has no direction",
+            "a vector that is not zero",
+            brief(values),
+            "give one of any other length; only its direction counts",
+        )
+    found: Array = vector / scale  # whose squares are finite
+    found /= np.linalg.norm(found)
+    found.flags.writeable = False
+    return found
+
+
+def checked_frame(frame: Any, what: str) -> Transform:
+    """Return a frame; None stands for that of the body.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if frame is None:
+        return Transform()
+    if not isinstance(frame, Transform):
+        raise ShapeError(f"{what}: is no Transform", "a Transform", brief(frame), HOW_TO_MAKE)
+    return frame
+
+
+def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:
+    """Return what a method of a constraint has returned, as floats. Cost some 0.5 us.
+
+    Raises
+    ------
+    ShapeError, NotANumberError
+    """
+    try:
+        found = np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise NotANumberError(
+            f"{what}: returned what are no real numbers",
+            f"an array of shape {shape}",
+            brief(values),
+            "return real numbers; rows of one length, if there are several",
+        ) from None
+    if found.shape != shape:
+        raise ShapeError(
+            f"{what}: returned values of another shape",
+            f"shape {shape}",
+            f"shape {found.shape}",
+            "let num_errors, calc_error and calc_jacobian fit each other",
+        )
+    return found

@@ -1,0 +1,76 @@
+r"""What all constraints have in common: the bodies that they tie, and a switch.
+
+::
+
+    AbstractConstraint
+    +- AbstractPairConstraint           of the pose of one body relative to another one
+    +- AbstractCoordinateConstraint     of some q of joints
+
+Each constraint is a Subsystem, of its own name and graph. A System adopts it as any other:
+``system.adopt_subsystem(RodConstraint(...), "rod")``.
+"""
+
+from abc import ABC
+from typing import TYPE_CHECKING, ClassVar, NoReturn
+
+from stagecache.errors import ConstModelError, ConstraintError
+from stagecache.multibody.body import MobilizedBody
+from stagecache.multibody.matter import MatterSubsystem
+from stagecache.system.subsystem import Subsystem
+from stagecache.system.variables import parameter
+
+
+class AbstractConstraint(Subsystem, ABC):
+    """A constraint on bodies of one matter. What describes it is const.
+
+    Attributes
+    ----------
+    num_errors : int
+        How many numbers have to be zero, where it is enabled.
+    bodies : tuple of MobilizedBody
+        Which it ties, each once.
+    """
+
+    num_errors: ClassVar[int]
+    bodies: tuple[MobilizedBody, ...]
+
+    is_enabled = parameter(True)
+    """Whether the bodies are tied; where it is False, there are no rows of errors."""
+
+    @property
+    def matter(self) -> MatterSubsystem:
+        """Of which the bodies are."""
+        found = self.bodies[0].matter
+        assert isinstance(found, MatterSubsystem)
+        return found
+
+    if not TYPE_CHECKING:  # for which there would be any name, then
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what a subclass has forgotten; only called for what is missing."""
+            if name not in ("num_errors", "bodies"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise ConstraintError(
+                f"{self}: a {type(self).__name__} has no {name}",
+                "its number of errors, said by the class"
+                if name == "num_errors"
+                else "the bodies that it ties, noted by the __init__ of its base",
+                "neither an attribute of the class nor of the instance",
+                "write num_errors = 1, or how many there are, in the class"
+                if name == "num_errors"
+                else "call super().__init__(...) first in its __init__",
+            )
+
+    def _refuse_change(self, name: str, how: str) -> None:
+        super()._refuse_change(name, how)
+        if name in self.__dict__ and not name.startswith("_"):
+            raise ConstModelError(
+                f"{self}.{name}: cannot be {how}",
+                "a constraint that is const",
+                "another value for it",
+                "make another constraint; what varies, as is_enabled, is in a State",
+            )
+
+    def __str__(self) -> str:
+        bodies: tuple[MobilizedBody, ...] = self.__dict__.get("bodies", ())
+        return f"{self.name} of {' and '.join(f'body {body.name!r}' for body in bodies)}"

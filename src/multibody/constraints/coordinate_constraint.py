@@ -1,0 +1,226 @@
+r"""Constraints on some coordinates of joints.
+
+::
+
+    body.q (each)   use_euler_angles      body.u (each)
+        \              |                      |
+      coordinate_values, coordinate_rows      |
+        /           |        \                |
+    error    coordinate_jacobian  coordinate_rates
+                |       \             /    \
+            jacobian     error_rate       error_bias
+
+A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
+where mobilizers say no N, it is just u.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stagecache.errors import ConstraintError, KinematicsError, ShapeError, brief
+from stagecache.multibody.body import MobilizedBody
+from stagecache.multibody.constraints.checks import checked_bodies, checked_result
+from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.mobilizer import AbstractMobilizer
+from stagecache.multibody.spatial import Array
+from stagecache.state.refusals import whole_number
+from stagecache.state.state import State
+from stagecache.system.computations import cached
+from stagecache.system.constraint_errors import position_error
+
+
+def _all_q(self: Any) -> tuple[Any, ...]:
+    return tuple(body.q for body in self.bodies)
+
+
+def _all_mobilizers(self: Any) -> tuple[Any, ...]:
+    return (*_all_q(self), self.matter.use_euler_angles)
+
+
+def _all_u(self: Any) -> tuple[Any, ...]:
+    return tuple(body.u for body in self.bodies)
+
+
+class AbstractCoordinateConstraint(AbstractConstraint):
+    """A constraint on n coordinates x; one of your own is a subclass, as all that there are.
+
+    It says `num_errors` and has the three methods below, pure functions of x and its rates.
+
+    Parameters
+    ----------
+    coordinates : sequence of (MobilizedBody, int)
+        Each is one q of the joint of a body, counted from 0.
+
+    Raises
+    ------
+    ShapeError
+        That are no such pairs, or none.
+    UnknownBodyError, ConstraintError
+        Not of bodies of one matter, or of a q that the joint does not have.
+    """
+
+    coordinates: tuple[tuple[MobilizedBody, int], ...]
+
+    def __init__(self, coordinates: Sequence[tuple[MobilizedBody, int]]) -> None:
+        what = type(self).__name__
+        pairs = _pairs(coordinates, what)
+        bodies = checked_bodies(tuple(body for body, _ in pairs), what)
+        self.coordinates = tuple((body, _checked_index(body, i, what)) for body, i in pairs)
+        self.bodies = tuple(dict.fromkeys(bodies))
+
+    # ------------------------------------------------------------------ duties
+
+    @abstractmethod
+    def calc_error(self, x: Array) -> Any:
+        """The position errors (m,), for the coordinates (n,)."""
+
+    @abstractmethod
+    def calc_jacobian(self, x: Array) -> Any:
+        """Their derivatives by x, (m, n)."""
+
+    @abstractmethod
+    def calc_bias(self, x: Array, rates: Array) -> Any:
+        """Their second derivatives (m,) where the rates (n,) do not change."""
+
+    # ------------------------------------------------------------------ coordinates
+
+    @cached(prerequisites=_all_q)
+    def coordinate_values(self, state: State) -> Array:
+        """The coordinates x, (n,)."""
+        return np.array([self._own_q(state, body, i)[i] for body, i in self.coordinates])
+
+    @cached(prerequisites=_all_mobilizers)
+    def coordinate_rows(self, state: State) -> tuple[Array, ...]:
+        """By coordinate, its row of N: the derivatives of its rate by the u of its joint."""
+        return tuple(
+            _rows_of_n(body, self._mobilizer(state, body), self._own_q(state, body, i))[i]
+            for body, i in self.coordinates
+        )
+
+    @cached(prerequisites=lambda self: (self.coordinate_rows, *_all_u(self)))
+    def coordinate_rates(self, state: State) -> Array:
+        """The rates of x, (n,)."""
+        rows = self.coordinate_rows(state)
+        return np.array(
+            [row @ body.u(state) for row, (body, _) in zip(rows, self.coordinates, strict=True)]
+        )
+
+    @cached(prerequisites=lambda self: (*_all_mobilizers(self), *_all_u(self)))
+    def coordinate_acceleration_bias(self, state: State) -> Array:
+        """The derivatives of the rates where udot is 0: the change of N, times u."""
+        found = np.zeros(len(self.coordinates))
+        for k, (body, i) in enumerate(self.coordinates):
+            q, mobilizer = self._own_q(state, body, i), self._mobilizer(state, body)
+            u = body.u(state)
+            qdot = _rows_of_n(body, mobilizer, q) @ u  # refuses q where N is singular
+            rate = mobilizer.n_rate(q.tolist(), qdot.tolist())
+            if rate is not None:
+                found[k] = np.array(rate[i]) @ u
+        return found
+
+    @cached(prerequisites=(coordinate_values,))
+    def coordinate_jacobian(self, state: State) -> Array:
+        """What `calc_jacobian` returns, (m, n)."""
+        found = self.calc_jacobian(self.coordinate_values(state))
+        shape = (self.num_errors, len(self.coordinates))
+        return checked_result(found, shape, f"calc_jacobian of {self}")
+
+    # ------------------------------------------------------------------ errors
+
+    @position_error(
+        size=lambda self, _: self.num_errors,
+        prerequisites=(coordinate_values,),
+        enabled=AbstractConstraint.is_enabled,
+    )
+    def error(self, state: State) -> Any:
+        """The position errors, (m,)."""
+        return self.calc_error(self.coordinate_values(state))
+
+    @error.velocity(prerequisites=(coordinate_jacobian, coordinate_rates))
+    def error_rate(self, state: State) -> Array:
+        """Their derivatives along qdot = N u."""
+        found: Array = self.coordinate_jacobian(state) @ self.coordinate_rates(state)
+        return found
+
+    @error.jacobian(prerequisites=(coordinate_jacobian, coordinate_rows))
+    def jacobian(self, state: State) -> dict[Any, Array]:
+        """The derivatives of `error_rate` by the u of the joints."""
+        found: dict[Any, Array] = {}
+        columns = self.coordinate_jacobian(state).T
+        rows = self.coordinate_rows(state)
+        for column, row, (body, _) in zip(columns, rows, self.coordinates, strict=True):
+            block = np.outer(column, row)
+            found[body.u] = found[body.u] + block if body.u in found else block
+        return found
+
+    @error.bias(
+        prerequisites=(
+            *(coordinate_values, coordinate_jacobian),
+            *(coordinate_rates, coordinate_acceleration_bias),
+        )
+    )
+    def error_bias(self, state: State) -> Array:
+        """The derivatives of `error_rate` where udot is 0."""
+        bias = self.calc_bias(self.coordinate_values(state), self.coordinate_rates(state))
+        found = checked_result(bias, (self.num_errors,), f"calc_bias of {self}")
+        return found + self.coordinate_jacobian(state) @ self.coordinate_acceleration_bias(state)
+
+    def _own_q(self, state: State, body: MobilizedBody, i: int) -> Array:
+        q = body.q(state)
+        if i >= len(q):
+            raise ConstraintError(
+                f"{self}: ties a coordinate that {body} does not have in this State",
+                f"one of its {len(q)} q",
+                f"q[{i}]",
+                f"with {self.matter.name}.use_euler_angles, disable {self.name}, or tie another q",
+            )
+        return q
+
+    def _mobilizer(self, state: State, body: MobilizedBody) -> AbstractMobilizer:
+        layout = self.matter.layout(state)
+        return layout.joints[layout.rows[body.index]].mobilizer
+
+
+def _rows_of_n(body: MobilizedBody, mobilizer: AbstractMobilizer, q: Array) -> Array:
+    """N of one joint, (nq, nu)."""
+    try:
+        rows = mobilizer.n(q.tolist())
+    except ZeroDivisionError:
+        raise KinematicsError(
+            f"{body}: its {mobilizer!r} is where N is singular",
+            "Euler angles whose second is not pi/2",
+            f"q = {q.tolist()}",
+            "use quaternions, or give other q",
+        ) from None
+    return np.eye(mobilizer.nu) if rows is None else np.array(rows)
+
+
+def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:
+    try:
+        pairs = [(body, i) for body, i in coordinates]
+    except (TypeError, ValueError):
+        pairs = []
+    if not pairs:
+        raise ShapeError(
+            f"the coordinates of {what}: are no pairs of a body and a number",
+            "one pair or more",
+            brief(coordinates),
+            "write [(first, 0), (second, 0)], for the first q of two joints",
+        )
+    return pairs
+
+
+def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
+    number = whole_number(index)
+    count = max(body.mobilizer.nq, body.mobilizer.with_euler_angles().nq)
+    if number is None or not 0 <= number < count:
+        raise ConstraintError(
+            f"{what}: ties a coordinate that {body} does not have",
+            f"a number from 0 to {count - 1}" if count else "a body whose joint has q",
+            brief(index),
+            f"its joint is a {body.mobilizer!r}: count its q from 0",
+        )
+    return number

@@ -1,0 +1,23 @@
+"""Weld: no motion."""
+
+from collections.abc import Sequence
+from typing import final
+
+from stagecache.multibody.mobilizer import AbstractMobilizer
+from stagecache.multibody.orientation import Pose, Rows
+
+
+@final
+class Weld(AbstractMobilizer):
+    """M is F: no q, no u."""
+
+    nq = nu = 0
+    default_q = ()
+
+    def pose(self, q: Sequence[float]) -> Pose:  # noqa: ARG002  # there are none
+        """F itself."""
+        return (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+
+    def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # likewise
+        """None."""
+        return []

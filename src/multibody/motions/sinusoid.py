@@ -1,0 +1,73 @@
+"""Sinusoid: to and fro."""
+
+from collections.abc import Sequence
+from math import cos, sin
+from typing import final
+
+from attrs import frozen
+
+from stagecache.multibody.motion import AbstractMotion
+from stagecache.multibody.motion_checks import Numbers, checked_numbers, of_equal_length
+
+
+@final
+@frozen(init=False)
+class Sinusoid(AbstractMotion):
+    """q = offset + amplitude sin(rate t + phase).
+
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        [rad or m]. A single number is for all q of the joint; so below.
+    rate : float or sequence of float
+        [rad/s]
+    phase : float or sequence of float, optional
+        [rad]
+    offset : float or sequence of float, optional
+        [rad or m]
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+
+    Examples
+    --------
+    >>> from stagecache.multibody import MultibodySystem, Pin, Sinusoid
+    >>> system = MultibodySystem()
+    >>> pump = system.matter.add_body(
+    ...     "pump", system.matter.ground, Pin(), motion=Sinusoid(0.5, 2.0)
+    ... )
+    >>> state = system.realize_topology().copy()
+    >>> state.time = 0.25
+    >>> system.prescribe(state)
+    True
+    >>> pump.q(state).round(4), pump.u(state).round(4)
+    (array([0.2397]), array([0.8776]))
+    """
+
+    amplitude: tuple[float, ...]
+    rate: tuple[float, ...]
+    phase: tuple[float, ...]
+    offset: tuple[float, ...]
+
+    def __init__(
+        self, amplitude: Numbers, rate: Numbers, phase: Numbers = 0.0, offset: Numbers = 0.0
+    ) -> None:
+        named = {"amplitude": amplitude, "rate": rate, "phase": phase, "offset": offset}
+        found = [checked_numbers(v, f"the {name} of a Sinusoid") for name, v in named.items()]
+        self.__attrs_init__(*of_equal_length(found, "a Sinusoid"))
+
+    def q(self, time: float) -> Sequence[float]:
+        """The sinusoid."""
+        return [o + a * sin(w * time + p) for a, w, p, o in self._rows()]
+
+    def qdot(self, time: float) -> Sequence[float]:
+        """Its rate."""
+        return [a * w * cos(w * time + p) for a, w, p, _ in self._rows()]
+
+    def qdotdot(self, time: float) -> Sequence[float]:
+        """The rate of that."""
+        return [-a * w * w * sin(w * time + p) for a, w, p, _ in self._rows()]
+
+    def _rows(self) -> "zip[tuple[float, float, float, float]]":
+        return zip(self.amplitude, self.rate, self.phase, self.offset, strict=True)

@@ -1,0 +1,145 @@
+r"""Formulas of orientations, for one joint at a time, on plain floats.
+
+A 3-vector is a microsecond in numpy for each operation, and 0.1 us in floats. So what belongs to
+one joint is written out here; mypyc compiles it well. A pose is a tuple of 12 floats, [R p] by
+rows::
+
+    [ R00 R01 R02 p0 | R10 R11 R12 p1 | R20 R21 R22 p2 ]
+
+Angles (a, b, c) are body-fixed x-y-z: R = Rx(a) Ry(b) Rz(c). A quaternion is (w, x, y, z), of any
+length but zero. N relates either of them to the angular velocity in F, the fixed frame: qdot = N w.
+
+Source: Simbody's Rotation and MobilizedBody; P. E. Nikravesh, Computer-Aided Analysis of Mechanical
+Systems (1988), chapter 6, for quaternions.
+"""
+
+from collections.abc import Sequence
+from math import atan2, cos, sin, sqrt
+from typing import Final
+
+Pose = tuple[
+    float, float, float, float, float, float, float, float, float, float, float, float
+]  # fmt: skip
+Rows = Sequence[Sequence[float]]
+
+SHORTEST: Final = 1e-100
+LONGEST: Final = 1e100
+"""Between which the length of a quaternion has to be, so that its square is exact."""
+
+
+def pose_of_quaternion(q: Sequence[float], x: float, y: float, z: float) -> Pose:
+    """The pose of a frame with that orientation and origin.
+
+    Raises
+    ------
+    ValueError
+        The quaternion is zero, or not finite, or its length is out of range.
+    """
+    e0, e1, e2, e3 = q
+    square = e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3
+    if not SHORTEST**2 < square < LONGEST**2:
+        raise ValueError
+    scale = 2.0 / square
+    s1, s2, s3 = scale * e1, scale * e2, scale * e3
+    xx, yy, zz = s1 * e1, s2 * e2, s3 * e3
+    xy, xz, yz = s1 * e2, s1 * e3, s2 * e3
+    wx, wy, wz = s1 * e0, s2 * e0, s3 * e0
+    return (
+        *(1.0 - yy - zz, xy - wz, xz + wy, x),
+        *(xy + wz, 1.0 - xx - zz, yz - wx, y),
+        *(xz - wy, yz + wx, 1.0 - xx - yy, z),
+    )
+
+
+def pose_of_angles(a: float, b: float, c: float, x: float, y: float, z: float) -> Pose:
+    """The pose of a frame with those body-fixed x-y-z angles and that origin."""
+    s1, c1, s2, c2, s3, c3 = sin(a), cos(a), sin(b), cos(b), sin(c), cos(c)
+    return (
+        *(c2 * c3, -c2 * s3, s2, x),
+        *(c1 * s3 + s1 * s2 * c3, c1 * c3 - s1 * s2 * s3, -s1 * c2, y),
+        *(s1 * s3 - c1 * s2 * c3, s1 * c3 + c1 * s2 * s3, c1 * c2, z),
+    )
+
+
+def angles_of_pose(pose: Pose) -> list[float]:
+    """The body-fixed x-y-z angles of the rotation of a pose: b is from -pi/2 to pi/2.
+
+    Near b = pi/2 only a + c counts: c makes up for whatever a has come out as.
+    """
+    r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = pose
+    a = atan2(-r12, r22)
+    s, c = sin(a), cos(a)
+    return [a, atan2(r02, sqrt(r00 * r00 + r01 * r01)), atan2(c * r10 + s * r20, c * r11 + s * r21)]
+
+
+def quaternion_of_angles(angles: Sequence[float]) -> list[float]:
+    """The quaternion, of length 1, of body-fixed x-y-z angles."""
+    a, b, c = angles
+    s1, c1, s2, c2 = sin(a / 2), cos(a / 2), sin(b / 2), cos(b / 2)
+    s3, c3 = sin(c / 2), cos(c / 2)
+    return [
+        c1 * c2 * c3 - s1 * s2 * s3,
+        s1 * c2 * c3 + c1 * s2 * s3,
+        c1 * s2 * c3 - s1 * c2 * s3,
+        c1 * c2 * s3 + s1 * s2 * c3,
+    ]
+
+
+def n_of_quaternion(q: Sequence[float]) -> Rows:
+    """N, of shape (4, 3)."""
+    w, x, y, z = q[0] / 2, q[1] / 2, q[2] / 2, q[3] / 2
+    return [[-x, -y, -z], [w, z, -y], [-z, w, x], [y, -x, w]]
+
+
+def n_pinv_of_quaternion(q: Sequence[float]) -> Rows:
+    """The pseudoinverse of N, of shape (3, 4): 4 N' / |q|^2."""
+    scale = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    w, x, y, z = scale * q[0], scale * q[1], scale * q[2], scale * q[3]
+    return [[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]
+
+
+def n_of_angles(angles: Sequence[float]) -> Rows:
+    """N, of shape (3, 3). It is singular where cos b = 0, which is a division by zero."""
+    a, b, _ = angles
+    s1, c1, s2, c2 = sin(a), cos(a), sin(b), cos(b)
+    if abs(c2) < 1e-12:
+        raise ZeroDivisionError
+    return [
+        [1.0, s1 * s2 / c2, -c1 * s2 / c2],
+        [0.0, c1, s1],
+        [0.0, -s1 / c2, c1 / c2],
+    ]
+
+
+def axes_of_angles(angles: Sequence[float]) -> Rows:
+    """The axes about which the angles turn, in F, as columns (3, 3): the inverse of N."""
+    a, b, _ = angles
+    s1, c1, s2, c2 = sin(a), cos(a), sin(b), cos(b)
+    return [[1.0, 0.0, s2], [0.0, c1, -s1 * c2], [0.0, s1, c1 * c2]]
+
+
+def n_rate_of_angles(angles: Sequence[float], rates: Sequence[float]) -> Rows:
+    """The change of `n_of_angles` along rates of the angles, (3, 3). Singular where that is."""
+    a, b, _ = angles
+    da, db, _ = rates
+    s1, c1, s2, c2 = sin(a), cos(a), sin(b), cos(b)
+    if abs(c2) < 1e-12:
+        raise ZeroDivisionError
+    t2, e2 = s2 / c2, 1.0 / (c2 * c2)
+    return [
+        [0.0, c1 * t2 * da + s1 * e2 * db, s1 * t2 * da - c1 * e2 * db],
+        [0.0, -s1 * da, c1 * da],
+        [0.0, -(c1 * da + s1 * t2 * db) / c2, -(s1 * da - c1 * t2 * db) / c2],
+    ]
+
+
+def axes_rate_of_angles(angles: Sequence[float], rates: Sequence[float]) -> Rows:
+    """The change of `axes_of_angles` along rates of the angles, (3, 3)."""
+    a, b, _ = angles
+    da, db, _ = rates
+    s1, c1, s2, c2 = sin(a), cos(a), sin(b), cos(b)
+    return [
+        [0.0, 0.0, c2 * db],
+        [0.0, -s1 * da, s1 * s2 * db - c1 * c2 * da],
+        [0.0, c1 * da, -c1 * s2 * db - s1 * c2 * da],
+    ]
