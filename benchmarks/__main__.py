@@ -23,6 +23,8 @@ Examples:
   python -m benchmarks.realize          the rows of realizing alone
   python -m benchmarks.projection       the rows of projection alone
   python -m benchmarks.simulate         the rows of simulating alone
+  python -m benchmarks.multibody        the rows of trees of bodies alone
+  python -m benchmarks.assembler        the rows of inverse kinematics alone
 """
 
 main = command(SECTIONS, HELP, EXAMPLES)

@@ -10,6 +10,7 @@ from attrs import evolve
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from benchmarks.kinematics import twin_versions
 from benchmarks.machine import describe_run
 from benchmarks.peers import load_peers
 from benchmarks.report import summary, tabulate
@@ -78,8 +79,14 @@ def run(sections: Sequence[Section], *, quick: bool, markdown: bool) -> None:
         else:
             Console(width=max(WIDTH, Console().width)).print(table.as_rich())
         click.echo("\n".join(["", *[f"{note}  " for note in table.notes]]))
-    beside_simbody = any(c == SIMBODY for m in outcomes for _, c in m.figures)
-    click.echo(describe_run(peers, [f"{SIMBODY} {version()}"] if beside_simbody else []))
+    measured_columns = {column for outcome in outcomes for _, column in outcome.figures}
+    others = (
+        [f"{SIMBODY} {version()}"]
+        if any(column.startswith(SIMBODY) for column in measured_columns)
+        else []
+    )
+    others += [f"{n} {v}" for n, v in twin_versions().items() if n in measured_columns]
+    click.echo(describe_run(peers, others))
     click.echo(summary(sections, outcomes))
     if missing:
         click.echo(f"Not installed: {', '.join(missing)}. To have them: pip install '.[bench]'")

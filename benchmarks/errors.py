@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from stagecache.errors import StagecacheError
+
 
 class WrongValueError(AssertionError):
     """A tail of a shape has another value than the shape says."""
@@ -52,4 +54,20 @@ class FailedProgramError(Exception):
             f"  expected: 0 from {' '.join(command)}\n"
             f"  got:      {errors.strip() or 'nothing on stderr'}\n"
             f"  cure:     compile and run it by hand"
+        )
+
+
+class ProblemFileError(StagecacheError, ValueError):
+    """A file has no problem of inverse kinematics, or a field of it is wrong."""
+
+
+class WrongGoalError(AssertionError):
+    """Frames have a worse goal than another library has got: times are not to be compared."""
+
+    def __init__(self, where: str, expected: str, got: str) -> None:
+        super().__init__(
+            f"{where}: the goal is not as good\n"
+            f"  expected: {expected}\n"
+            f"  got:      {got}\n"
+            f"  cure:     find why the solver stops too early"
         )

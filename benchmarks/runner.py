@@ -132,6 +132,9 @@ def _open(
             else:
                 yield _Cell(row, peer.name, probe, stack)
     for column, build in row.beside.items():
+        if column in row.without:
+            reasons[row.name, column] = row.without[column]
+            continue
         try:
             probe = _ready(build, effort, None)
         except NotInstalledError as error:

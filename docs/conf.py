@@ -28,15 +28,15 @@ napoleon_google_docstring = False
 # What the strict build (-n) cannot find: the documentation of Python and NumPy, which is not looked
 # up since the build needs no network; type variables; words that stand for a type in a docstring.
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|contextlib|io|os|threading)\.\w+(\[.*)?"),
+    ("py:class", r"(collections\.abc|contextlib|io|os|pathlib|threading)\.\w+(\[.*)?"),
     ("py:class", r"(matplotlib|numpy|rich|xarray)\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
     ("py:class", r"stagecache\.system\.\w+\.\w+Declaration"),  # what a decorator returns
     ("py:class", r"array_like|callable|declaration|handles?|hashable|the handler|sparse array"),
     ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)"),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
-    ("py:class", r"hypothesis\..+|stagecache\.testing\.\w+\.\w+"),
-    ("py:class", r"optional|\d|[mns]"),  # of a type: (n, 3) array_like, optional; float [s]
+    ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.\w+\.\w+"),
+    ("py:class", r"optional|\d|[kmns]"),  # of a type: (n, 3) array_like, optional; float [s]
 ]
 
 html_theme = "furo"

@@ -1,9 +1,10 @@
 """An extension of Sphinx: the pictures of the guides, drawn when the documentation is built.
 
-They are drawn of the programs in `examples`, as these are, into `docs/_generated`, which is not
+Most are drawn of the programs in `examples`, as these are, into `docs/_generated`, which is not
 committed: pictures that pages show, and pages that are copied beside the others.
 """
 
+import io
 import os
 import runpy
 from collections.abc import Iterator
@@ -11,7 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stagecache import System
+from stagecache import draw as draw_system
 from stagecache.cli_state import make_state
+from stagecache.demo.pictures import plotted
+from stagecache.demo.turn import demonstrate
+from stagecache.multibody import MultibodySystem, Pin
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
 SHOWN = "anchor.torque"  # of the pendulum: as much as is legible in the width of a page
+NUM_FRAMES = 90  # of a turn of the linkage
 
 
 def pictures() -> Iterator[tuple[str, str]]:
@@ -41,6 +47,29 @@ def pictures() -> Iterator[tuple[str, str]]:
     with state.trace() as trace:
         cart["drive"](state, steps=5)
     yield "pages/timeline.html", trace.timeline().to_html()
+
+    link = MultibodySystem()
+    link.matter.add_body("link", link.matter.ground, Pin())
+    yield "link.svg", link.graph.upstream_of("matter.velocity[1]").to_svg()
+    yield "frames.svg", _text_of(runpy.run_path(str(DOCS / "frames.py"))["make_figure"]())
+
+    arm = _example("robot_arm")
+    system = arm["make_arm"]()
+    state = system.realize_topology().copy()
+    state.q = arm["TURNED"]
+    yield "robot_arm.svg", _text_of(draw_system(system, state).figure)
+    yield "four_bar.svg", _text_of(plotted(demonstrate(NUM_FRAMES, progress=False)))
+
+
+def _text_of(figure: Any) -> str:
+    """A figure of matplotlib as SVG, the same whenever it is drawn."""
+    from matplotlib import pyplot, rc_context  # noqa: PLC0415  # it takes a while
+
+    text = io.StringIO()
+    with rc_context({"svg.hashsalt": "stagecache"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    pyplot.close(figure)
+    return text.getvalue()
 
 
 def _example(name: str) -> dict[str, Any]:

@@ -9,7 +9,11 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+_PACKAGES = ("graph", "state", "system", "study", "views", "assembly")  # whose names are here
+
 if TYPE_CHECKING:
+    import stagecache.multibody  # noqa: F401  # its names are not here, only the package is
+    from stagecache.assembly import *
     from stagecache.graph import *
     from stagecache.state import *
     from stagecache.study import *
@@ -18,10 +22,10 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        if name in ("errors", "graph", "state", "study", "system", "views"):
+        if name in _PACKAGES or name in ("errors", "multibody"):
             return import_module(f"stagecache.{name}")
         if name in __all__:
-            for package in ("graph", "state", "system", "study", "views"):
+            for package in _PACKAGES:
                 module = import_module(f"stagecache.{package}")
                 if name in module.__all__:
                     return globals().setdefault(name, getattr(module, name))
@@ -46,6 +50,10 @@ __all__ = [
     "AbstractNode",
     "AbstractSystem",
     "AbstractTraceEvent",
+    "Assembler",
+    "AssemblerStatistics",
+    "AssemblyCondition",
+    "AssemblyResult",
     "AutoUpdateVariable",
     "CacheEntry",
     "Cause",
@@ -101,6 +109,7 @@ __all__ = [
     "ProjectOptions",
     "ProjectResults",
     "ProjectStatus",
+    "QValue",
     "ReadLog",
     "ScalarVariable",
     "ScheduledEventHandler",
@@ -134,12 +143,14 @@ __all__ = [
     "WriteEvent",
     "WriteProfile",
     "acceleration_error",
+    "animate",
     "auto_update",
     "cached",
     "cached_family",
     "compare",
     "discrete",
     "discrete_family",
+    "draw",
     "event_trigger",
     "generalized_force",
     "inverse_mass_matrix",

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stagecache.cli import Commands, main
-from stagecache.demo.steps import build_model
 
 
 def run(*args: str) -> Result:
@@ -57,38 +56,37 @@ def test_the_examples_in_the_help_of_a_command_run(
         assert run(*args).exit_code == 0
 
 
-def test_the_help_of_demo_names_every_variable() -> None:
-    text = run("demo", "--help").output
-    for variable in build_model().variables:
-        assert variable.name in text
-
-
 def test_version_is_that_of_the_installed_package() -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.output == f"stagecache {version('stagecache')}\n"
 
 
-def test_an_unknown_variable_is_reported_by_its_message_alone() -> None:
-    result = run("demo", "--write", "rates", "1")
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: System('system': pendulum, anchor)")
-    assert "did you mean 'rate'" in result.stderr
+@pytest.mark.parametrize("frames", ["11", "3601", "1.5", "many"])
+def test_a_number_of_frames_that_is_none_in_range_is_a_usage_error(
+    frames: str, tmp_path: Path
+) -> None:
+    result = run("demo", "--frames", frames, "-o", str(tmp_path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Invalid value for '--frames'" in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_value_with_which_there_is_no_model_is_reported_by_its_message_alone() -> None:
-    result = run("demo", "--write", "length", "0")
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: pendulum.length: the model cannot be computed")
+def test_an_output_folder_that_is_a_file_is_a_usage_error(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    result = run("demo", "-o", str(path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Invalid value for '--output'" in result.stderr
 
 
-@pytest.mark.parametrize("value", ["fast", "inf"])
-def test_a_value_that_is_no_number_in_range_is_a_usage_error(value: str) -> None:
-    result = run("demo", "--write", "rate", value)
-    assert result.exit_code == 2
-    assert "Invalid value for '--write'" in result.stderr
+def test_an_output_folder_that_cannot_be_made_is_reported_by_its_message_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    result = run("demo", "--output", str(tmp_path / "file" / "folder"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert re.fullmatch(r"Error: Could not open file '.*folder': Not a directory\n", result.stderr)
 
 
 def test_an_error_that_is_not_of_stagecache_is_not_hidden() -> None:
@@ -110,29 +108,25 @@ def test_an_output_that_cannot_be_written_is_reported_by_its_message_alone() -> 
     assert result.stderr == "Error: the output: No space left on device\n"
 
 
-def test_python_m_stagecache_demo_prints_plain_text_when_piped() -> None:
-    result = python("-m", "stagecache", "demo")
+def test_python_m_stagecache_demo_prints_plain_text_when_piped(tmp_path: Path) -> None:
+    args = ("demo", "--frames", "12", "--no-pictures", "-o", str(tmp_path))
+    result = python("-m", "stagecache", *args)
     assert result.returncode == 0
     assert result.stderr == ""
     assert "\x1b" not in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
-    assert result.stdout == run("demo").output
+    assert [path.name for path in tmp_path.iterdir()] == ["four_bar.html"]
 
 
-def test_demo_loads_no_large_library_but_those_that_its_model_needs() -> None:
-    """A System loads networkx where entries of one subsystem depend on those of another."""
+def test_demo_without_pictures_does_not_load_matplotlib(tmp_path: Path) -> None:
     result = python(
         "-c",
         "import sys\n"
         "from stagecache.cli import main\n"
-        "from stagecache.demo.pendulum import Anchor, Pendulum, System\n"
-        "pendulum = Pendulum()\n"
-        "System(pendulum, anchor=Anchor(pendulum)).realize_topology()\n"
-        "needed = set(sys.modules)\n"
-        "main(['demo'], standalone_mode=False)\n"
-        "large = {'matplotlib', 'networkx', 'pydrake', 'scipy'}\n"
-        "print(sorted(large & sys.modules.keys() - needed), 'matplotlib' in needed)",
+        f"args = ['demo', '--frames', '12', '--no-pictures', '-o', {str(tmp_path)!r}]\n"
+        "main(args, standalone_mode=False)\n"
+        "print(sorted({'matplotlib', 'pydrake', 'PIL'} & sys.modules.keys()))",
     )
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("1. The model")
-    assert result.stdout.endswith("\n[] False\n")
+    assert result.stdout.startswith("1. Assemble")
+    assert result.stdout.endswith("\n[]\n")

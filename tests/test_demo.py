@@ -1,367 +1,350 @@
-"""What the demonstration says is what its model implies."""
+"""What the demonstration says and writes is what its model implies."""
 
-import math
 import re
-from io import BytesIO, StringIO, TextIOWrapper
+import runpy
+import sys
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from click import FileError
 from rich.console import Console
 
 import stagecache.demo
+from stagecache import Assembler, QValue
+from stagecache.demo.four_bar import (
+    ACCURACY,
+    COUPLER,
+    COUPLER_POINT,
+    CRANK,
+    GROUND,
+    POOR_START,
+    ROCKER,
+    closed_form,
+    system,
+)
+from stagecache.demo.pictures import MOST_FRAMES, curve_of, plotted
 from stagecache.demo.screen import show
-from stagecache.demo.steps import Demonstration, Model, Step, build_model, demonstrate
-from stagecache.errors import DerivedNodeError, OutOfRangeError, UnknownItemError
-from stagecache.state import AbstractHandle, CacheEntry, Stage
+from stagecache.demo.turn import Demonstration, demonstrate, drive, gauge_of
+from stagecache.multibody import MultibodySystem
+from stagecache.study.drawing import matplotlib_module
+from stagecache.views import GraphView
 
-VARIABLES = [variable.name for variable in build_model().variables]
-EXAMPLE = Path(__file__).parents[1] / "examples" / "pendulum.py"
-
-
-def demonstration(name: str = "angle", value: float = 0.3) -> tuple[Model, Demonstration]:
-    model = build_model()
-    return model, demonstrate(model, name, value)
-
-
-def names(items: Any) -> list[str]:
-    return [str(item) for item in items]
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FRAMES = 36
+FEWEST = 12
+FILES = ["four_bar.gif", "four_bar.html", "four_bar.png"]
+WITHOUT_MATPLOTLIB = dict.fromkeys(["matplotlib", "matplotlib.pyplot", "matplotlib.figure"])
 
 
-def upstream(model: Model, entry: CacheEntry[Any]) -> set[AbstractHandle]:
-    above = entry.prerequisites(model.system.default_state)
-    entries = [node for node in above if isinstance(node, CacheEntry)]
-    return {*above}.union(*(upstream(model, node) for node in entries))
-
-
-def stale_after_a_write(model: Model, name: str) -> set[str]:
-    """By what is declared: what names the variable, or a stage that a write of it makes stale."""
-    ((stage, variable),) = [
-        (stage, v) for part in model.parts for v, stage in part.stages.items() if v.name == name
-    ]
-    return {
-        str(entry)
-        for entry in model.entries
-        if variable in upstream(model, entry)
-        or any(
-            model.named_stages.get(node, Stage.EMPTY) >= stage
-            for node in {entry, *upstream(model, entry)}
-        )
-    }
+@pytest.fixture(scope="module")
+def found() -> Demonstration:
+    return demonstrate(FRAMES, progress=False)
 
 
 def printed(
-    width: int = 80, name: str = "angle", value: float = 0.3, *, terminal: bool = False
+    folder: Path,
+    width: int = 80,
+    frames: int = FEWEST,
+    *,
+    has_pictures: bool = False,
+    terminal: bool = False,
 ) -> str:
     file = StringIO()
-    color = "standard" if terminal else "auto"
     console = Console(
         file=file,
         width=width,
         force_terminal=terminal,
-        color_system=color,  # type: ignore[arg-type]  # a str is not taken for its Literal
+        color_system="standard" if terminal else "auto",
         highlight=False,
         _environ={},
     )
-    show(console, name, value)
+    show(console, frames, folder, has_pictures=has_pictures)
     return file.getvalue()
 
 
-def sections(text: str) -> list[str]:
-    return re.split(r"^(?=\d\. |Next: )", text, flags=re.M)[1:]
+def table(text: str, heading: str) -> list[list[str]]:
+    """The cells of the table whose first column is called so."""
+    (block,) = re.findall(rf"^{heading} .*\n((?:.+\n)+)", text, re.M)
+    return [re.split(r" {2,}", line.strip()) for line in block.splitlines()]
 
 
-# ---------------------------------------------------------------------- what is done
+def turned(angle: float | np.ndarray) -> np.ndarray:
+    """A unit vector in the plane, as a complex number."""
+    return np.exp(1j * np.asarray(angle))
+
+
+# ---------------------------------------------------------------------- the model
 
 
 def test_show_is_what_the_command_imports() -> None:
     assert stagecache.demo.show is show
 
 
-def test_the_model_is_the_example_itself() -> None:
+@pytest.mark.parametrize("name", ["four_bar.py", "pendulum.py"])
+def test_the_models_are_the_examples_themselves(name: str) -> None:
     assert stagecache.demo.__file__ is not None
-    shown = Path(stagecache.demo.__file__).with_name("pendulum.py")
-    assert shown.read_text(encoding="utf-8") == EXAMPLE.read_text(encoding="utf-8")
+    shown = Path(stagecache.demo.__file__).with_name(name)
+    assert shown.read_text(encoding="utf-8") == (EXAMPLES / name).read_text(encoding="utf-8")
 
 
-def test_what_is_read_are_the_entries_on_which_no_other_depends() -> None:
-    model = build_model()
-    state = model.system.realize_topology()
-    assert set(model.read) == {entry for entry in model.entries if not entry.dependents(state)}
+def test_the_closed_form_closes_the_loop_with_the_coupler_above() -> None:
+    crank = np.linspace(-7.0, 7.0, 500)
+    coupler, rocker = closed_form(crank)
+    joint = CRANK * turned(crank) + COUPLER * turned(coupler)
+    assert np.abs(joint - GROUND - ROCKER * turned(rocker)).max() < 1e-12
+    middle = (CRANK * turned(crank) + GROUND) / 2
+    across = (joint - middle) * (GROUND - CRANK * turned(crank)).conj()
+    assert across.imag.min() > 0.0
 
 
-def test_realizing_computes_nothing_and_makes_all_entries_readable() -> None:
-    _, steps = demonstration()
-    assert steps.realize.computed == ()
-    assert steps.realize.realized == tuple(Stage)[Stage.INSTANCE : Stage.VELOCITY + 1]
-    assert steps.realize.stage == Stage.VELOCITY
+# ---------------------------------------------------------------------- what is done
 
 
-def test_the_first_read_of_the_torque_computes_the_tip_before_it() -> None:
-    _, steps = demonstration()
-    computed = names(steps.first[0].computed)
-    assert computed == ["pendulum.tip", "pendulum.weight", "anchor.torque"]
+def test_the_start_is_poor_and_its_error_is_the_gap_of_the_loop(found: Demonstration) -> None:
+    directions = turned(np.cumsum(POOR_START))
+    gap = directions @ [CRANK, COUPLER, ROCKER] - GROUND
+    assert found.poor_error == pytest.approx(max(abs(gap.real), abs(gap.imag)))
+    assert found.poor_error > 1.0
+    assert found.assembled.error_norm <= found.tolerance == pytest.approx(ACCURACY / 10)
 
 
-def test_the_first_reads_compute_each_entry_once_and_after_its_prerequisites() -> None:
-    model, steps = demonstration()
-    computed = [entry for step in steps.first for entry in step.computed]
-    assert sorted(names(computed)) == sorted(names(model.entries))
-    for x, entry in enumerate(computed):
-        assert upstream(model, entry) & set(model.entries) <= set(computed[:x])
-    assert {steps.first[-1].versions[entry] for entry in computed} == {1}
-
-
-def test_the_second_reads_compute_nothing_and_give_the_same() -> None:
-    _, steps = demonstration()
-    assert [step.computed for step in steps.second] == [(), ()]
-    assert [step.result for step in steps.second] == [step.result for step in steps.first]
-    assert steps.second[-1].versions == steps.first[-1].versions
-
-
-@pytest.mark.parametrize("name", VARIABLES)
-def test_a_write_makes_stale_what_depends_on_it_and_the_rest_computes_just_that(name: str) -> None:
-    model, steps = demonstration(name, 0.7)
-    before, write, last = steps.second[-1], steps.write, steps.last[-1]
-    stale = stale_after_a_write(model, name)
-    assert set(names(before.values.keys() - write.values.keys())) == stale
-    computed = [e for step in (write, *steps.climb, *steps.last) for e in step.computed]
-    assert sorted(names(computed)) == sorted(stale)
-    raised = {str(h) for h, version in before.versions.items() if last.versions[h] > version}
-    assert raised == stale | {f"pendulum.{name}"}
-
-
-@pytest.mark.parametrize("name", VARIABLES)
-def test_a_write_falls_back_below_its_stage_and_the_rest_is_realized_again(name: str) -> None:
-    model, steps = demonstration(name, 0.7)
-    (stage,) = {s for part in model.parts for v, s in part.stages.items() if v.name == name}
-    assert steps.write.stage == stage.prev()
-    realized = [s for step in steps.climb for s in step.realized]
-    assert realized == list(tuple(Stage)[stage : Stage.ACCELERATION + 1])
-    assert [step.stage for step in steps.climb] == realized
-
-
-def test_writing_the_angle_keeps_the_weight_and_acceleration_computes_the_tip() -> None:
-    _, steps = demonstration()
-    assert names(v for v in steps.write.values if isinstance(v, CacheEntry)) == ["pendulum.weight"]
-    assert names(steps.climb[-1].computed) == ["pendulum.tip"]
-    assert names(steps.last[0].computed) == ["anchor.torque"]
-
-
-@pytest.mark.parametrize("name", VARIABLES)
-def test_the_numbers_are_those_of_a_pendulum(name: str) -> None:
-    model, steps = demonstration(name, 0.7)
-    last = {str(handle): value for handle, value in steps.last[-1].values.items()}
-    length, mass, gravity, angle, rate = (
-        float(str(last[f"pendulum.{v}"])) for v in ("length", "mass", "gravity", "angle", "rate")
-    )
-    assert last[f"pendulum.{name}"] == 0.7
-    expected = {
-        "pendulum.tip": [length * math.sin(angle), -length * math.cos(angle)],
-        "pendulum.weight": mass * gravity,
-        "pendulum.kinetic_energy": mass * (length * rate) ** 2 / 2,
-        "anchor.torque": -mass * gravity * length * math.sin(angle),
-    }
-    assert sorted(expected) == sorted(names(model.entries))
-    for entry, value in expected.items():
-        assert last[entry] == pytest.approx(value, rel=1e-12)
-    assert steps.udot.result == pytest.approx([-gravity / length * math.sin(angle)], rel=1e-12)
-
-
-# ---------------------------------------------------------------------- what is refused
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "error"),
-    [
-        ("x", 1.0, UnknownItemError),
-        ("pendulum", 1.0, UnknownItemError),
-        ("", 1.0, UnknownItemError),
-        ("tip", 1.0, DerivedNodeError),
-        ("torque", 1.0, DerivedNodeError),
-        ("length", 0.0, OutOfRangeError),
-        ("mass", 0.0, OutOfRangeError),
-        ("length", 1e-200, OutOfRangeError),
-    ],
-)
-def test_what_cannot_be_written_is_refused_before_anything_is_printed(
-    name: str, value: float, error: type[Exception]
+def test_each_frame_is_closed_by_geometry_that_knows_nothing_of_bodies(
+    found: Demonstration,
 ) -> None:
-    file = StringIO()
-    with pytest.raises(error):
-        show(Console(file=file), name, value)
-    assert file.getvalue() == ""
+    assert found.turn.q.shape == (FRAMES + 1, 3)
+    directions = turned(np.cumsum(found.turn.q, axis=1))
+    gaps = directions @ [CRANK, COUPLER, ROCKER] - GROUND
+    assert np.abs(gaps).max() <= 1.5 * found.tolerance  # the norm is of the larger component
+    expected = np.maximum(np.abs(gaps.real), np.abs(gaps.imag))
+    assert found.turn.error_norms == pytest.approx(expected, abs=1e-13)
+    place = CRANK * directions[:, 0] + complex(*COUPLER_POINT[:2]) * directions[:, 1]
+    shown = np.column_stack([place.real, place.imag, np.zeros(FRAMES + 1)])
+    assert found.turn.points == pytest.approx(shown, abs=1e-12)
 
 
-def test_a_refusal_names_the_thing_and_a_cure() -> None:
-    model = build_model()
-    with pytest.raises(UnknownItemError, match=r"(?s)pendulum, anchor.*'rates'.*mean 'rate'"):
-        demonstrate(model, "rates", 1.0)
-    with pytest.raises(DerivedNodeError, match=r"(?s)anchor\.torque.*one of length, mass"):
-        demonstrate(model, "torque", 1.0)
-    with pytest.raises(OutOfRangeError, match=r"(?s)pendulum\.length.*Acceleration.*length 1\.0"):
-        demonstrate(model, "length", 0.0)
+def test_the_crank_makes_a_full_turn_in_equal_steps_and_ends_where_it_began(
+    found: Demonstration,
+) -> None:
+    steps = np.linspace(0.0, 2.0 * np.pi, FRAMES + 1)
+    assert found.turn.angles[:, 0] == pytest.approx(steps, abs=1e-6)
+    assert found.turn.angles[-1, 1:] == pytest.approx(found.turn.angles[0, 1:], abs=1e-6)
+    assert np.ptp(found.turn.angles[:, 2]) > 1.0  # the rocker has moved
+
+
+def test_the_difference_that_is_told_is_that_of_all_frames(found: Demonstration) -> None:
+    coupler, rocker = closed_form(found.turn.angles[:, 0])
+    gaps = turned(found.turn.angles[:, 1:]) - turned(np.column_stack([coupler, rocker]))
+    assert found.turn.difference == pytest.approx(np.abs(gaps).max(), rel=1e-3, abs=1e-14)
+    assert found.turn.difference < 1e-6
+
+
+@pytest.mark.parametrize("frames", [FEWEST, 13, 17])
+def test_a_turn_in_few_frames_stays_on_the_same_branch(frames: int) -> None:
+    found = demonstrate(frames, progress=False)
+    assert found.num_frames == frames
+    assert found.turn.difference < 1e-5
+
+
+def versions(graph: GraphView) -> dict[str, int]:
+    return {n.path: n.version for n in graph if n.kind == "entry" and n.version is not None}
+
+
+def test_what_is_counted_is_by_how_much_versions_rise_without_a_trace(
+    found: Demonstration,
+) -> None:
+    model = system()
+    gauge = gauge_of(model)
+    state = model.realize_topology().copy()
+    state.q = found.turn.q[0]
+    assembler = Assembler(model, accuracy=ACCURACY)
+    crank = assembler.add_goal(QValue(gauge.bars[0], 0, 0.0, "crank"))
+    assembler.set_internal_state(state)
+    assembler.calc_current_error_norm()
+    internal = assembler.internal_state
+    gauge.angles(internal), gauge.point(internal)
+    before = versions(internal.graph)
+    drive(assembler, crank, FRAMES, lambda _: None)
+    after = versions(internal.graph)
+    rose = {path: after[path] - before[path] for path in after if after[path] > before[path]}
+    counted = {
+        # A pose that comes out equal keeps its version: it is an entry with early cutoff.
+        row.entry: row.computed - (row.unchanged if row.entry.startswith("matter.pose") else 0)
+        for row in found.summary.rows
+        if row.computed
+    }
+    assert counted == rose
+    assert counted["gauge.point"] == counted["gauge.angles"] == FRAMES
+
+
+def test_each_entry_was_computed_or_kept_or_read_by_nobody(found: Demonstration) -> None:
+    computed = {row.entry for row in found.summary.rows if row.computed}
+    kept, unread = map(set, found.not_computed)
+    assert computed | kept | unread == {n.path for n in found.graph if n.kind == "entry"}
+    assert len(computed) + len(kept) + len(unread) == len(computed | kept | unread)
+    assert {"matter.tree_poses", "pivot.error", "pivot.jacobian", "gauge.point"} <= computed
+    assert "matter.driven_joints" in kept
+    assert {f"matter.velocity[{i}]" for i in range(4)} | {"pivot.error_rate"} <= unread
 
 
 # ---------------------------------------------------------------------- what is printed
 
 
-def test_every_declared_item_and_hook_is_listed_with_its_subsystem() -> None:
-    model, steps = demonstration()
-    listed = sections(printed())[0].split("Below")[0]
-    for part in model.parts:
-        assert f"   {part.subsystem.name}  " in listed
-        for variable, stage in part.stages.items():
-            assert re.search(
-                rf"variables of {stage} .*\b{variable.name} = {steps.start.values[variable]:g}\b",
-                listed,
-            )
-        for name in (*names(e.name for e in part.entries), *part.hooks.values()):
-            assert re.search(rf"\b{name}\b", listed)
-    assert [part.hooks for part in model.parts] == [
-        {Stage.VELOCITY: "realize_velocity", Stage.ACCELERATION: "realize_acceleration"},
-        {},
-    ]
+def test_the_angles_that_are_printed_are_those_of_the_closed_form(tmp_path: Path) -> None:
+    rows = np.array(table(printed(tmp_path, frames=24), "frame"), float)
+    assert rows[:, 0].tolist() == list(range(0, 25, 3))
+    assert rows[:, 1] == pytest.approx(rows[:, 0] * 15.0)
+    exact = np.degrees(closed_form(np.radians(rows[:, 1]))).T
+    assert rows[:, 2:4] == pytest.approx(exact, abs=0.006)
+    assert (rows[:, 4] <= ACCURACY / 10).all()
 
 
-@pytest.mark.parametrize("section", [0, 3])
-def test_every_entry_is_drawn_above_what_it_depends_on(section: int) -> None:
-    model, _ = demonstration()
-    path: list[str] = []
-    edges: list[tuple[str, str]] = []
-    drawn = r"^ {3}([ │├└─]*)((?:stage )?[\w.]+)(?: = \S+)?(?:  [\w ]+)?$"
-    for guides, name in re.findall(drawn, sections(printed())[section], re.M):
-        path = [*path[: len(guides) // 4], name]
-        edges += [(path[-2], name)] if len(path) > 1 else []
-    state = model.system.default_state
-    declared = [(str(e), str(above)) for e in model.entries for above in e.prerequisites(state)]
-    declared += [(str(e), f"stage {stage}") for e, stage in model.named_stages.items()]
-    assert ("pendulum.kinetic_energy", "stage Velocity") in edges
-    assert sorted(edges) == sorted(declared)
+def test_the_statistics_that_are_printed_are_those_of_the_trace(tmp_path: Path) -> None:
+    text = printed(tmp_path, frames=FRAMES)
+    found = demonstrate(FRAMES, progress=False)
+    *rows, total = [(path, float(c), float(h)) for path, c, h, _ in table(text, "entry")]
+    expected = {r.entry: (r.computed / FRAMES, r.hits / FRAMES) for r in found.summary.rows}
+    assert {path for path, *_ in rows} == expected.keys()
+    for path, computed, hits in rows:
+        assert (computed, hits) == pytest.approx(expected[path], abs=0.006)
+    both = found.summary.computed / FRAMES, found.summary.hits / FRAMES
+    assert total[1:] == pytest.approx(both, abs=0.006)
+    counts = f"{found.summary.computed:,} computations and {found.summary.hits:,} hits"
+    assert f"{FRAMES} frames: {counts}" in text
 
 
-@pytest.mark.parametrize("name", VARIABLES)
-def test_the_drawing_after_the_write_says_what_is_valid_written_and_realized(name: str) -> None:
-    model, steps = demonstration(name, 0.7)
-    drawing = sections(printed(name=name, value=0.7))[3]
-    for entry in model.entries:
-        word = "valid" if entry in steps.write.values else "STALE"
-        assert re.search(rf"{re.escape(str(entry))}  {word}$", drawing, re.M)
-    state = model.system.realize_topology()
-    is_drawn = any(v.name == name for e in model.entries for v in e.prerequisites(state))
-    drawn = [f"pendulum.{name}"] if is_drawn else []
-    assert re.findall(r"(\S+) = 0\.7  written$", drawing, re.M) == drawn
-    assert re.findall(r"stage Velocity  (.+)$", drawing, re.M) == ["not realized"]
+def test_what_no_frame_has_computed_is_listed_with_the_items_of_a_family_in_one(
+    tmp_path: Path,
+) -> None:
+    words = " ".join(printed(tmp_path).split())
+    assert "matter.velocity[0, 1, 2, 3], " in words
+    listed = re.findall(r"(?:has changed|has read them): ([^:]+?)\.(?: Nor| 4\.)", words)
+    names = [name for names in listed for name in re.split(r", (?!\d)", names)]
+    paths: list[str] = []
+    for name in names:
+        stem, _, items = name.rstrip("]").partition("[")
+        paths += [f"{stem}[{item}]" for item in items.split(", ")] if items else [stem]
+    kept, unread = demonstrate(FEWEST, progress=False).not_computed
+    assert sorted(paths) == sorted((*kept, *unread))
 
 
-def said(step: Step) -> str:
-    result = step.result
-    value = f"{result:.4g}" if isinstance(result, float) else ""
-    return f">>> {step.command} {value} computed: {', '.join(names(step.computed)) or 'nothing'}"
+@pytest.mark.parametrize("width", [80, 200])
+def test_no_line_is_longer_than_80_columns(width: int, tmp_path: Path) -> None:
+    lines = printed(tmp_path, width).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "[deg]" in "".join(lines)
 
 
-@pytest.mark.parametrize("name", VARIABLES)
-def test_the_commands_results_and_lists_that_are_printed_are_those_observed(name: str) -> None:
-    model, steps = demonstration(name, 0.7)
-    _, realize, again, write, climb, last, _ = (
-        " ".join(section.split()) for section in sections(printed(name=name, value=0.7))
-    )
-    first = " ".join(map(said, steps.first))
-    assert realize.endswith(
-        f">>> {steps.realize.command} realized: {', '.join(names(steps.realize.realized))} "
-        f"called: pendulum.realize_velocity computed: nothing {first}"
-    )
-    assert again.endswith(" ".join(map(said, steps.second)))
-    stale = [str(e) for e in model.entries if e not in steps.write.values]
-    kept = [str(e) for e in model.entries if e in steps.write.values]
-    assert f">>> pendulum.{name}.set(state, 0.7) the State was at: Velocity" in write
-    assert f"it fell back to: {steps.write.stage} " in write
-    assert write.endswith(f"stale: {', '.join(stale)} still valid: {', '.join(kept) or 'nothing'}")
-    hooks = {s: f"{p.subsystem.name}.{hook}" for p in model.parts for s, hook in p.hooks.items()}
-    rows = [
-        f"{step.stage} {hooks.get(step.stage, 'nothing')} "
-        f"{', '.join(names(step.computed)) or 'nothing'}"
-        for step in steps.climb
-    ]
-    assert isinstance(steps.udot.result, np.ndarray)
-    udot = f">>> state.udot [{steps.udot.result[0]:.4g}]"
-    assert climb.endswith(" ".join(["realized called computed", *rows, udot]))
-    assert " ".join(map(said, steps.last)) in last
-
-
-@pytest.mark.parametrize("name", VARIABLES)
-def test_the_table_at_the_end_says_what_was_kept_and_what_has_a_new_version(name: str) -> None:
-    model, _ = demonstration(name, 0.7)
-    table = sections(printed(name=name, value=0.7))[5].split("\n\n")[1]
-    rows = [re.split(r" {2,}", line.strip()) for line in table.splitlines()]
-    stale = stale_after_a_write(model, name)
-    assert [(row[0], row[-1]) for row in rows] == [
-        ("entry", "version"),
-        *((str(e), "1 -> 2" if str(e) in stale else "1, kept") for e in model.entries),
-    ]
-    assert [row for row in rows if row[-1] == "1, kept" and row[1] != row[2]] == []
-
-
-def test_commands_that_are_printed_can_be_run_and_give_what_is_printed() -> None:
-    """The drawing and the lists are left out: what stands under a command is its result."""
-    text = printed()
-    model = build_model()
-    scope: dict[str, Any] = {p.subsystem.name: p.subsystem for p in model.parts}
-    scope |= {"system": model.system, "Stage": Stage, "state": model.system.realize_topology()}
-    scope["state"] = scope["state"].copy()
-    run = 0
-    for block in re.split(r"^ {3}>>> ", text, flags=re.M)[1:]:
-        first, *lines = block.splitlines()
-        more = [line for line in lines if line.startswith("   ... ")]
-        if more:
-            exec("\n".join([first, *(line.removeprefix("   ... ") for line in more)]), scope)
-            continue
-        result = eval(first, scope)
-        run += 1
-        if result is not None:
-            shown = np.array(re.findall(r"[-\d.e]+", lines[0]), dtype=float)
-            assert shown == pytest.approx(np.atleast_1d(result), rel=1e-3, abs=1e-12)
-    assert run == len(re.findall(">>>", text)) - 1
-
-
-@pytest.mark.parametrize("width", [40, 80, 200])
-@pytest.mark.parametrize("name", VARIABLES)
-def test_no_line_is_wider_than_the_terminal_or_80_columns(width: int, name: str) -> None:
-    lines = printed(width, name).splitlines()
-    assert max(map(len, lines)) <= min(width, 80)
-    assert [line for line in lines if line != line.rstrip()] == []
-
-
-def test_nothing_is_cut_off_on_a_narrow_terminal() -> None:
+def test_a_narrow_terminal_cuts_nothing_off(tmp_path: Path) -> None:
     def letters(text: str) -> list[str]:
-        return sorted(re.sub(r"[\s│├└─]", "", text))
+        return sorted(re.sub(r"\s|[\d.]+ [mµn]?s |e-\d\d|\d+%", "", text))
 
-    assert letters(printed(40)) == letters(printed(80))
-
-
-def test_no_number_is_printed_as_minus_zero() -> None:
-    assert not re.search(r"(?<![\w.])-0(?![\w.])", printed(name="angle", value=0.0))
+    narrow, wide = printed(tmp_path, 40), printed(tmp_path, 80)
+    assert re.sub(r"\d", "", "".join(letters(narrow))) == re.sub(r"\d", "", "".join(letters(wide)))
 
 
-def test_sections_are_numbered_and_end_with_a_blank_line() -> None:
-    *numbered, last = sections(printed())
-    assert [section.split(".")[0] for section in numbered] == ["1", "2", "3", "4", "5", "6"]
-    assert all(re.search(r"\S\n\n\Z", section) for section in numbered)
-    assert last.startswith("Next: ")
+def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
+    assert "\x1b" not in printed(tmp_path)
+    assert "\x1b[1m1. Assemble" in printed(tmp_path, terminal=True)
 
 
-def test_colours_are_for_terminals_only_and_the_text_is_the_same() -> None:
-    plain = printed()
-    coloured = printed(terminal=True)
-    assert "\x1b" not in plain
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+def test_no_number_is_printed_as_minus_zero(tmp_path: Path) -> None:
+    assert not re.search(r"(?<![\w.])-0(\.0+)?(?![\w.])", printed(tmp_path))
 
 
-def test_a_terminal_without_unicode_gets_ascii() -> None:
-    bytes_written = BytesIO()
-    file = TextIOWrapper(bytes_written, encoding="ascii")
-    show(Console(file=file, width=80), "angle", 0.3)
-    file.flush()
-    assert "+-- pendulum.angle = 0.3  written" in bytes_written.getvalue().decode("ascii")
+# ---------------------------------------------------------------------- what is written
+
+
+def test_the_page_has_the_graph_with_values_and_costs(tmp_path: Path) -> None:
+    text = printed(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["four_bar.html"]
+    assert "four_bar.html " in text
+    assert "matplotlib" not in text
+    page = (tmp_path / "four_bar.html").read_text(encoding="utf-8")
+    (data,) = re.findall(r'<script[^>]*id="graph"[^>]*>(.*?)</script>', page, re.S)
+    view = GraphView.from_json(data)
+    assert view["gauge.point"].seconds is not None
+    assert view["gauge.point"].hit_rate == 0.0
+    summary = demonstrate(FEWEST, progress=False).summary
+    for path in ("matter.tree_poses", "matter.axes", "matter.pose[3]"):
+        assert view[path].hit_rate == pytest.approx(summary[path].hit_rate)
+    assert view["matter.velocity[1]"].seconds is None
+    assert "[0.5" in view["gauge.point"].value
+
+
+def test_with_matplotlib_a_plot_and_an_animation_are_written_and_said_so(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is in the extra: pip install '.[viz]'")
+    folder = tmp_path / "new" / "folder"
+    text = printed(folder, has_pictures=True)
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert sorted(name for name, _ in table(text, "file")) == FILES
+    assert (folder / "four_bar.png").read_bytes()[:4] == b"\x89PNG"
+    image = pytest.importorskip("PIL.Image").open(folder / "four_bar.gif")
+    assert image.n_frames == FEWEST <= MOST_FRAMES
+    image.close()
+
+
+def test_without_matplotlib_the_page_is_written_and_a_line_says_what_to_install(
+    tmp_path: Path,
+) -> None:
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):
+        text = printed(tmp_path, has_pictures=True)
+    assert "No plot, no animation without matplotlib: pip install 'stagecache[viz]'\n" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["four_bar.html"]
+
+
+def test_a_folder_that_cannot_be_made_is_named_before_anything_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match="Not a directory") as caught:
+        printed(tmp_path / "file" / "folder")
+    assert caught.value.filename.endswith("folder")
+
+
+@pytest.mark.parametrize("name", ["four_bar.html", "four_bar.png"])
+def test_a_file_that_cannot_be_written_is_named(name: str, tmp_path: Path) -> None:
+    if name != "four_bar.html":
+        pytest.importorskip("matplotlib", reason="matplotlib is in the extra: pip install '.[viz]'")
+    (tmp_path / name).mkdir()
+    with pytest.raises(FileError) as caught:
+        printed(tmp_path, has_pictures=True)
+    assert caught.value.filename.endswith(name)
+
+
+def test_the_plot_shows_the_bars_the_curve_and_the_angles(found: Demonstration) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is in the extra: pip install '.[viz]'")
+    _, axes = plotted(found).axes
+    rocker, coupler, *_ = axes.get_lines()
+    exact = np.degrees(closed_form(found.turn.angles[:, 0]))
+    assert coupler.get_ydata() == pytest.approx(exact[0], abs=1e-4)
+    assert rocker.get_ydata() == pytest.approx(exact[1], abs=1e-4)
+    assert matplotlib_module("pyplot", "test").get_fignums() == []  # nothing is left open
+
+
+def test_the_curve_of_many_points_goes_from_the_first_to_the_last_in_fewer_steps() -> None:
+    points = np.linspace([0.0, 0.0, 0.0], [1.0, 2.0, 0.0], 1001)
+    lines = curve_of(points)
+    assert len(lines) == 360
+    assert len(curve_of(points[:10])) == 9
+    ends = np.array([[line.point1, line.point2] for line in lines])
+    assert ends[0, 0].tolist() == [0.0, 0.0, 0.0]
+    assert ends[-1, 1].tolist() == [1.0, 2.0, 0.0]
+    assert (ends[1:, 0] == ends[:-1, 1]).all()
+
+
+# ---------------------------------------------------------------------- the example
+
+
+def test_the_example_assembles_and_drives_the_linkage(capsys: pytest.CaptureFixture[str]) -> None:
+    example = runpy.run_path(str(EXAMPLES / "four_bar.py"), run_name="__main__")
+    text = capsys.readouterr().out
+    assert isinstance(example["system"](), MultibodySystem)
+    assert re.search(r"error norm of the start: 1\.43 m\nassembled: goal .*Gauss-Newton", text)
+    rows = np.array(re.findall(r"\[ ?([\d.]+) +([\d.]+) +([\d.]+) *\] degrees", text), float)
+    assert rows[:, 0].tolist() == [60.0, 120.0, 180.0, 240.0, 300.0, 360.0]
+    exact = np.degrees(closed_form(np.radians(rows[:, 0]))).T
+    assert rows[:, 1:] == pytest.approx(exact, abs=0.006)
+    (difference,) = re.findall(r"closed form: (\S+) rad", text)
+    assert 0.0 <= float(difference) < 1e-6
+    assert re.search(r"\n +361  assembly steps\n", text)

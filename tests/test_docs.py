@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stagecache
-from stagecache import errors
+from stagecache import errors, multibody
 from tests.oracle.findings import FINDINGS
 from tests.oracle.model import Model
 from tests.oracle.quirks import ALL, NONE, Quirk
@@ -22,7 +22,7 @@ ERRORS = [c for c in vars(errors).values() if isinstance(c, type) and c is not o
 
 
 @pytest.mark.skipif(
-    any(find_spec(module) is None for module in ("furo", "myst_parser", "sphinx")),
+    any(find_spec(module) is None for module in ("furo", "matplotlib", "myst_parser", "sphinx")),
     reason="needs the extra docs: pip install '.[docs]'",
 )
 def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_path: Path) -> None:
@@ -38,6 +38,7 @@ def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_p
     page = (html / "api.html").read_text(encoding="utf-8")
     public = [f"stagecache.{name}" for name in stagecache.__all__]
     public += [f"stagecache.errors.{error.__name__}" for error in ERRORS]
+    public += [f"stagecache.multibody.{name}" for name in multibody.__all__]
     assert [name for name in public if f'id="{name}"' not in page] == []
 
 

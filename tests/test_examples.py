@@ -12,6 +12,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.spatial.transform import Rotation
 
 from benchmarks.double_pendulum import bare, closed_form
 from stagecache import Stage
@@ -19,6 +20,7 @@ from stagecache.cli import main
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.name != "__init__.py")
+WITHOUT_MATPLOTLIB = dict.fromkeys(["matplotlib", "matplotlib.pyplot", "matplotlib.figure"])
 NUMBER = r"-?\d+(?:\.\d*)?(?:e-?\d+)?"
 
 
@@ -169,6 +171,57 @@ def test_the_ball_bounces_when_it_should_and_comes_to_rest(
     assert numbers(text, "at first,") == pytest.approx([9.81 * 0.8 ** (2 * bounces)], abs=1e-3)
 
 
+def test_the_robot_arm_is_where_its_joints_place_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):  # it takes a while to draw
+        text = output("robot_arm", capsys, str(tmp_path))
+    turns = [Rotation.from_rotvec(v) for v in tool_turns()]
+    arms = [(0, 0, 0.2), (0.06, 0, 0.2), (0, 0, 0.45), (0.25, 0, 0), (0.2, 0, 0), (0.08, 0, 0)]
+    place, turned = np.zeros(3), Rotation.identity()
+    for name, arm, turn in zip(
+        ["turret", "upper arm", "forearm", "wrist", "hand", "flange"], arms, turns, strict=True
+    ):
+        place = place + turned.apply(arm)
+        turned = turned * turn
+        assert numbers(text, f"{name} at") == pytest.approx(place, abs=1e-4)
+    assert numbers(text, "tool at") == pytest.approx(place + turned.apply([0.12, 0, 0]), abs=1e-4)
+    assert numbers(text, "pointing along") == pytest.approx(turned.apply([1, 0, 0]), abs=1e-4)
+    assert numbers(text, "difference to J u:")[0] < 1e-12
+
+
+def tool_turns() -> list[list[float]]:
+    """The angles that the robot arm has when it says where it is, along the axes of its joints."""
+    angles = [0.6, 0.3, 0.2, 0.5, -0.4, 0.2]
+    return [
+        [angle * (axis == name) for name in "xyz"]
+        for angle, axis in zip(angles, "zyyxyx", strict=True)
+    ]
+
+
+def test_a_write_to_a_joint_of_the_robot_arm_computes_what_is_outboard_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):
+        text = output("robot_arm", capsys, str(tmp_path))
+    found = re.findall(r"the q of the ([\w ]+): heights of (\d) of 6 links\n", text)
+    names = ["turret", "upper arm", "forearm", "wrist", "hand", "flange"]
+    assert found == list(zip(names, "654321", strict=True))
+    (computed,) = re.findall(r"all u: nothing but (.*)\n", text)
+    assert computed.split(", ") == ["matter.tree_motions", "matter.velocity[6]"]
+
+
+def test_the_robot_arm_leaves_its_pictures_where_it_is_told_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is in the extra: pip install '.[viz]'")
+    text = output("robot_arm", capsys, str(tmp_path))
+    assert "wrote robot_arm.gif\nwrote robot_arm.png\n" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["robot_arm.gif", "robot_arm.png"]
+    assert (tmp_path / "robot_arm.png").read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / "robot_arm.gif").read_bytes()[:4] == b"GIF8"
+
+
 @pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank"])
 def test_a_simulation_leaves_its_plot_where_it_is_told_to(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -180,12 +233,11 @@ def test_a_simulation_leaves_its_plot_where_it_is_told_to(
     assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank"])
-def test_a_simulation_without_matplotlib_says_which_extra_is_missing_and_goes_on(
+@pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank", "robot_arm"])
+def test_an_example_without_matplotlib_says_which_extra_is_missing_and_goes_on(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hidden = dict.fromkeys(["matplotlib", "matplotlib.pyplot", "matplotlib.figure"])
-    with patch.dict(sys.modules, hidden):
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):
         text = output(name, capsys, str(tmp_path))
     assert "stagecache[viz]" in text
     assert "wrote" not in text
@@ -219,3 +271,38 @@ def test_the_pendulum_on_a_rod_shows_the_force_and_what_projection_does(
     has_plot = "wrote pendulum_on_a_rod.png" in text
     assert has_plot == (find_spec("matplotlib") is not None)
     assert (tmp_path / "pendulum_on_a_rod.png").is_file() == has_plot
+
+
+def test_inverse_kinematics_meets_what_was_seen_but_for_its_noise(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):
+        text = output("inverse_kinematics", capsys, str(tmp_path))
+    assert "100 frames of 10 markers; 20 observations are missing\n" in text
+    assert "(60 angles are free)" in text
+    assert numbers(text, "at rest, RMS of a frame: mean")[0] > 100.0
+    (rms,) = numbers(text, "tracked, RMS of a frame: mean")
+    assert 0.0 < rms < 2.0
+    assert re.search(r"\n +100  assembly steps\n", text)
+    assert re.search(r"\n +1  initializations?\n", text)
+    assert re.search(r"goal .* at t = 0\.98: Gauss-Newton, \d+ iteration", text)
+    computed = dict(re.findall(r"\n +(\S+): (\d+) times", text))
+    assert computed.keys() == {"matter.tree_poses", "matter.axes"}
+    assert 1 <= int(computed["matter.axes"]) <= int(computed["matter.tree_poses"]) < 50
+    assert "stagecache[viz]" in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_film_of_the_chain_has_noise_of_2_mm_and_one_marker_is_hidden_for_a_while() -> None:
+    example = runpy.run_path(str(FOLDER / "inverse_kinematics.py"))
+    system = example["make_chain"]()
+    markers = example["add_markers"](system)
+    film = example["film"]
+    times, seen = film(system, markers)
+    with patch.dict(film.__globals__, NOISE=0.0):
+        exact = film(system, markers)[1]
+    assert times[[0, -1]].tolist() == pytest.approx([0.0, 0.99])
+    assert np.argwhere(np.isnan(seen[:, :, 0])).tolist() == [[i, 6] for i in range(40, 60)]
+    assert np.nanstd(seen - exact) == pytest.approx(0.002, rel=0.05)
+    rest = markers.current_positions(example["at_rest"](system))
+    assert np.linalg.norm(np.diff(rest, axis=0), axis=1).max() < 0.4  # it is folded

@@ -16,7 +16,7 @@ import stagecache
 SOURCES = Path(__file__).parents[1] / "src"
 
 # Each may import from itself and from those before it.
-LAYERS = ["errors", "views", "graph", "state", "system", "study", "multibody"]
+LAYERS = ["errors", "views", "graph", "state", "system", "study", "assembly", "multibody"]
 SEES_ALL = {
     *("testing", "cli", "cli_check", "cli_explain", "cli_graph", "cli_impact", "cli_investigate"),
     *("cli_output", "cli_profile", "cli_state", "loading", "demo", "__main__", "__init__"),
@@ -102,8 +102,8 @@ def test_each_public_name_has_one_home() -> None:
 
 def test_the_package_offers_what_its_packages_offer() -> None:
     packages = [
-        *(stagecache.graph, stagecache.state, stagecache.study, stagecache.system),
-        stagecache.views,
+        *(stagecache.assembly, stagecache.graph, stagecache.state, stagecache.study),
+        *(stagecache.system, stagecache.views),
     ]
     assert stagecache.__all__ == sorted(name for package in packages for name in package.__all__)
     assert set(stagecache.__all__) < set(dir(stagecache))
@@ -137,6 +137,18 @@ def test_what_is_imported_first_imports_no_large_library(first: str) -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout
     assert printed == "[]\nTime stagecache.state stagecache.errors\n"
+
+
+def test_multibody_is_there_without_being_imported_and_imports_nothing_large() -> None:
+    program = (
+        "import sys, stagecache\n"
+        "print('stagecache.multibody' in sys.modules, stagecache.multibody.Pin())\n"
+        "print(sorted({'matplotlib', 'scipy'} & sys.modules.keys()))\n"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
+    assert printed == "False Pin()\n[]\n"
 
 
 def test_types_are_shipped() -> None:

@@ -1,6 +1,8 @@
 """The rows of the tables, in groups that are measured together."""
 
+from benchmarks.rows.assembler import ASSEMBLER
 from benchmarks.rows.base import CUT_SHORT, Group, Row, Section
+from benchmarks.rows.multibody import MULTIBODY
 from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.simulate import SIMULATE
@@ -8,7 +10,9 @@ from benchmarks.rows.state import STATE
 from benchmarks.rows.table import SECTIONS
 
 __all__ = [
+    "ASSEMBLER",
     "CUT_SHORT",
+    "MULTIBODY",
     "PROJECTION",
     "REALIZE",
     "SECTIONS",

@@ -28,7 +28,7 @@ class Row:
     unit : Unit
     limits : sequence of AbstractLimit
     without : mapping of str to str
-        The peers that are left out, and why.
+        What is left out, of the peers or of what is beside, and why.
     beside : mapping of str to callable
         What else is measured for comparison, under that name: a function that builds its probe,
         or raises `NotInstalledError`.

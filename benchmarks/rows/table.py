@@ -3,9 +3,11 @@
 from typing import Final
 
 from benchmarks.peers import HOMES
+from benchmarks.rows.assembler import ASSEMBLER
 from benchmarks.rows.base import Section
 from benchmarks.rows.chains import CHAINS, LADDER, LONG_LADDERS
 from benchmarks.rows.footprint import FOOTPRINT
+from benchmarks.rows.multibody import MULTIBODY
 from benchmarks.rows.operations import READS, WRITES, WRITES_AND_READS
 from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
@@ -28,4 +30,4 @@ GRAPH: Final = Section(
     peers=tuple(HOMES),
 )
 
-SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION, SIMULATE)
+SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION, SIMULATE, MULTIBODY, ASSEMBLER)

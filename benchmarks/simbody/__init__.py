@@ -1,4 +1,4 @@
-"""Simbody's State in C++, beside which ours is measured: a program, and a probe that runs it."""
+"""Simbody in C++, beside which ours is measured: programs, and probes that run them."""
 
 from benchmarks.simbody.probe import SIMBODY, Simbody, simbody
 from benchmarks.simbody.program import version

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, final
 
 from benchmarks.probes import MANY, AbstractProbe
-from benchmarks.simbody.program import require_installed, run
+from benchmarks.simbody.program import STATE, require_installed, run
 
 SIMBODY: Final = "Simbody"
 """The head of its column."""
@@ -40,7 +40,7 @@ class Simbody(AbstractProbe):
         self.sample()
 
     def sample(self) -> float:
-        return float(run(self._workload, str(self._size), f"{self._budget:.6f}"))
+        return float(run(STATE, self._workload, str(self._size), f"{self._budget:.6f}"))
 
 
 def simbody(workload: str, size: int = 0) -> Callable[[], AbstractProbe]:

@@ -1,4 +1,4 @@
-"""The model behind `stagecache demo`, what is done to it, and how that is printed."""
+"""The models behind `stagecache demo` and the documentation, and what the command does."""
 
 from stagecache.demo.screen import show
 

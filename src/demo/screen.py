@@ -1,229 +1,178 @@
 """The demonstration on the screen. Only headings and captions are text; all else was observed."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
 
 import numpy as np
-from rich.console import Console, RenderableType
+from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-from rich.tree import Tree
 
-from stagecache.demo.steps import Model, Step, build_model, demonstrate
-from stagecache.state import AbstractHandle, CacheEntry, Stage, State
-
-Node = AbstractHandle | Stage
-Label = Callable[[Node], Text]
+from stagecache.cli_output import new_table, print_table, print_text
+from stagecache.demo.four_bar import COUPLER, CRANK, GROUND, POOR_START, ROCKER
+from stagecache.demo.pictures import PAGE, check_matplotlib, made_folder, write_page, write_pictures
+from stagecache.demo.turn import Demonstration, demonstrate
+from stagecache.errors import MissingExtraError
+from stagecache.state.trace_summary import duration
 
 WIDEST: Final = 80  # lines that are longer are harder to read, on any terminal
-INDENT: Final = "   "
+ROWS: Final = 8  # of the table of frames, after frame 0
+
+ITEM: Final = re.compile(r"(.*)\[(\d+)\]")
+"""The path of an item of a family."""
 
 
-def show(console: Console, name: str, value: float) -> None:
-    """Print the demonstration, in which the variable `name` is written.
+def show(console: Console, num_frames: int, folder: Path, *, has_pictures: bool) -> None:
+    """Run the demonstration, print what came of it, and write its files.
+
+    Parameters
+    ----------
+    console : Console
+    num_frames : int
+        Of a turn of the crank.
+    folder : Path
+        Where to; it is made if it is not there, and files of the same names are replaced.
+    has_pictures : bool
+        Whether to write the plot and the animation, beside the page. Where matplotlib is not
+        installed, a line says so instead.
 
     Raises
     ------
-    UnknownItemError, DerivedNodeError, OutOfRangeError
-        There is no such variable, or no model with that value; nothing is printed.
+    click.FileError
+        The folder cannot be made, or a file cannot be written.
     """
-    model = build_model()
-    steps = demonstrate(model, name, value)
-    state = model.system.default_state
-    before, write, after = steps.second[-1], steps.write, steps.last[-1]
-    stale = [e for e in model.entries if e in before.values and e not in write.values]
-    kept = [e for e in model.entries if e in write.values]
-    console.width = min(console.width, WIDEST)
+    made_folder(folder)
+    found = demonstrate(num_frames)
+    _tell_assembly(console, found)
+    _tell_turn(console, found)
+    _tell_cache(console, found)
+    _tell_files(console, found, folder, has_pictures=has_pictures)
 
-    def tell(heading: str, *parts: RenderableType) -> None:
-        _print(console, Text(heading, style="bold"))
-        for part in parts:
-            _print(console, part, INDENT)
-        console.print()
 
-    def draw(label: Label) -> list[Tree]:
-        return [_draw(entry, model, state, label) for entry in model.read]
-
-    tell(
-        f"1. The model: a System of {len(model.parts)} Subsystems",
-        "A write of a variable makes its stage stale, and those after it. Entries are computed "
-        "when they are read, and hooks are called when a stage is realized.",
-        "",
-        _declared(model, steps.start),
-        "",
-        "Below each entry stands what it depends on.",
-        "",
-        *draw(lambda node: _assignment(node, steps.start)),
+def _tell_assembly(console: Console, found: Demonstration) -> None:
+    _heading(console, "1. Assemble a four-bar linkage, from a poor start")
+    _tell(
+        console,
+        f"Crank {CRANK} m, coupler {COUPLER} m, rocker {ROCKER} m, and {GROUND} m between their "
+        "pivots on the ground. Three pins, and a ball constraint that closes the loop.",
     )
-    tell(
-        "2. Realize and read: entries are computed, after what they depend on",
-        *_call(steps.realize),
-        _lists(
-            ("realized", steps.realize.realized),
-            ("called", _called(model, steps.realize)),
-            ("computed", steps.realize.computed),
-        ),
-        *_reads(steps.first),
+    table = new_table("", "before", "assembled", numbers=2)
+    poor = [f"{q:.4f}" for q in POOR_START]
+    closed = [f"{q + 0.0:.4f}" for q in found.turn.q[0].round(4)]
+    for name, *cells in zip(("crank", "coupler", "rocker"), poor, closed, strict=True):
+        table.add_row(escape(f"q of the {name} [rad]"), *cells)
+    norms = (f"{found.poor_error:.3g}", f"{found.assembled.error_norm:.1e}")
+    table.add_row(escape("error norm [m]"), *norms)
+    _show(console, table)
+    _tell(
+        console,
+        f"By {found.assembled.method}, {_counted(found.assembled.num_iterations, 'iteration')}. "
+        f"The tolerance is {found.tolerance:.0e} m.",
     )
-    tell("3. Read again: the values were kept", *_reads(steps.second))
-    tell(
-        f"4. Write the {name}: what depends on it is stale",
-        *_call(write),
-        _lists(("the State was at", [before.stage]), ("it fell back to", [write.stage])),
-        "",
-        *draw(lambda node: _validity(node, before, write)),
-        "",
-        _lists(("stale", stale), ("still valid", kept)),
+
+
+def _tell_turn(console: Console, found: Demonstration) -> None:
+    turn, count = found.turn, found.num_frames
+    _heading(console, f"2. Track: a full turn of the crank, in {count} frames")
+    headings = ("frame", "crank [deg]", "coupler [deg]", "rocker [deg]", "error norm [m]")
+    table = new_table(*map(escape, headings), numbers=5)
+    for frame in np.linspace(0, count, ROWS + 1).round().astype(int):
+        angles = (f"{angle + 0.0:.2f}" for angle in np.degrees(turn.angles[frame]).round(2))
+        table.add_row(f"{frame}", *angles, f"{turn.error_norms[frame]:.1e}")
+    _show(console, table)
+    _tell(
+        console,
+        f"Largest error norm {turn.error_norms.max():.1e} m; largest difference from the closed "
+        f"form {turn.difference:.1e} rad. A frame takes {duration(np.median(turn.seconds))} "
+        f"(median) and {turn.iterations[1:].mean():.1f} iterations (mean).",
     )
-    tell(
-        "5. Realize what is not realized, stage by stage",
-        ">>> while state.stage < Stage.ACCELERATION:",
-        "...     system.realize(state, state.stage.next())",
-        "",
-        _stages(model, steps.climb),
-        "",
-        *_call(steps.udot),
+
+
+def _tell_cache(console: Console, found: Demonstration) -> None:
+    count = found.num_frames
+    _heading(console, "3. The cache: the same turn, with a trace")
+    _tell(
+        console,
+        "A frame is tracked, then the angles and a point of the coupler are read. In the mean, a "
+        "frame has:",
     )
-    tell(
-        "6. Read: only what is still stale is computed",
-        *_reads(steps.last),
-        "",
-        _comparison(model.entries, before, after),
+    table = new_table("entry", "computed", "hits", "share of the time", numbers=3)
+    summary = found.summary
+    for row in summary.rows:
+        cells = (f"{row.computed / count:.2f}", f"{row.hits / count:.2f}")
+        table.add_row(escape(row.entry), *cells, f"{row.share:.0%}")
+    table.add_row("all", f"{summary.computed / count:.2f}", f"{summary.hits / count:.2f}", "100%")
+    _show(console, table)
+    total = f"{summary.computed:,} computations and {summary.hits:,} hits"
+    kept, unread = found.not_computed
+    _tell(
+        console,
+        f"{_counted(count, 'frame')}: {total}; {summary.hits / summary.reads:.0%} of the reads "
+        "found a value.",
+        f"Computed in no frame, as nothing they depend on has changed: {_names(kept)}.",
+        f"Nor these, as nothing has read them: {_names(unread)}.",
     )
-    _print(console, "Next: this model is examples/pendulum.py, and the guide is docs/system.md.")
 
 
-def _print(console: Console, part: RenderableType, indent: str = "") -> None:
-    """Print without the blanks with which rich fills up lines, and which copies would show."""
-    options = console.options.update_width(console.width - len(indent))
-    for line in console.render_lines(part, options, pad=False):
-        text = Text.assemble(indent, *((s.text, s.style or "") for s in line))
-        text.rstrip()
-        console.print(text)
-
-
-# ---------------------------------------------------------------------- the model
-
-
-def _declared(model: Model, start: Step) -> Table:
-    table = _grid(3, padding=2)
-    for part in model.parts:
-        rows: dict[str, list[str]] = {}
-        for v in part.variables:
-            assignment = f"{v.name} = {_format(start.values[v])}"
-            rows.setdefault(f"variables of {part.stages[v]}", []).append(assignment)
-        rows["entries"] = [entry.name for entry in part.entries]
-        rows["hooks"] = list(part.hooks.values())
-        title = Text(part.subsystem.name, style="bold")
-        for caption, names in rows.items():
-            if names:
-                table.add_row(title, caption, ", ".join(names))
-                title = Text()
-    return table
-
-
-def _draw(node: Node, model: Model, state: State, label: Label) -> Tree:
-    """Draw what a node depends on, under it: variables and entries, and a stage if it names one."""
-    tree = Tree(label(node), guide_style="default")
-    if isinstance(node, CacheEntry):
-        above: list[Node] = [*node.prerequisites(state)]
-        if node in model.named_stages:
-            above.append(model.named_stages[node])
-        tree.children += [_draw(other, model, state, label) for other in above]
-    return tree
-
-
-def _assignment(node: Node, step: Step) -> Text:
-    if isinstance(node, Stage):
-        return Text(f"stage {node}")
-    if isinstance(node, CacheEntry):
-        return Text(str(node), style="bold")
-    return Text(f"{node} = {_format(step.values[node])}")
-
-
-def _validity(node: Node, before: Step, after: Step) -> Text:
-    text = _assignment(node, after)
-    if isinstance(node, Stage):
-        word = ("realized", "green") if node <= after.stage else ("not realized", "bold red")
-    elif isinstance(node, CacheEntry):
-        word = ("valid", "green") if node in after.values else ("STALE", "bold red")
-    elif after.versions[node] > before.versions[node]:
-        word = ("written", "bold")
-    else:
-        return text
-    return text.append("  ").append(*word)
-
-
-# ---------------------------------------------------------------------- what was done
-
-
-def _call(step: Step) -> tuple[str, ...]:
-    called = f">>> {step.command}"
-    return (called,) if step.result is None else (called, _format(step.result))
-
-
-def _reads(steps: Iterable[Step]) -> list[RenderableType]:
-    parts: list[RenderableType] = []
-    for step in steps:
-        parts += [*_call(step), _lists(("computed", step.computed))]
-    return parts
-
-
-def _lists(*rows: tuple[str, Iterable[object]]) -> Table:
-    table = _grid(2, padding=1)
-    for caption, items in rows:
-        table.add_row(f"{caption}:", _names(items))
-    return table
-
-
-def _names(items: Iterable[object]) -> str:
-    return ", ".join(map(str, items)) or "nothing"
-
-
-def _called(model: Model, step: Step) -> list[str]:
-    """The hooks that realizing those stages calls."""
-    return [
-        f"{part.subsystem.name}.{part.hooks[stage]}"
-        for stage in step.realized
-        for part in model.parts
-        if stage in part.hooks
-    ]
-
-
-def _stages(model: Model, steps: Iterable[Step]) -> Table:
-    table = _table("realized", "called", "computed")
-    for step in steps:
-        table.add_row(*map(_names, (step.realized, _called(model, step), step.computed)))
-    return table
-
-
-def _comparison(entries: Iterable[CacheEntry[Any]], before: Step, after: Step) -> Table:
-    table = _table("entry", "before", "now", "version")
-    for e in entries:
-        if after.versions[e] > before.versions[e]:
-            version = Text(f"{before.versions[e]} -> {after.versions[e]}", style="bold")
+def _tell_files(
+    console: Console, found: Demonstration, folder: Path, *, has_pictures: bool
+) -> None:
+    _heading(console, "4. Files")
+    table = new_table("file", "what it shows")
+    write_page(found, folder / PAGE)
+    table.add_row(PAGE, "the graph of the model, with these costs; for a browser")
+    lacking = ""
+    if has_pictures:
+        try:
+            check_matplotlib()
+        except MissingExtraError as error:
+            lacking = f"No plot, no animation without matplotlib: {error.cure}"
         else:
-            version = Text(f"{after.versions[e]}, kept", style="green")
-        values = _format(before.values[e]), _format(after.values[e])
-        table.add_row(Text(str(e), style="bold"), *values, version)
-    return table
+            for name, what in write_pictures(found, folder):
+                table.add_row(name, what)
+    _show(console, table)
+    if lacking:
+        _tell(console, lacking)
+    _tell(console, "Next: the model is examples/four_bar.py, and the guide is docs/assembler.md.")
 
 
-def _grid(columns: int, *, padding: int) -> Table:
-    table = Table.grid(padding=(0, padding, 0, 0))
-    for _ in range(columns):
-        table.add_column(overflow="fold")  # the default cuts off what does not fit
-    return table
+# ---------------------------------------------------------------------- how it is printed
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="underline")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
+def _heading(console: Console, text: str) -> None:
+    print_text(console, Text(text, style="bold"))
+    console.print()
 
 
-def _format(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"[{', '.join(map(_format, value.tolist()))}]"
-    return f"{value + 0.0:.4g}" if isinstance(value, float) else repr(value)  # no -0
+def _tell(console: Console, *paragraphs: str) -> None:
+    """Print paragraphs, broken between words, and a blank line after them."""
+    for text in paragraphs:
+        lines = textwrap.fill(text, min(console.width, WIDEST), break_long_words=False)
+        print_text(console, lines)
+    console.print()
+
+
+def _show(console: Console, table: Table) -> None:
+    """Print a table, and a blank line after it."""
+    print_table(console, table)
+    console.print()
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _names(paths: Iterable[str]) -> str:
+    """Paths, with the items of a family in one: matter.pose[1, 3]."""
+    items: dict[str, list[str]] = {}
+    for path in paths:
+        match = ITEM.fullmatch(path)
+        items.setdefault(match[1] if match else path, []).extend(
+            match.groups()[1:] if match else ()
+        )
+    names = [f"{name}[{', '.join(found)}]" if found else name for name, found in items.items()]
+    return ", ".join(names) or "none"

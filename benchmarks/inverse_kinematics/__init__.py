@@ -1,0 +1,1 @@
+"""Problems of inverse kinematics: read from a file or generated, and solved."""

@@ -1,0 +1,87 @@
+"""How an Assembler tells that it has failed: what is not satisfied, by how much, what to try."""
+
+from typing import TypeVar
+
+import numpy as np
+
+from stagecache.assembly.condition import AssemblyCondition
+from stagecache.assembly.mobilizers import name_of_q
+from stagecache.assembly.problem import Point, Problem, derived
+from stagecache.assembly.settings import AssemblerSettings
+from stagecache.errors import AssemblyError
+
+E = TypeVar("E", bound=AssemblyError)
+
+SHOWN = 4
+
+ROUNDING = 1e-9
+"""Errors that are smaller may be as small as they become."""
+
+
+def failed(
+    kind: type[E], what: str, problem: Problem, point: Point, settings: AssemblerSettings
+) -> E:
+    """The error to be raised where a point, at which the problem is, was the best one."""
+    tolerance = settings.tolerance_in_use
+    norm_name = "root of the mean square" if settings.use_rms_error_norm else "largest"
+    expected = f"errors whose {norm_name} is at most {tolerance:g}"
+    n = len(point.x)
+    if point.error_norm <= tolerance:
+        return kind(
+            f"{what}: the goal is not finite",
+            "a finite goal",
+            f"{point.goal:g}, with {n} free q",
+            "look at what the conditions, and their observations, are in that frame",
+            *(point.error_norm, tolerance),
+        )
+    condition, row, value = _worst(problem)
+    row_name = condition.error_names(problem.here())[row]
+    return kind(
+        f"{what}: condition {condition.name!r} is not satisfied: {row_name} is {value:.4g}",
+        expected,
+        f"{point.error_norm:.4g} at best, with {n} free q",
+        _cure(problem, point, condition, row, tolerance),
+        *(point.error_norm, tolerance, condition.name),
+    )
+
+
+def _worst(problem: Problem) -> tuple[AssemblyCondition, int, float]:
+    """The condition with the largest error, which of its errors that is, and the error."""
+    state = problem.here()
+    every = [(condition, condition.calc_errors(state)) for condition in problem.errors]
+    found = [
+        (condition, row, float(error))
+        for condition, errors in every
+        for row, error in enumerate(errors)
+    ]
+    return max(found, key=lambda one: np.inf if np.isnan(one[2]) else abs(one[2]))
+
+
+def _cure(
+    problem: Problem, point: Point, condition: AssemblyCondition, row: int, tolerance: float
+) -> str:
+    if not np.isfinite(point.error_norm):
+        return f"look at {type(condition).__name__}.calc_errors, and at what it observes"
+    if not len(point.x):
+        return "no q is free: unlock one, or disable what prescribes it"
+    state = problem.here()
+    jacobian = derived(condition.calc_error_jacobian, state)
+    if jacobian is not None and not np.any(jacobian[row]):
+        return "no free q changes it there: unlock those on which it depends; or begin elsewhere"
+    if tolerance < point.error_norm <= ROUNDING:
+        return f"raise error_tolerance: {tolerance:g} is less than such errors are rounded to"
+    held = np.flatnonzero((point.x <= problem.lower) | (point.x >= problem.upper))
+    cures = []
+    if len(held):
+        rows = problem.coordinates.index[held][:SHOWN].tolist()
+        shown = ", ".join(name_of_q(row, state) for row in rows)
+        shown += ", ..." if len(held) > SHOWN else ""
+        cures.append(f"loosen the bounds of {shown}, which hold it")
+    num_locked = len(state.q) - len(point.x)
+    if num_locked == 1:
+        cures.append("unlock the q that is locked or prescribed")
+    elif num_locked:
+        cures.append(f"unlock some of the {num_locked} q that are locked or prescribed")
+    cures.append("begin elsewhere, closer to what you expect")
+    cures.append("check that it can be satisfied at all: lengths, angles, other constraints")
+    return "; or ".join(cures)

@@ -1,0 +1,294 @@
+r"""The numerical problem of an Assembler: what there is at some values of the free q.
+
+::
+
+    x  --move_to-->  errors (m,), residuals (k,), goal       derivatives  -->  by x, at the same x
+                     goal = 1/2 residuals . residuals + other_goal
+
+Residuals are those of the goals that have some, each times the root of its weight. What is no sum
+of squares is `other_goal`. Methods that solve it know this much, and nothing of States.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from stagecache.assembly.assembler_statistics import AssemblerStatistics
+from stagecache.assembly.condition import AssemblyCondition
+from stagecache.assembly.differences import central_differences
+from stagecache.assembly.free_coordinates import FreeCoordinates
+from stagecache.assembly.settings import AssemblerSettings
+from stagecache.errors import KinematicsError
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+
+NONE: Final = np.empty(0)
+NONE.flags.writeable = False
+
+
+class Point(NamedTuple):
+    """What there is at some x.
+
+    Attributes
+    ----------
+    x : (n,) float
+        The free q.
+    errors : (m,) float
+    residuals : (k,) float
+        Times the root of the weight of their goal.
+    other_goal : float
+        The weighted sum of goals that have no residuals.
+    goal : float
+        The weighted sum of all goals.
+    error_norm : float
+        Of the errors: the largest, or the root of the mean of their squares.
+    """
+
+    x: Vector
+    errors: Vector
+    residuals: Vector
+    other_goal: float
+    goal: float
+    error_norm: float
+
+
+class Derivatives(NamedTuple):
+    """The derivatives at some x.
+
+    Attributes
+    ----------
+    error_jacobian : (m, n) float
+    residual_jacobian : (k, n) float
+    other_gradient : (n,) float, or None
+        None where all goals have residuals.
+    """
+
+    error_jacobian: Vector
+    residual_jacobian: Vector
+    other_gradient: Vector | None
+
+
+@final
+class Problem:
+    """The conditions of an Assembler as functions of the free q.
+
+    Parameters
+    ----------
+    coordinates : FreeCoordinates
+        Whose State is moved.
+    errors : sequence of AssemblyCondition
+        Those with weight infinity.
+    goals : sequence of (AssemblyCondition, float)
+        The others, each with its weight, which is neither 0 nor infinite.
+    settings : AssemblerSettings
+    statistics : AssemblerStatistics
+        Where it is counted what is evaluated.
+
+    Attributes
+    ----------
+    checks : tuple of callable
+        To be called at the beginning of a frame; they raise if nothing is observed.
+    damping : float
+        With which the quick method ended in the last frame.
+    is_checked : bool
+        Whether it was checked what conditions return.
+    independent_goals : tuple of str
+        The names of goals that no free q changes, as far as it was looked for.
+    """
+
+    def __init__(
+        self,
+        coordinates: FreeCoordinates,
+        errors: Sequence[AssemblyCondition],
+        goals: Sequence[tuple[AssemblyCondition, float]],
+        settings: AssemblerSettings,
+        statistics: AssemblerStatistics,
+    ) -> None:
+        self.coordinates = coordinates
+        self.damping = 0.0
+        self.is_checked = False
+        self.independent_goals: tuple[str, ...] = ()
+        self.errors = tuple(errors)
+        self.goals = tuple(goals)
+        self._settings = settings
+        self._statistics = statistics
+        self._state = coordinates.state
+        self._realize = coordinates.system.realize
+        used = (*self.errors, *(condition for condition, _ in self.goals))
+        self._needs = max((condition.needs for condition in used), default=Stage.TIME)
+        self.checks = tuple(condition.check_observations for condition in used)
+        self._errors = [(c.calc_errors, c.calc_error_jacobian) for c in self.errors]
+        self._squares: list[_Squares] = []
+        self._others: list[_Other] = []
+        for c, weight in self.goals:
+            if c.has_residuals:
+                square = (c.calc_goal_residuals, c.calc_goal_residual_jacobian, sqrt(weight))
+                self._squares.append(square)
+            else:
+                self._others.append((c.calc_goal, c.calc_goal_gradient, weight))
+
+    @property
+    def lower(self) -> Vector:
+        """The least that each free q may be, (n,)."""
+        return self.coordinates.lower
+
+    @property
+    def upper(self) -> Vector:
+        """The most, (n,)."""
+        return self.coordinates.upper
+
+    @property
+    def x(self) -> Vector:
+        """The free q where it was moved to last, within the bounds."""
+        return self.coordinates.x
+
+    # ------------------------------------------------------------------ at a point
+
+    def begin(self) -> Point:
+        """Evaluate the conditions where the free q are."""
+        coordinates = self.coordinates
+        x = coordinates.written = coordinates.x
+        return self.evaluate(x)
+
+    def be_at(self, x: Vector) -> None:
+        """Move the free q to where they were before, unless they are there."""
+        if x is not self.coordinates.written:
+            self.coordinates.write(x)
+            self.here()
+
+    def move_to(self, x: Vector) -> Point:
+        """Move the free q there, and evaluate the conditions.
+
+        Raises
+        ------
+        Exception
+            Whatever a condition, or a realization, raises.
+        """
+        self.coordinates.write(x)
+        return self.evaluate(x)
+
+    def evaluate(self, x: Vector) -> Point:
+        """Evaluate the conditions where the free q are, which is x."""
+        state, counts = self.here(), self._statistics
+        errors, norm = NONE, 0.0
+        if self._errors:
+            counts.num_error_evals += 1
+            errors = np.concatenate([calc(state) for calc, _ in self._errors])  # a copy
+            norm = self.norm_of(errors)
+        residuals, goal = NONE, 0.0
+        if self.goals:
+            counts.num_goal_evals += 1
+        if self._squares:
+            residuals = _joined([root * calc(state) for calc, _, root in self._squares])
+            goal = 0.5 * float(residuals.dot(residuals))
+        other = 0.0
+        for calc_goal, _, weight in self._others:
+            other += weight * float(calc_goal(state))
+        return Point(x, errors, residuals, other, goal + other, norm)
+
+    def norm_of(self, errors: Vector) -> float:
+        """The norm of errors that the tolerance is for."""
+        if not len(errors):
+            return 0.0
+        if self._settings.use_rms_error_norm:
+            return sqrt(float(errors.dot(errors)) / len(errors))
+        return float(np.abs(errors).max())
+
+    def here(self) -> Any:
+        """The State, realized as far as the conditions need."""
+        state = self._state
+        if self._needs > Stage.TIME:
+            self._realize(state, self._needs)
+        return state
+
+    # ------------------------------------------------------------------ derivatives
+
+    def derivatives(self) -> Derivatives:
+        """The derivatives where it was moved to last, where it still is afterwards.
+
+        Where a condition has none, they are found by central differences, at the cost of twice as
+        many evaluations as there are free q.
+
+        Raises
+        ------
+        Exception
+            Whatever a condition, or a realization, raises.
+        """
+        state, counts, settings = self.here(), self._statistics, self._settings
+        counts.num_error_jacobian_evals += bool(self._errors)
+        counts.num_goal_gradient_evals += bool(self.goals)
+        missing: list[tuple[list[Any], int, Any]] = []
+        by_hand = settings.force_numerical_jacobian
+        errors = _derivatives(self._errors, state, missing, by_hand=by_hand)
+        by_hand = settings.force_numerical_gradient
+        squares = _derivatives(self._squares, state, missing, by_hand=by_hand)
+        others = _derivatives(self._others, state, missing, by_hand=by_hand)
+        if missing:
+            numerical = self._by_differences([calc for _, _, calc in missing])
+            for (found, i, _), part in zip(missing, numerical, strict=True):
+                found[i] = part[0] if found is others else part
+        n = len(self.coordinates.index)
+        gradient = None
+        if others:
+            gradient = np.zeros(n)
+            for part, (_, _, weight) in zip(others, self._others, strict=True):
+                gradient += weight * part
+        return Derivatives(
+            np.concatenate(errors) if errors else np.zeros((0, n)),
+            _joined([p * s[2] for p, s in zip(squares, self._squares, strict=True)])
+            if squares
+            else np.zeros((0, n)),
+            gradient,
+        )
+
+    def _by_differences(self, functions: list[Any]) -> list[Vector]:
+        """The derivatives of functions of the State, each (m, n)."""
+        x, counts = self.coordinates.x, self._statistics
+        bounds = (self.lower, self.upper)
+
+        def move(moved: Vector) -> Any:
+            self.coordinates.write(moved)
+            counts.num_error_evals += bool(self._errors)
+            counts.num_goal_evals += bool(self.goals)
+            return self.here()
+
+        return central_differences(move, x, functions, bounds)
+
+
+_Squares = tuple[Any, Any, float]
+"""What calculates residuals, and their Jacobian; the root of the weight."""
+
+_Other = tuple[Any, Any, float]
+"""What calculates a goal, and its gradient; the weight."""
+
+
+def _derivatives(
+    calcs: Sequence[tuple[Any, ...]],
+    state: Any,
+    missing: list[tuple[list[Any], int, Any]],
+    *,
+    by_hand: bool,
+) -> list[Any]:
+    """What the second of each calculates; what is None is noted as missing, with its place."""
+    found: list[Any] = []
+    for calc in calcs:
+        part = None if by_hand else derived(calc[1], state)
+        if part is None:
+            missing.append((found, len(found), calc[0]))
+        found.append(part)
+    return found
+
+
+def derived(derive: Any, state: Any) -> Any:
+    """Derivatives, or None where there are none, or none in coordinates that are singular."""
+    try:
+        return derive(state)
+    except KinematicsError:
+        return None
+
+
+def _joined(parts: list[Any]) -> Vector:
+    found: Vector = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return found

@@ -1,0 +1,197 @@
+"""What the demonstration does to its model: assembled once, then driven through a turn, twice.
+
+The model is `four_bar.py`, a link to the example of that name::
+
+    poor start  --assemble-->  closed  --track, track, ...-->  a full turn, timed
+                                  |
+                                  '-----track, track, ...-->   the same, with a trace
+
+A trace takes time, so what a frame takes is measured in the first turn, and what it computes is
+counted in the second one.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from stagecache.assembly import Assembler, AssemblyResult, QValue
+from stagecache.demo.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
+from stagecache.state import State
+from stagecache.state.trace_summary import TraceSummary
+from stagecache.study.progress import ProgressBar
+from stagecache.system import System
+from stagecache.views import GraphView, Status
+
+Vector = NDArray[np.float64]
+Row = tuple[Vector, Vector, Vector, float, int]
+
+
+@final
+@frozen
+class Turn:
+    """A turn in n frames; frame 0 is the one that was assembled.
+
+    Attributes
+    ----------
+    q : (n + 1, nq) ndarray
+        [rad]
+    angles : (n + 1, 3) ndarray
+        Of crank, coupler and rocker, as `Gauge.angles` has them [rad].
+    points : (n + 1, 3) ndarray
+        Where the point of the coupler is [m].
+    error_norms : (n + 1,) ndarray
+        [m]
+    iterations : (n + 1,) ndarray
+        Of the Assembler.
+    seconds : (n,) ndarray
+        How long each `track` took.
+    """
+
+    q: Vector
+    angles: Vector
+    points: Vector
+    error_norms: Vector
+    iterations: NDArray[np.int_]
+    seconds: Vector
+
+    @property
+    def difference(self) -> float:
+        """The largest one of coupler and rocker from the closed form [rad]."""
+        exact = np.stack(closed_form(self.angles[:, 0]), axis=1)
+        return float(np.abs(self.angles[:, 1:] - exact).max())
+
+
+@final
+@frozen
+class Demonstration:
+    """All that came of it.
+
+    Attributes
+    ----------
+    system : System
+    start : State
+        As it was assembled; it holds all but q of each frame.
+    poor_error : float
+        The error norm before it was assembled [m].
+    tolerance : float
+        What errors had to satisfy [m].
+    assembled : AssemblyResult
+    turn : Turn
+    summary : TraceSummary
+        Of the turn with a trace.
+    graph : GraphView
+        After that turn, without costs.
+    """
+
+    system: System
+    start: State
+    poor_error: float
+    tolerance: float
+    assembled: AssemblyResult
+    turn: Turn
+    summary: TraceSummary
+    graph: GraphView
+
+    @property
+    def num_frames(self) -> int:
+        """Without frame 0."""
+        return len(self.turn.seconds)
+
+    @property
+    def not_computed(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The entries that no frame has computed: those that were valid, and those not read."""
+        computed = {row.entry for row in self.summary.rows if row.computed}
+        nodes = [n for n in self.graph if n.kind == "entry" and n.path not in computed]
+        kept = tuple(n.path for n in nodes if n.status is Status.REALIZED)
+        return kept, tuple(n.path for n in nodes if n.path not in kept)
+
+
+def gauge_of(model: System) -> Gauge:
+    """What measures the linkage."""
+    found = model["gauge"]
+    assert isinstance(found, Gauge)
+    return found
+
+
+def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
+    """Assemble the linkage, and drive it through a turn, without and with a trace.
+
+    Parameters
+    ----------
+    num_frames : int
+        Of a turn. Steps of 30 degrees are still followed easily.
+    progress : bool, optional
+        As for `simulate`.
+    """
+    model = system()
+    gauge = gauge_of(model)
+    state = model.realize_topology().copy()
+    state.q = POOR_START
+    assembler = Assembler(model, accuracy=ACCURACY)
+    crank = assembler.add_goal(QValue(gauge.bars[0], 0, 0.0, "crank"))
+    assembler.set_internal_state(state)
+    poor_error = assembler.calc_current_error_norm()
+    assembled = assembler.assemble(state)
+
+    first = measured(gauge, state, assembled)
+    with ProgressBar("tracking", 0, 2 * num_frames, progress, counted="frame") as bar:
+        frames, seconds = drive(assembler, crank, num_frames, bar.show)
+        crank.value = 0.0
+        assembler.set_internal_state(state)
+        assembler.calc_current_error_norm()
+        measured(gauge, assembler.internal_state, assembled)  # frame 0 is not counted
+        with assembler.internal_state.trace(most=0) as trace:
+            drive(assembler, crank, num_frames, lambda frame: bar.show(num_frames + frame))
+    q, angles, points, norms, iterations = map(np.array, zip(first, *frames, strict=True))
+    return Demonstration(
+        model,
+        state,
+        poor_error,
+        assembler.error_tolerance,
+        assembled,
+        Turn(q, angles, points, norms, iterations, np.array(seconds)),
+        trace.summary(),
+        assembler.internal_state.graph,
+    )
+
+
+def drive(
+    assembler: Assembler, crank: QValue, num_frames: int, show: Callable[[int], None]
+) -> tuple[list[Row], list[float]]:
+    """Track a turn of the crank, and measure each frame.
+
+    Parameters
+    ----------
+    assembler : Assembler
+        Of the model, at a crank angle of 0.
+    crank : QValue
+        Its goal.
+    num_frames : int
+    show : callable
+        Called with the number of each frame, from 1.
+
+    Returns
+    -------
+    tuple of list
+        What was measured in each frame, and how long it was tracked [s].
+    """
+    gauge = gauge_of(assembler.system)
+    rows, seconds = [], []
+    for frame in range(1, num_frames + 1):
+        crank.value = 2.0 * np.pi * frame / num_frames
+        begin = perf_counter()
+        result = assembler.track()
+        seconds.append(perf_counter() - begin)
+        rows.append(measured(gauge, assembler.internal_state, result))
+        show(frame)
+    return rows, seconds
+
+
+def measured(gauge: Gauge, state: State, result: AssemblyResult) -> Row:
+    """A row of a `Turn`: the first five of its columns."""
+    found = gauge.angles(state), gauge.point(state)
+    return state.q.copy(), *found, result.error_norm, result.num_iterations

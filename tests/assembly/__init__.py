@@ -1,0 +1,1 @@
+"""Assembly: configurations that satisfy conditions."""
