@@ -5,6 +5,7 @@ same four parts, which are attributes as well: what happened to which thing, wha
 what was got, and the cure.
 """
 
+import collections.abc
 import reprlib
 import typing  # not its names: all classes here are errors
 
@@ -12,6 +13,13 @@ import typing  # not its names: all classes here are errors
 def brief(value: object) -> str:
     """Show any value on one short line, even if its own `repr` is long or fails."""
     return " ".join(_REPR.repr(value).split())
+
+
+def listed(names: collections.abc.Iterable[str]) -> str:
+    """Show names one after the other: the first eight, and how many more there are."""
+    given = list(names)
+    more = len(given) - 8
+    return ", ".join(given[:8]) + (f" and {more} more" if more > 0 else "")
 
 
 _REPR = reprlib.Repr()

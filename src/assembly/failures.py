@@ -8,7 +8,9 @@ from stagecache.assembly.condition import AssemblyCondition
 from stagecache.assembly.mobilizers import name_of_q
 from stagecache.assembly.problem import Point, Problem, derived
 from stagecache.assembly.settings import AssemblerSettings
+from stagecache.assembly.system_constraints import AbstractConstraintRows, Normalization
 from stagecache.errors import AssemblyError
+from stagecache.state.handles import Vector
 
 E = TypeVar("E", bound=AssemblyError)
 
@@ -16,6 +18,9 @@ SHOWN = 4
 
 ROUNDING = 1e-9
 """Errors that are smaller may be as small as they become."""
+
+WRONG = 1e-2
+"""How much of its size a Jacobian differs from differences, if it is wrong."""
 
 
 def failed(
@@ -40,7 +45,7 @@ def failed(
         f"{what}: condition {condition.name!r} is not satisfied: {row_name} is {value:.4g}",
         expected,
         f"{point.error_norm:.4g} at best, with {n} free q",
-        _cure(problem, point, condition, row, tolerance),
+        _cure(problem, point, condition, row, settings),
         *(point.error_norm, tolerance, condition.name),
     )
 
@@ -58,14 +63,29 @@ def _worst(problem: Problem) -> tuple[AssemblyCondition, int, float]:
 
 
 def _cure(
-    problem: Problem, point: Point, condition: AssemblyCondition, row: int, tolerance: float
+    problem: Problem,
+    point: Point,
+    condition: AssemblyCondition,
+    row: int,
+    settings: AssemblerSettings,
 ) -> str:
     if not np.isfinite(point.error_norm):
         return f"look at {type(condition).__name__}.calc_errors, and at what it observes"
     if not len(point.x):
         return "no q is free: unlock one, or disable what prescribes it"
     state = problem.here()
+    tolerance = settings.tolerance_in_use
     jacobian = derived(condition.calc_error_jacobian, state)
+    if jacobian is not None and not settings.force_numerical_jacobian:
+        wrong = _wrong_row(jacobian, problem, condition)
+        if wrong is not None:
+            method = f"calc_error_jacobian of {type(condition).__name__}"
+            if isinstance(condition, AbstractConstraintRows):
+                method = "the Jacobian of the constraint"
+            return (
+                f"mend {method}: its row of {condition.error_names(state)[wrong]} is not the "
+                "change of that by the free q; with force_numerical_jacobian, it is not used"
+            )
     if jacobian is not None and not np.any(jacobian[row]):
         return "no free q changes it there: unlock those on which it depends; or begin elsewhere"
     if tolerance < point.error_norm <= ROUNDING:
@@ -85,3 +105,21 @@ def _cure(
     cures.append("begin elsewhere, closer to what you expect")
     cures.append("check that it can be satisfied at all: lengths, angles, other constraints")
     return "; or ".join(cures)
+
+
+def _wrong_row(jacobian: Vector, problem: Problem, condition: AssemblyCondition) -> int | None:
+    """The row of a Jacobian that differs the most from differences; None where all are right.
+
+    None also where differences cannot be taken, or mean something else: those by the q of
+    quaternions change their length. Cost 2 n evaluations.
+    """
+    if any(isinstance(one, Normalization) and one.num_rows for one in problem.errors):
+        return None
+    try:
+        found = problem.error_jacobian_by_differences(condition)
+    except Exception:  # of what is not defined beside the point
+        return None
+    gaps = np.abs(jacobian - found).max(axis=1)
+    row = int(np.argmax(gaps))
+    size = max(float(np.abs(found).max()), 1.0)
+    return row if gaps[row] > WRONG * size else None

@@ -126,7 +126,8 @@ def _check(
         if isinstance(found, np.ndarray):
             of = f"shape {found.shape}, of {found.dtype}"
         expected = f"an array of floats of shape {text}"
-        raise _refused(condition, method, expected, f"{brief(found)}, of {of}")
+        cure = "return a numpy array of floats; " if isinstance(found, list | tuple | Real) else ""
+        raise _refused(condition, method, expected, f"{brief(found)}, of {of}", cure)
     is_finite = np.isfinite(found)
     if not is_finite.all():
         got = brief(found)
@@ -136,11 +137,13 @@ def _check(
         raise _refused(condition, method, "finite numbers", got)
 
 
-def _refused(condition: AssemblyCondition, method: str, expected: str, got: str) -> ConditionError:
+def _refused(
+    condition: AssemblyCondition, method: str, expected: str, got: str, cure: str = ""
+) -> ConditionError:
     return ConditionError(
         f"condition {condition.name!r}: {method}() returns what does not fit",
         expected,
         got,
-        f"look at {type(condition).__name__}.{method}, and at what it reads in that State: q, and "
-        "parameters",
+        f"{cure}look at {type(condition).__name__}.{method}, and at what it reads in that State: "
+        "q, and parameters",
     )

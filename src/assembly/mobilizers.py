@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from stagecache.errors import ForeignNodeError, UnknownItemError, UnknownMobilizerError, brief
+from stagecache.errors import (
+    ForeignNodeError,
+    UnknownItemError,
+    UnknownMobilizerError,
+    brief,
+    listed,
+)
 from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.state.live_vector import blocks_of
 from stagecache.state.refusals import whole_number
@@ -57,9 +63,10 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
         if given not in known:
             endings = {name.rsplit(".")[-1]: name for name in known}
             near = get_close_matches(given, [*known, *endings], n=1)
+            offered = getattr(state.system, "mobilizers", None) or known
             raise _unknown(
                 what,
-                "one of " + brief(", ".join(known)),
+                "one of " + listed(offered),
                 given,
                 f"did you mean {endings.get(near[0], near[0])!r}?"
                 if near

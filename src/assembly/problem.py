@@ -243,6 +243,16 @@ class Problem:
             gradient,
         )
 
+    def error_jacobian_by_differences(self, condition: AssemblyCondition) -> Vector:
+        """The derivatives of the errors of a condition, (m, n), whatever it has of its own.
+
+        Raises
+        ------
+        Exception
+            Whatever the condition, or a realization, raises. The free q may be elsewhere then.
+        """
+        return self._by_differences([condition.calc_errors])[0]
+
     def _by_differences(self, functions: list[Any]) -> list[Vector]:
         """The derivatives of functions of the State, each (m, n)."""
         x, counts = self.coordinates.x, self._statistics

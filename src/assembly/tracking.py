@@ -26,6 +26,9 @@ from stagecache.study.trajectory import Trajectory
 MOST_NAMED = 20
 """Frames that a warning names."""
 
+SKIPPING = "with on_failure='skip', frames that fail have no row, and the others are found"
+"""The note on an error for which that is so."""
+
 
 def track_frames(
     assembler: AbstractPrepared,
@@ -67,8 +70,11 @@ def track_frames(
                 (track if is_warm else assemble)(time)
             except Exception as error:
                 is_warm = False
-                if on_failure == "raise" or not isinstance(error, AssemblyError | ObservationError):
+                may_be_skipped = isinstance(error, AssemblyError | ObservationError)
+                if on_failure == "raise" or not may_be_skipped:
                     error.add_note(f"in frame {i} of {len(frames)}, at t = {time:.9g}")
+                    if may_be_skipped:
+                        error.add_note(SKIPPING)
                     raise
                 failures.append(i)
             else:

@@ -13,6 +13,7 @@ from stagecache.errors import (
     StagecacheError,
     UnknownBodyError,
     brief,
+    listed,
 )
 from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.checks import ANY, checked_array
@@ -101,7 +102,7 @@ class MatterSubsystem(AbstractDrivenMatter):
             f"body {brief(which)}: is not in {self!r}",
             f"an index from 0 to {len(self._bodies) - 1}, or a name",
             brief(which),
-            "use one of " + brief(", ".join(body.name for body in self._bodies)),
+            "use one of " + listed(body.name for body in self._bodies),
         )
 
     def add_body(

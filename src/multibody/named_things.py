@@ -9,6 +9,7 @@ from stagecache.errors import (
     InvalidNameError,
     UnknownMarkerError,
     brief,
+    listed,
 )
 from stagecache.multibody.body import MobilizedBody
 from stagecache.state.refusals import whole_number
@@ -115,5 +116,5 @@ class NamedThings(Generic[T]):
             if self.all
             else f"one that has a {self.kind}",
             brief(which),
-            cure or "use one of " + brief(", ".join(self._by_name)),
+            cure or "use one of " + listed(self._by_name),
         )

@@ -276,7 +276,8 @@ class Trajectory:
                 f"{brief(index)}: is no row of a trajectory",
                 "an integer or a slice, or the path or handle of a column",
                 f"an object of type {type(index).__name__}",
-                "to find the row of a time, look into times",
+                "for a column pass a handle, as pendulum.angle or body.q; the row of a time is "
+                "found in times",
             )
         if not -len(self) <= row < len(self):
             raise UnknownRowError(

@@ -417,6 +417,15 @@ def test_what_a_condition_returns_has_to_fit(errors: Any, jacobian: Any) -> None
         np.testing.assert_array_equal(assembler.internal_state.q, before)
 
 
+@pytest.mark.parametrize("errors", [0.0, [0.0], (0.0,)])
+def test_numbers_that_are_in_no_array_are_told_to_be_put_in_one(errors: Any) -> None:
+    _, system, state = arm()
+    assembler = Assembler(system)
+    assembler.add_error(Returning(errors, None))
+    with pytest.raises(ConditionError, match="return a numpy array of floats; look at Returning"):
+        assembler.assemble(state)
+
+
 @pytest.mark.parametrize("goal", [-1.0, nan, "small", np.zeros(2)])
 def test_a_goal_is_a_number_from_0_up(goal: Any) -> None:
     class Given(AssemblyCondition):

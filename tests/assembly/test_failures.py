@@ -6,7 +6,19 @@ import re
 import numpy as np
 import pytest
 
-from stagecache import Assembler, AssemblyCondition, QValue, State
+from stagecache import (
+    Assembler,
+    AssemblyCondition,
+    QValue,
+    State,
+    Subsystem,
+    System,
+    position_error,
+    q_variable,
+    quaternion_kinematics,
+    quaternion_normalization,
+    u_variable,
+)
 from stagecache.errors import (
     AssembleFailed,
     AssemblyError,
@@ -14,7 +26,7 @@ from stagecache.errors import (
     ReadOnlyError,
     TrackFailed,
 )
-from tests.assembly.models import Array, Reach, arm, four_bar
+from tests.assembly.models import Array, Reach, ReachWithJacobian, arm, four_bar
 
 
 def test_an_infeasible_closure_names_the_row_and_what_to_try() -> None:
@@ -76,6 +88,90 @@ def test_an_error_that_no_free_q_changes_is_told_apart() -> None:
     assembler.lock_mobilizer(linkage.crank)
     with pytest.raises(AssembleFailed, match="no free q changes it there"):
         assembler.assemble(state)
+
+
+@pytest.mark.parametrize("factor", [-1.0, 0.0])
+def test_a_jacobian_that_is_not_the_derivative_is_named_as_the_cause(factor: float) -> None:
+    class Wrong(ReachWithJacobian):
+        def calc_error_jacobian(self, state: State) -> Array:
+            return factor * super().calc_error_jacobian(state)
+
+    robot, system, state = arm()
+    assembler = Assembler(system)
+    assembler.add_error(Wrong(robot, (0.5, 1.5)))
+    before = state.q.copy()
+    with pytest.raises(AssembleFailed, match="mend calc_error_jacobian of Wrong") as caught:
+        assembler.assemble(state)
+    assert "force_numerical_jacobian" in caught.value.cure
+    np.testing.assert_array_equal(state.q, before)
+    np.testing.assert_array_equal(assembler.internal_state.q, before)
+    assembler.force_numerical_jacobian = True
+    assert assembler.assemble(state).error_norm <= assembler.error_tolerance
+
+
+class Belt(Subsystem):
+    """Two wheels and a belt between them, of which the Jacobian has a wrong sign."""
+
+    angles = q_variable((0.0, 0.5))  # rad
+    rates = u_variable((0.0, 0.0))
+
+    @position_error()
+    def slip(self, state: State) -> float:
+        """How far the second wheel is behind."""
+        first, second = self.angles(state)
+        return float(first - 2.0 * second)
+
+    @slip.jacobian
+    def slip_by_u(self, state: State) -> dict[object, Array]:
+        """The second number should be -2."""
+        return {self.rates: np.array([[1.0, 2.0]])}
+
+
+def test_of_a_constraint_the_row_whose_jacobian_is_wrong_is_named() -> None:
+    belt = Belt()
+    system = System(belt)
+    assembler = Assembler(system)
+    assembler.lock_q(belt.angles, 0)
+    with pytest.raises(AssembleFailed, match="mend the Jacobian of the constraint") as caught:
+        assembler.assemble(system.realize_topology().copy())
+    assert "its row of belt.slip is not the change" in caught.value.cure
+
+
+class Upright(Subsystem):
+    """A quaternion, whose scalar part should be more than it can be."""
+
+    orientation = q_variable((0.6, 0.8, 0.0, 0.0))
+    spin = u_variable((0.0, 0.0, 0.0))
+    turning = quaternion_kinematics(orientation, spin)
+    unit = quaternion_normalization(orientation)
+
+    @position_error()
+    def scalar(self, state: State) -> float:
+        """From 2."""
+        return float(self.orientation(state)[0] - 2.0)
+
+    @scalar.jacobian
+    def scalar_by_u(self, state: State) -> dict[object, Array]:
+        """As long as the quaternion is of constant length."""
+        return {self.spin: -0.5 * self.orientation(state)[None, 1:]}
+
+
+def test_a_jacobian_that_keeps_the_length_of_a_quaternion_is_not_blamed() -> None:
+    system = System(Upright())
+    with pytest.raises(AssembleFailed, match=r"upright\.scalar") as caught:
+        Assembler(system).assemble(system.realize_topology().copy())
+    assert "mend" not in caught.value.cure
+
+
+def test_a_jacobian_that_is_right_or_not_used_is_not_blamed() -> None:
+    for forced in (False, True):
+        robot, system, state = arm()
+        assembler = Assembler(system)
+        assembler.force_numerical_jacobian = forced
+        assembler.add_error(ReachWithJacobian(robot, (50.0, 1.5)))
+        with pytest.raises(AssembleFailed, match="begin elsewhere") as caught:
+            assembler.assemble(state)
+        assert "calc_error_jacobian" not in caught.value.cure
 
 
 def test_bounds_that_hold_it_are_named() -> None:

@@ -242,6 +242,15 @@ def test_a_name_that_there_is_not_is_refused_with_a_suggestion() -> None:
         Assembler(system).lock_mobilizer("elbow")
 
 
+def test_of_a_system_that_offers_names_those_are_told_and_no_paths() -> None:
+    system = MultibodySystem()
+    thigh = system.matter.add_body("thigh", system.matter.ground, Ball())
+    system.matter.add_body("shank", thigh, Pin())
+    with pytest.raises(UnknownMobilizerError) as caught:
+        Assembler(system).lock_mobilizer("elbow")
+    assert caught.value.expected == "one of thigh, shank"
+
+
 @pytest.mark.parametrize("mobilizer", [3, None, ["four_bar.crank"]])
 def test_what_is_no_mobilizer_is_refused(mobilizer: Any) -> None:
     _, system, _ = four_bar()

@@ -328,3 +328,13 @@ def test_a_matter_works_in_a_plain_system() -> None:
     state = System(matter).realize_topology().copy()
     body.q.set(state, [np.pi / 2])
     np.testing.assert_allclose(body.station_position(state, [1, 0, 0]), [0, 1, 0], atol=1e-15)
+
+
+def test_names_that_an_error_offers_are_whole_ones() -> None:
+    matter = MultibodySystem().matter
+    for i in range(20):
+        matter.add_body(f"segment {i}", matter.ground, Pin())
+    with pytest.raises(UnknownBodyError) as caught:
+        matter.body("segmnt")
+    names = ", ".join(["ground", *(f"segment {i}" for i in range(7))])
+    assert caught.value.cure == f"use one of {names} and 13 more"

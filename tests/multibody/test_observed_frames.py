@@ -39,5 +39,8 @@ def test_such_a_frame_raises_otherwise_and_says_which_it_is() -> None:
     with pytest.raises(NoObservationError, match="all 1 observations are missing") as caught:
         assembler.track_all(TIMES, seen)
     assert isinstance(caught.value, ObservationError), "which an Assembler documents"
-    assert caught.value.__notes__ == ["in frame 3 of 6, at t = 3"]
+    assert caught.value.__notes__ == [
+        "in frame 3 of 6, at t = 3",
+        "with on_failure='skip', frames that fail have no row, and the others are found",
+    ]
     np.testing.assert_allclose(assembler.internal_state.q, ANGLES[2:3], atol=1e-4)

@@ -320,8 +320,10 @@ def test_rows_that_are_not_there_are_refused() -> None:
     _, trajectory = filled(3)
     which: list[Any] = [3, -4, 1.0, None, True]
     for row in which:
-        with pytest.raises(UnknownRowError):
+        with pytest.raises(UnknownRowError) as caught:
             trajectory[row]
+        asks_for_a_handle = "for a column pass a handle, as pendulum.angle" in caught.value.cure
+        assert asks_for_a_handle == (type(row) is not int)
         with pytest.raises(IndexError):
             trajectory.state(row)
     assert trajectory[np.int64(2)].time == pytest.approx(0.2)
