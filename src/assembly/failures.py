@@ -86,8 +86,6 @@ def _cure(
                 f"mend {method}: its row of {condition.error_names(state)[wrong]} is not the "
                 "change of that by the free q; with force_numerical_jacobian, it is not used"
             )
-    if jacobian is not None and not np.any(jacobian[row]):
-        return "no free q changes it there: unlock those on which it depends; or begin elsewhere"
     if tolerance < point.error_norm <= ROUNDING:
         return f"raise error_tolerance: {tolerance:g} is less than such errors are rounded to"
     held = np.flatnonzero((point.x <= problem.lower) | (point.x >= problem.upper))
@@ -104,7 +102,8 @@ def _cure(
         cures.append(f"unlock some of the {num_locked} q that are locked or prescribed")
     cures.append("begin elsewhere, closer to what you expect")
     cures.append("check that it can be satisfied at all: lengths, angles, other constraints")
-    return "; or ".join(cures)
+    is_stationary = jacobian is not None and not np.any(jacobian[row])
+    return ("no free q changes it there: " if is_stationary else "") + "; or ".join(cures)
 
 
 def _wrong_row(jacobian: Vector, problem: Problem, condition: AssemblyCondition) -> int | None:

@@ -26,6 +26,7 @@ from stagecache.errors import (
     ReadOnlyError,
     TrackFailed,
 )
+from stagecache.multibody import MultibodySystem, Pin, RodConstraint, Transform
 from tests.assembly.models import Array, Reach, ReachWithJacobian, arm, four_bar
 
 
@@ -357,3 +358,17 @@ def test_a_lock_that_hinders_and_a_drive_are_counted_together() -> None:
     with pytest.raises(AssembleFailed, match="with 1 free q") as caught:
         assembler.assemble(state)
     assert "some of the 2 q that are locked or prescribed" in caught.value.cure
+
+
+def test_a_loop_that_is_too_short_is_said_to_be_so_also_where_it_is_stretched_out() -> None:
+    """There no q changes its error, and none is locked: to unlock one would be no cure."""
+    system = MultibodySystem()
+    crank = system.matter.add_body("crank", system.matter.ground, Pin())
+    bar = system.matter.add_body("bar", crank, Pin(), inboard_frame=Transform(None, [0.5, 0, 0]))
+    rod = RodConstraint(bar, [1.2, 0, 0], system.matter.ground, [4, 0, 0], 1.0)
+    system.adopt_subsystem(rod, "rod")
+    with pytest.raises(AssembleFailed) as caught:
+        Assembler(system).assemble(system.realize_topology().copy())
+    assert "no free q changes it there" in caught.value.cure
+    assert "unlock" not in caught.value.cure
+    assert "check that it can be satisfied at all" in caught.value.cure
