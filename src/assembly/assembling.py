@@ -71,6 +71,7 @@ def assembled(problem: Problem, settings: AssemblerSettings, report: Report) -> 
     """
     is_start = not problem.coordinates.move_within_bounds()
     check_conditions(problem)
+    problem.find_scales()
     problem.independent_goals = independent_goals(problem)
     tolerance, accuracy = settings.tolerance_in_use, settings.accuracy_in_use
     best: Point = problem.begin()
@@ -95,6 +96,7 @@ def tracked(problem: Problem, settings: AssemblerSettings, report: Report) -> Ou
     is_start = not problem.coordinates.move_within_bounds()
     if not problem.is_checked:
         check_conditions(problem)
+    problem.find_scales()
     start = problem.begin()
     descent = Descent(
         problem,

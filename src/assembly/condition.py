@@ -101,6 +101,13 @@ class AssemblyCondition:
         """
         return None
 
+    def calc_error_curvature(self, state: State, factors: Vector) -> Vector | None:  # noqa: ARG002  # likewise
+        """Return the second derivatives of factors . errors by the free q, (n, n).
+
+        None: they are found by differences of the Jacobian, where they count.
+        """
+        return None
+
     def error_names(self, state: State) -> Sequence[str]:
         """Return what messages call the errors, m strings."""
         return [f"{self._name}[{i}]" for i in range(len(self.calc_errors(state)))]
@@ -137,6 +144,15 @@ class AssemblyCondition:
             return None
         jacobian = self.calc_error_jacobian(state)
         return None if jacobian is None else _share(jacobian) * jacobian
+
+    def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector | None:
+        """Return the second derivatives of factors . residuals by the free q, (n, n).
+
+        None: they are found by differences of the Jacobian, where they count.
+        """
+        if self._overrides("calc_goal_residuals"):
+            return None
+        return self.calc_error_curvature(state, _share(factors) * factors)
 
     # ------------------------------------------------------------------ when it is used
 
@@ -280,6 +296,17 @@ def without_errors(condition: AssemblyCondition) -> ConditionError:
         "a condition that overrides calc_errors",
         f"{type(condition).__name__}, which has a goal only",
         "give it a finite weight: add_goal(condition)",
+    )
+
+
+def negative(condition: AssemblyCondition, value: object) -> ConditionError:
+    """The refusal of a condition whose goal is negative, or not a number."""
+    return ConditionError(
+        f"condition {condition.name!r}: calc_goal() returns what is not a goal",
+        "a number from 0 up",
+        brief(value),
+        f"look at {type(condition).__name__}.calc_goal; to a goal that is bounded below, add a "
+        "constant",
     )
 
 

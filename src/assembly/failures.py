@@ -17,7 +17,7 @@ E = TypeVar("E", bound=AssemblyError)
 SHOWN = 4
 
 ROUNDING = 1e-9
-"""Errors that are smaller may be as small as they become."""
+"""Part of the change of errors by a natural step that may be as small as they become."""
 
 WRONG = 1e-2
 """How much of its size a Jacobian differs from differences, if it is wrong."""
@@ -75,9 +75,12 @@ def _cure(
         return "no q is free: unlock one, or disable what prescribes it"
     state = problem.here()
     tolerance = settings.tolerance_in_use
-    jacobian = derived(condition.calc_error_jacobian, state)
-    if jacobian is not None and not settings.force_numerical_jacobian:
-        wrong = _wrong_row(jacobian, problem, condition)
+    errors = condition.calc_errors(state)
+    jacobian = problem.scaled(derived(condition.calc_error_jacobian, state))
+    by_differences = _by_differences(problem, condition)
+    is_used = jacobian is not None and not settings.force_numerical_jacobian
+    if jacobian is not None and is_used and by_differences is not None:
+        wrong = _wrong_row(jacobian, by_differences, errors)
         if wrong is not None:
             method = f"calc_error_jacobian of {type(condition).__name__}"
             if isinstance(condition, AbstractConstraintRows):
@@ -86,7 +89,9 @@ def _cure(
                 f"mend {method}: its row of {condition.error_names(state)[wrong]} is not the "
                 "change of that by the free q; with force_numerical_jacobian, it is not used"
             )
-    if tolerance < point.error_norm <= ROUNDING:
+    jacobian = by_differences if jacobian is None else jacobian
+    felt = 0.0 if jacobian is None else float(np.abs(jacobian).max(initial=0.0))
+    if tolerance < point.error_norm <= ROUNDING * felt:
         return f"raise error_tolerance: {tolerance:g} is less than such errors are rounded to"
     held = np.flatnonzero((point.x <= problem.lower) | (point.x >= problem.upper))
     cures = []
@@ -106,19 +111,23 @@ def _cure(
     return ("no free q changes it there: " if is_stationary else "") + "; or ".join(cures)
 
 
-def _wrong_row(jacobian: Vector, problem: Problem, condition: AssemblyCondition) -> int | None:
-    """The row of a Jacobian that differs the most from differences; None where all are right.
+def _by_differences(problem: Problem, condition: AssemblyCondition) -> Vector | None:
+    """The Jacobian of errors by differences, at the cost of 2 n evaluations.
 
-    None also where differences cannot be taken, or mean something else: those by the q of
-    quaternions change their length. Cost 2 n evaluations.
+    None where differences cannot be taken, or mean something else: those by the q of quaternions
+    change their length.
     """
     if any(isinstance(one, Normalization) and one.num_rows for one in problem.errors):
         return None
     try:
-        found = problem.error_jacobian_by_differences(condition)
+        return problem.error_jacobian_by_differences(condition)
     except Exception:  # of what is not defined beside the point
         return None
-    gaps = np.abs(jacobian - found).max(axis=1)
+
+
+def _wrong_row(jacobian: Vector, by_differences: Vector, errors: Vector) -> int | None:
+    """The row of a Jacobian that differs the most from differences; None where all are right."""
+    gaps = np.abs(jacobian - by_differences).max(axis=1)
     row = int(np.argmax(gaps))
-    size = max(float(np.abs(found).max()), 1.0)
+    size = max(float(np.abs(by_differences).max()), float(np.abs(errors).max()))
     return row if gaps[row] > WRONG * size else None

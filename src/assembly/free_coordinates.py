@@ -39,8 +39,13 @@ class FreeCoordinates:
         Their bounds.
     has_bounds : bool
         Whether any of these is finite.
+    scales : (n,) float, or None
+        By how much each has to change to be felt, in its unit: numbers that methods see are the
+        free q divided by it. None where all are 1.
+    scales_are_known : bool
+        Whether they were found.
     written : (n,) float, or None
-        The very array that was written last, if nothing else was since.
+        The very array of such numbers that was written last, if nothing else was since.
     """
 
     def __init__(
@@ -60,6 +65,8 @@ class FreeCoordinates:
         self._p: Matrix = None  # of the relation where the q are, if that is known
         self._is_known = False
         self.written: Vector | None = None
+        self.scales: Vector | None = None
+        self.scales_are_known = False
 
     @property
     def x(self) -> Vector:
@@ -77,15 +84,24 @@ class FreeCoordinates:
         found = int(self._free_of_q[q])
         return None if found < 0 else found
 
+    def set_scales(self, scales: Vector) -> None:
+        """Measure the free q by these scales from now on."""
+        self.scales = None if (scales == 1.0).all() else scales
+        self.scales_are_known = True
+        self.written = None
+
     def write(self, x: Vector) -> None:
-        """Move the free q. Invalidates Position, as any write of q does.
+        """Move the free q to x times their scales. Invalidates Position, as any write of q does.
 
         The State may be guarded, so that no one else writes it.
         """
+        values = x
+        if self.scales is not None:
+            values = np.clip(x * self.scales, self.lower, self.upper)
         if self._are_all_free:
-            self._q = x.copy()
+            self._q = values.copy()
         else:
-            self._q[self.index] = x
+            self._q[self.index] = values
         self._write_q()
         self.written = x
 
@@ -102,7 +118,7 @@ class FreeCoordinates:
         x = self.x
         if np.array_equal(x, self._q[self.index]):
             return False
-        self.write(x)
+        self.write(x if self.scales is None else x / self.scales)
         return True
 
     def read_again(self) -> None:

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.assembly.condition import AssemblyCondition
+from stagecache.assembly.condition import AssemblyCondition, negative
 from stagecache.assembly.problem import Problem, derived
 from stagecache.errors import ConditionError, brief
 from stagecache.state.conversion import FLOAT
+from stagecache.state.masked import has_masked
 
 DISTURBANCE: Final = 0.1
-"""How far free q are moved to see whether a goal depends on any, rad or m."""
+"""How far free q are moved to see whether a goal depends on any, as a part of their scales."""
 
 
 def check_conditions(problem: Problem) -> None:
@@ -59,7 +60,15 @@ def _check_errors(condition: AssemblyCondition, state: Any, n: int) -> None:
     _check(condition, "calc_error_jacobian", jacobian, (len(errors), n))
 
 
+def _check_goal_value(condition: AssemblyCondition, state: Any) -> None:
+    goal: Any = condition.calc_goal(state)
+    is_number = isinstance(goal, Real) or (isinstance(goal, np.ndarray) and goal.shape == ())
+    if not is_number or not 0 <= goal < np.inf:
+        raise negative(condition, goal)
+
+
 def _check_residuals(condition: AssemblyCondition, state: Any, n: int) -> None:
+    _check_goal_value(condition, state)
     residuals = condition.calc_goal_residuals(state)
     _check(condition, "calc_goal_residuals", residuals, (None,))
     jacobian = derived(condition.calc_goal_residual_jacobian, state)
@@ -67,10 +76,7 @@ def _check_residuals(condition: AssemblyCondition, state: Any, n: int) -> None:
 
 
 def _check_goal(condition: AssemblyCondition, state: Any, n: int) -> None:
-    goal: Any = condition.calc_goal(state)
-    is_number = isinstance(goal, Real) or (isinstance(goal, np.ndarray) and goal.shape == ())
-    if not is_number or not 0 <= goal < np.inf:
-        raise _refused(condition, "calc_goal", "a number from 0 up", brief(goal))
+    _check_goal_value(condition, state)
     gradient = derived(condition.calc_goal_gradient, state)
     _check(condition, "calc_goal_gradient", gradient, (n,))
 
@@ -90,13 +96,13 @@ def independent_goals(problem: Problem) -> tuple[str, ...]:
     found: list[list[float]] = []
     try:
         for place in (x, x + pattern, x - 0.7 * pattern):
-            problem.coordinates.write(np.clip(place, problem.lower, problem.upper))
+            problem.move(np.clip(place, problem.lower, problem.upper))
             state = problem.here()
             found.append([float(condition.calc_goal(state)) for condition, _ in problem.goals])
     except Exception:  # whatever it is, methods may not come there
         return ()
     finally:
-        problem.coordinates.write(x)
+        problem.move(x)
         problem.here()
     with np.errstate(invalid="ignore"):  # of goals that are not finite there
         spans = np.ptp(np.array(found), axis=0)
@@ -118,7 +124,7 @@ def _check(
     """Refuse what is no finite array of that shape, where None is any number; or no derivative."""
     if found is None and not method.endswith(("errors", "residuals")):
         return
-    is_array = isinstance(found, np.ndarray) and found.dtype == FLOAT
+    is_array = isinstance(found, np.ndarray) and found.dtype == FLOAT and not has_masked(found)
     fits = is_array and len(found.shape) == len(shape)
     if not fits or any(n not in (None, m) for m, n in zip(found.shape, shape, strict=True)):
         text = str(tuple("m" if n is None else n for n in shape)).replace("'", "")

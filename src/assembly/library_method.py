@@ -34,7 +34,7 @@ def by_library(
         if point.error_norm > tolerance:
             x, count = _least_errors(functions, point.x, may_move)
         else:
-            x, count = _least_goal(functions, point.x, accuracy)
+            x, count = _least_goal(functions, point.x, tolerance, accuracy)
     except _NotFinite:
         return nothing
     moved = problem.move_to(np.clip(x, problem.lower, problem.upper))
@@ -47,7 +47,8 @@ def _least_errors(functions: "_Functions", x: Vector, may_move: Any) -> tuple[Ve
     from scipy.optimize import least_squares  # noqa: PLC0415  # it takes a while
 
     problem, full = functions.problem, x.copy()
-    if not np.isfinite(functions.at(x).errors).all():
+    size = float(np.linalg.norm(functions.at(x).errors))  # by which errors are divided
+    if not np.isfinite(size):
         raise _NotFinite
 
     def whole(some: Vector) -> Vector:
@@ -55,34 +56,39 @@ def _least_errors(functions: "_Functions", x: Vector, may_move: Any) -> tuple[Ve
         return full.copy()
 
     found: Any = least_squares(
-        lambda some: functions.at(whole(some)).errors,
+        lambda some: functions.at(whole(some)).errors / size,
         x[may_move],
-        lambda some: functions.derivatives_at(whole(some)).error_jacobian[:, may_move],
+        lambda some: functions.derivatives_at(whole(some)).error_jacobian[:, may_move] / size,
         bounds=(problem.lower[may_move], problem.upper[may_move]),
         max_nfev=MOST_EVALUATIONS,
     )
     return whole(found.x), int(found.nfev)
 
 
-def _least_goal(functions: "_Functions", x: Vector, accuracy: float) -> tuple[Vector, int]:
+def _least_goal(
+    functions: "_Functions", x: Vector, tolerance: float, accuracy: float
+) -> tuple[Vector, int]:
     from scipy.optimize import minimize  # noqa: PLC0415  # it takes a while
 
-    problem = functions.problem
+    problem, goal = functions.problem, functions.at(x).goal
+    size = functions.size_at(x)  # by which the goal is divided
+    enough = accuracy * 1e-3 * goal / size
+    factor = enough / tolerance  # for the errors, as there is one tolerance
     constraints: Any = ()
     if len(functions.at(x).errors):
         constraints = {
             "type": "eq",
-            "fun": lambda x: functions.at(x).errors,
-            "jac": lambda x: functions.derivatives_at(x).error_jacobian,
+            "fun": lambda x: factor * functions.at(x).errors,
+            "jac": lambda x: factor * functions.derivatives_at(x).error_jacobian,
         }
     found: Any = minimize(
-        lambda x: functions.at(x).goal,
+        lambda x: functions.at(x).goal / size,
         x,
-        jac=functions.gradient_at,
+        jac=lambda x: functions.gradient_at(x) / size,
         method="SLSQP",
         bounds=list(zip(problem.lower, problem.upper, strict=True)),
         constraints=constraints,
-        options={"maxiter": MOST_EVALUATIONS, "ftol": accuracy * 1e-3 * functions.at(x).goal},
+        options={"maxiter": MOST_EVALUATIONS, "ftol": enough},
     )
     return found.x, int(found.nit)
 
@@ -114,6 +120,12 @@ class _Functions:
             if not all(part is None or np.isfinite(part).all() for part in found):
                 raise _NotFinite
         return self._derivatives
+
+    def size_at(self, x: Vector) -> float:
+        """By how much the goal changes for a step of length 1, about."""
+        goal, jacobian = self.at(x).goal, self.derivatives_at(x).residual_jacobian
+        squares = float(np.max((jacobian**2).sum(axis=0), initial=0.0))
+        return max(goal, squares, float(np.linalg.norm(self.gradient_at(x))))
 
     def gradient_at(self, x: Vector) -> Vector:
         """The gradient of the goal there."""

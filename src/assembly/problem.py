@@ -9,20 +9,25 @@ Residuals are those of the goals that have some, each times the root of its weig
 of squares is `other_goal`. Methods that solve it know this much, and nothing of States.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import sqrt
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from stagecache.assembly.assembler_statistics import AssemblerStatistics
-from stagecache.assembly.condition import AssemblyCondition
-from stagecache.assembly.differences import central_differences
+from stagecache.assembly.condition import AssemblyCondition, negative
+from stagecache.assembly.differences import central_differences, differences_along
 from stagecache.assembly.free_coordinates import FreeCoordinates
+from stagecache.assembly.scales import length_of, natural_scales
 from stagecache.assembly.settings import AssemblerSettings
 from stagecache.errors import KinematicsError
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
+
+ROUNDING: Final = 1e-12
+"""Part of the largest value of a goal by which it may be negative."""
 
 NONE: Final = np.empty(0)
 NONE.flags.writeable = False
@@ -68,6 +73,21 @@ class Derivatives(NamedTuple):
     error_jacobian: Vector
     residual_jacobian: Vector
     other_gradient: Vector | None
+
+
+class Curvature(NamedTuple):
+    """Second derivatives at some x that the residual Jacobian does not tell.
+
+    Attributes
+    ----------
+    known : (n, n) float, or None
+        None where all of them are 0.
+    rest : callable, or None
+        Finds the others by differences, along directions (n, p): (n, p). None where there are none.
+    """
+
+    known: Vector | None
+    rest: Callable[[Vector], Vector] | None
 
 
 @final
@@ -119,44 +139,75 @@ class Problem:
         used = (*self.errors, *(condition for condition, _ in self.goals))
         self._needs = max((condition.needs for condition in used), default=Stage.TIME)
         self.checks = tuple(condition.check_observations for condition in used)
+        self._sizes: list[int] = []  # of the errors, then of the residuals of conditions
         self._errors = [(c.calc_errors, c.calc_error_jacobian) for c in self.errors]
         self._squares: list[_Squares] = []
         self._others: list[_Other] = []
+        self._largest: list[float] = []  # value of each of these
         for c, weight in self.goals:
             if c.has_residuals:
                 square = (c.calc_goal_residuals, c.calc_goal_residual_jacobian, sqrt(weight))
                 self._squares.append(square)
             else:
                 self._others.append((c.calc_goal, c.calc_goal_gradient, weight))
+                self._largest.append(0.0)
 
     @property
     def lower(self) -> Vector:
-        """The least that each free q may be, (n,)."""
-        return self.coordinates.lower
+        """The least that each free q may be, divided by its scale, (n,)."""
+        return self._divided(self.coordinates.lower)
 
     @property
     def upper(self) -> Vector:
         """The most, (n,)."""
-        return self.coordinates.upper
+        return self._divided(self.coordinates.upper)
 
     @property
     def x(self) -> Vector:
-        """The free q where it was moved to last, within the bounds."""
-        return self.coordinates.x
+        """The free q where it was moved to last, within the bounds, divided by their scales."""
+        return self._divided(self.coordinates.x)
+
+    def _divided(self, values: Vector) -> Vector:
+        scales = self.coordinates.scales
+        return values if scales is None else values / scales
 
     # ------------------------------------------------------------------ at a point
 
+    def find_scales(self) -> None:
+        """Find out how far free q have to go to be felt, unless that was done before."""
+        coordinates = self.coordinates
+        if coordinates.scales_are_known:
+            return
+        is_length, scales = natural_scales(coordinates)
+        if is_length.any():
+            coordinates.scales = scales
+            point = self.begin()
+            derivatives = self.derivatives()
+            blocks = [
+                (point.errors, derivatives.error_jacobian),
+                (point.residuals, derivatives.residual_jacobian),
+            ]
+            if derivatives.other_gradient is not None:
+                blocks.append((np.array([point.other_goal]), derivatives.other_gradient[None]))
+            default = coordinates.system.default_length_scale
+            scales[is_length] *= length_of(blocks, is_length, default)
+        coordinates.set_scales(scales)
+
     def begin(self) -> Point:
         """Evaluate the conditions where the free q are."""
-        coordinates = self.coordinates
-        x = coordinates.written = coordinates.x
+        x = self.x
+        self.coordinates.written = x
         return self.evaluate(x)
 
     def be_at(self, x: Vector) -> None:
         """Move the free q to where they were before, unless they are there."""
         if x is not self.coordinates.written:
-            self.coordinates.write(x)
+            self.move(x)
             self.here()
+
+    def move(self, x: Vector) -> None:
+        """Move the free q, and evaluate nothing."""
+        self.coordinates.write(x)
 
     def move_to(self, x: Vector) -> Point:
         """Move the free q there, and evaluate the conditions.
@@ -166,27 +217,44 @@ class Problem:
         Exception
             Whatever a condition, or a realization, raises.
         """
-        self.coordinates.write(x)
+        self.move(x)
         return self.evaluate(x)
 
     def evaluate(self, x: Vector) -> Point:
         """Evaluate the conditions where the free q are, which is x."""
         state, counts = self.here(), self._statistics
+        sizes: list[int] = []
         errors, norm = NONE, 0.0
         if self._errors:
             counts.num_error_evals += 1
-            errors = np.concatenate([calc(state) for calc, _ in self._errors])  # a copy
+            parts = [calc(state) for calc, _ in self._errors]
+            sizes += map(len, parts)
+            errors = np.concatenate(parts)  # a copy
             norm = self.norm_of(errors)
         residuals, goal = NONE, 0.0
         if self.goals:
             counts.num_goal_evals += 1
         if self._squares:
-            residuals = _joined([root * calc(state) for calc, _, root in self._squares])
+            parts = [root * calc(state) for calc, _, root in self._squares]
+            sizes += map(len, parts)
+            residuals = _joined(parts)
             goal = 0.5 * float(residuals.dot(residuals))
         other = 0.0
-        for calc_goal, _, weight in self._others:
-            other += weight * float(calc_goal(state))
+        for place, (calc_goal, _, weight) in enumerate(self._others):
+            value = float(calc_goal(state))
+            if value < 0.0:
+                value = self._rounded(value, place)
+            elif value > self._largest[place]:
+                self._largest[place] = value
+            other += weight * value
+        self._sizes = sizes
         return Point(x, errors, residuals, other, goal + other, norm)
+
+    def _rounded(self, value: float, place: int) -> float:
+        """Take a goal that is negative for rounding only as zero, and refuse any other."""
+        if value >= -ROUNDING * self._largest[place]:
+            return 0.0
+        raise negative([c for c, _ in self.goals if not c.has_residuals][place], value)
 
     def norm_of(self, errors: Vector) -> float:
         """The norm of errors that the tolerance is for."""
@@ -221,10 +289,11 @@ class Problem:
         counts.num_goal_gradient_evals += bool(self.goals)
         missing: list[tuple[list[Any], int, Any]] = []
         by_hand = settings.force_numerical_jacobian
-        errors = _derivatives(self._errors, state, missing, by_hand=by_hand)
+        scales = self.coordinates.scales
+        errors = _derivatives(self._errors, state, missing, scales, by_hand=by_hand)
         by_hand = settings.force_numerical_gradient
-        squares = _derivatives(self._squares, state, missing, by_hand=by_hand)
-        others = _derivatives(self._others, state, missing, by_hand=by_hand)
+        squares = _derivatives(self._squares, state, missing, scales, by_hand=by_hand)
+        others = _derivatives(self._others, state, missing, scales, by_hand=by_hand)
         if missing:
             numerical = self._by_differences([calc for _, _, calc in missing])
             for (found, i, _), part in zip(missing, numerical, strict=True):
@@ -243,6 +312,99 @@ class Problem:
             gradient,
         )
 
+    def curvature(self, residuals: Vector, multipliers: Vector) -> Curvature:
+        """The second derivatives where it was moved to last, where it still is afterwards.
+
+        Those of residuals and errors are added, each times a factor; and those of other goals.
+
+        Parameters
+        ----------
+        residuals : (k,) float
+            The factors of residuals.
+        multipliers : (m,) float
+            Those of errors.
+
+        Raises
+        ------
+        Exception
+            Whatever a condition, or a realization, raises.
+        """
+        state, scales = self.here(), self.coordinates.scales
+        known: Vector | None = None
+        unknown: list[_Slope] = []
+        for slope, bend in self._factored(residuals, multipliers):
+            part = None if slope.by_hand or bend is None else derived(bend, state)
+            if part is None:
+                unknown.append(slope)
+            else:
+                known = part if known is None else known + part
+        if known is not None and scales is not None:
+            known = known * scales * scales[:, None]
+        if not unknown:
+            return Curvature(known, None)
+        bounds = (self.lower, self.upper)
+
+        def rest(directions: Vector) -> Vector:
+            x = self.x
+            found = differences_along(self._slope_of(unknown), x, directions, bounds)
+            self.move(x)
+            self.here()
+            return found
+
+        return Curvature(known, rest)
+
+    def _factored(
+        self, residuals: Vector, multipliers: Vector
+    ) -> Iterator[tuple["_Slope", Callable[[Any], Any] | None]]:
+        """Functions of the State with their factors, and their second derivatives if offered."""
+        settings, place = self._settings, 0
+        sizes = iter(self._sizes)
+        by_hand = settings.force_numerical_jacobian
+        for c in self.errors:
+            factors = multipliers[place : place + next(sizes)]
+            place += len(factors)
+            if factors.any():
+                slope = _Slope(c.calc_errors, c.calc_error_jacobian, factors, by_hand=by_hand)
+                yield slope, partial(c.calc_error_curvature, factors=factors)
+        place, by_hand = 0, settings.force_numerical_gradient
+        for c, weight in self.goals:
+            if not c.has_residuals:
+                yield _Slope(c.calc_goal, c.calc_goal_gradient, weight, by_hand=by_hand), None
+                continue
+            factors = sqrt(weight) * residuals[place : place + next(sizes)]
+            place += len(factors)
+            calc, derive = c.calc_goal_residuals, c.calc_goal_residual_jacobian
+            slope = _Slope(calc, derive, factors, by_hand=by_hand)
+            yield slope, partial(c.calc_goal_residual_curvature, factors=factors)
+
+    def _slope_of(self, slopes: "Sequence[_Slope]") -> Callable[[Vector], Vector]:
+        """The function of x that is the sum of gradients; it moves there."""
+        counts, scales = self._statistics, self.coordinates.scales
+
+        def slope_at(x: Vector) -> Vector:
+            self.move(np.clip(x, self.lower, self.upper))
+            state = self.here()
+            counts.num_error_jacobian_evals += bool(self._errors)
+            counts.num_goal_gradient_evals += bool(self.goals)
+            found, missing = np.zeros(len(x)), []
+            for one in slopes:
+                part = None if one.by_hand else derived(one.derive, state)
+                if part is None:
+                    missing.append(one.product)
+                else:
+                    part = np.dot(one.factors, part)
+                    found += part if scales is None else part * scales
+            for part in self._by_differences(missing) if missing else ():
+                found += part[0]
+            return found
+
+        return slope_at
+
+    def scaled(self, jacobian: Vector | None) -> Vector | None:
+        """Derivatives by the free q as derivatives by these, divided by their scales."""
+        scales = self.coordinates.scales
+        return jacobian if jacobian is None or scales is None else jacobian * scales
+
     def error_jacobian_by_differences(self, condition: AssemblyCondition) -> Vector:
         """The derivatives of the errors of a condition, (m, n), whatever it has of its own.
 
@@ -255,16 +417,29 @@ class Problem:
 
     def _by_differences(self, functions: list[Any]) -> list[Vector]:
         """The derivatives of functions of the State, each (m, n)."""
-        x, counts = self.coordinates.x, self._statistics
+        x, counts = self.x, self._statistics
         bounds = (self.lower, self.upper)
 
         def move(moved: Vector) -> Any:
-            self.coordinates.write(moved)
+            self.move(moved)
             counts.num_error_evals += bool(self._errors)
             counts.num_goal_evals += bool(self.goals)
             return self.here()
 
         return central_differences(move, x, functions, bounds)
+
+
+class _Slope(NamedTuple):
+    """A function of the State times factors, and its gradient."""
+
+    calc: Callable[[Any], Any]
+    derive: Callable[[Any], Any]
+    factors: Any
+    by_hand: bool
+
+    def product(self, state: Any) -> Any:
+        """The value times the factors, a number."""
+        return np.dot(self.factors, self.calc(state))
 
 
 _Squares = tuple[Any, Any, float]
@@ -278,6 +453,7 @@ def _derivatives(
     calcs: Sequence[tuple[Any, ...]],
     state: Any,
     missing: list[tuple[list[Any], int, Any]],
+    scales: Vector | None,
     *,
     by_hand: bool,
 ) -> list[Any]:
@@ -287,6 +463,8 @@ def _derivatives(
         part = None if by_hand else derived(calc[1], state)
         if part is None:
             missing.append((found, len(found), calc[0]))
+        elif scales is not None:
+            part = part * scales
         found.append(part)
     return found
 

@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 
 from stagecache.assembly.condition import AssemblyCondition
 from stagecache.assembly.mobilizers import Mobilizer, checked_index, handle_of, name_of_q
+from stagecache.assembly.numbers import number
 from stagecache.errors import OutOfRangeError, brief
-from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractContinuousVariable, Vector
+from stagecache.state.masked import refuse_masked
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
@@ -65,7 +66,7 @@ class QValue(AssemblyCondition):
 
     @value.setter
     def value(self, value: float) -> None:
-        found = float(converted(value, FLOAT, (), f"the value of condition {self.name!r}"))
+        found = number(value, f"the value of condition {self.name!r}")
         if not np.isfinite(found):
             raise OutOfRangeError(
                 f"the value of condition {self.name!r}: is none that a q can have",
@@ -77,6 +78,7 @@ class QValue(AssemblyCondition):
 
     def move_all_observations(self, observations: ArrayLike) -> None:
         """Take over a value, as a number or an array of shape () or (1,)."""
+        refuse_masked(observations, f"the value of condition {self.name!r}")
         array: Any = np.asarray(observations)
         value: Any = array.item() if array.shape == (1,) else observations
         self.value = value
@@ -119,6 +121,10 @@ class QValue(AssemblyCondition):
         """1 for the q, if it is free. Shape (1, num_free_qs)."""
         return self._jacobian
 
+    def calc_error_curvature(self, state: State, factors: Vector) -> Vector:  # noqa: ARG002  # linear
+        """0, as it is linear."""
+        return np.zeros((self.num_free_qs, self.num_free_qs))
+
     def error_names(self, state: State) -> list[str]:
         """Which q it is, and of which value."""
         return [f"{name_of_q(self._row, state)} - {self._value:.6g}"]
@@ -130,3 +136,7 @@ class QValue(AssemblyCondition):
     def calc_goal_residual_jacobian(self, state: State) -> Vector:
         """That of the error."""
         return self.calc_error_jacobian(state)
+
+    def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector:
+        """0 likewise."""
+        return self.calc_error_curvature(state, factors)

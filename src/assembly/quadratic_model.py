@@ -1,25 +1,29 @@
-r"""The step of a Gauss-Newton method with constraints and bounds: a small quadratic problem.
+r"""The step of a Newton method with constraints and bounds: a small quadratic problem.
 
-At a point, errors e and goal 1/2 \|r\|² + h are linearised. The step d is
+At a point, errors e are linearised, and the goal 1/2 \|r\|² + h is taken to second order. The step
+d is
 
 ::
 
     d = n + Z t        n   removes the errors:  E n = -e, the shortest; E = de/dx
-                       t   along them, Z = null(E), makes least
-                           1/2 |r + J d|² + dh d + 1/2 d B d + 1/2 damping |t|²
+                       t   along them, Z = null(E), minimizes
+                           1/2 |r + J d|² + dh d + 1/2 d C d + 1/2 damping |t|²
     lower <= x + d <= upper
 
-E may have dependent rows: what is below `RANK` of its largest singular value counts as zero.
-Bounds are an active set: numbers that would cross theirs are fixed there, at first all at once;
-then that which would go inwards the most is let go, one after the other. SciPy's `lsq_linear` is
-asked where that goes in circles. Source: Nocedal and Wright,
-Numerical Optimization, 2nd ed., 10.3, 16.5, 18.6.
+C are second derivatives that J does not tell. Without them this is a Gauss-Newton step.
+
+E may have dependent rows: singular values below `RANK` of the largest one count as zero. Bounds are
+an active set: at first, numbers at a bound against which the goal presses them are held; numbers
+that would cross a bound are held there as well, and the one that would go inwards the most is
+released, one after the other. SciPy's `lsq_linear` takes over where that goes in circles. Source:
+Nocedal and Wright, Numerical Optimization, 2nd ed., 10.3, 16.5, 18.6.
 """
 
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.linalg.lapack import dposv
 from scipy.optimize import lsq_linear
 
@@ -29,6 +33,27 @@ Mask = NDArray[np.bool_]
 RANK: Final = 1e-8
 ROUNDING: Final = 1e-12
 MOST_RELEASES: Final = 5
+
+
+class Step(NamedTuple):
+    """A step of the model.
+
+    Attributes
+    ----------
+    change : (n,) float
+    fall : float
+        The decrease of the goal along the constraints, to second order.
+    rise : float
+        Its simultaneous increase, as errors are removed.
+    """
+
+    change: Vector
+    fall: float
+    rise: float
+
+    def is_longer(self, length: float) -> bool:
+        """Whether a number changes by more than that."""
+        return bool(np.max(np.abs(self.change), initial=0.0) > length)
 
 
 @final
@@ -42,11 +67,16 @@ class QuadraticModel:
     residuals : (k,) float
     residual_jacobian : (k, n) float
     gradient : (n,) float or None
-        Of what the goal is more than half the squares of its residuals.
+        The gradient of the goal without half the squares of its residuals.
     curvature : (n, n) float or None
-        An approximation of the second derivatives of that.
+        C: second derivatives to be added to those that the residual Jacobian tells; symmetric.
     room : tuple of (n,) float, or None
-        How far each number is from its lower bound (0 or less), and from its upper one (0 or more).
+        The distances to the lower bounds (0 or less), and to the upper ones (0 or more).
+
+    Attributes
+    ----------
+    scale : float
+        The largest second derivative by one number.
     """
 
     def __init__(
@@ -68,21 +98,30 @@ class QuadraticModel:
         self._room = room
         self._split: _Split | None = None
         squares = np.einsum("ij,ij->j", residual_jacobian, residual_jacobian)
-        self._scale = float(np.max(squares, initial=0.0))
+        self.scale = float(np.max(squares, initial=0.0))
         if curvature is not None:
-            self._scale = max(self._scale, float(np.max(np.diagonal(curvature), initial=0.0)))
+            own = np.abs(np.diagonal(curvature))
+            self.scale = max(self.scale, float(np.max(own, initial=0.0)))
+
+    def with_curvature(self, curvature: Vector | None) -> "QuadraticModel":
+        """Return the same model with another C."""
+        twin = QuadraticModel(
+            self._e, self._de, self._r, self._dr, self._gradient, curvature, self._room
+        )
+        twin._split = self._split
+        return twin
 
     @property
     def is_finite(self) -> bool:
-        """Whether all derivatives are."""
+        """Whether all derivatives are finite."""
         gradient = self._gradient
         return (
-            bool(np.isfinite(self._scale))
+            bool(np.isfinite(self.scale))
             and (not len(self._de) or bool(np.isfinite(self._de).all()))
             and (gradient is None or bool(np.isfinite(gradient).all()))
         )
 
-    def step(self, damping: float) -> tuple[Vector, float, float]:
+    def step(self, damping: float) -> Step:
         """Return the step, and what it does to the goal.
 
         Parameters
@@ -90,22 +129,18 @@ class QuadraticModel:
         damping : float
             0 or more; as a part of the largest second derivative.
 
-        Returns
-        -------
-        step : (n,) float
-        fall : float
-            By how much the goal falls along the constraints, to second order.
-        rise : float
-            By how much it rises, at the same time, as errors are removed.
-
         Raises
         ------
         numpy.linalg.LinAlgError
             The second derivatives along the constraints are not positive: damp more.
         """
-        step = self._bounded(lambda free, d: self._composite(free, d, damping), damping)
+        change = self.change(damping)
         rise = max(0.0, self._change(self.normal_step(0.0))) if len(self._e) else 0.0
-        return step, rise - self._change(step), rise
+        return Step(change, rise - self._change(change), rise)
+
+    def change(self, damping: float) -> Vector:
+        """Return the change of that step alone. Raises LinAlgError likewise."""
+        return self._bounded(lambda free, d: self._composite(free, d, damping), damping)
 
     def normal_step(self, damping: float) -> Vector:
         """Return a step that only makes errors smaller; damped, one to the gradient of |e|²."""
@@ -116,33 +151,90 @@ class QuadraticModel:
         found: Vector = self._e + self._de @ step
         return found
 
-    def worth_of(self, errors: float) -> float:
-        """By how much errors of that norm change the goal at most, to first order."""
-        if not len(self._e) or not self._scale:
-            return 0.0
-        slope = self._r @ self._dr
+    def ahead(self) -> tuple[Vector, Vector]:
+        """Return residuals (k,) and Lagrange's multipliers (m,) as a damped step would make them.
+
+        It is a step of Gauss and Newton along all numbers, damped so that it removes what it can of
+        the residuals where their own derivatives count more than the curvature that they cause.
+        """
+        r, jacobian = self._r, self._dr
+        if len(r) and self.scale:
+            added = max(float(np.sqrt(r @ r * self.scale)), ROUNDING * self.scale)
+            square = jacobian.T @ jacobian if len(r) > len(jacobian.T) else jacobian @ jacobian.T
+            square.flat[:: len(square) + 1] += added
+            if len(r) > len(square):
+                r = r - jacobian @ _solved(square, r @ jacobian)
+            else:
+                r = added * _solved(square, r)
+        if not len(self._e):
+            return r, self._e
+        slope = r @ jacobian
         if self._gradient is not None:
             slope = slope + self._gradient
-        return errors * self._part(None).multiplier(slope)
+        return r, self._part(self._free_at_start()).multipliers(-slope)
 
-    def correction(self, errors: Vector, step: Vector) -> Vector:
-        """Return the shortest step that removes errors found after a step, with the same Jacobian.
+    def correction(
+        self, change: Vector, errors: Vector, residuals: Vector, damping: float
+    ) -> Vector:
+        """Return a second step, (n,), for errors and residuals found after a first one.
 
-        What the step has taken to a bound stays there.
+        Derivatives are those of the first one. Both together make least what they would together,
+        if errors and residuals were off by as much everywhere.
         """
-        free = None
-        if self._room is not None:
-            inside = (step > self._room[0]) & (step < self._room[1])
-            free = None if inside.all() else inside
-        found: Vector = self._part(free).shortest(-errors, 0.0)
+        gradient = damping * self.scale * change
+        if self._gradient is not None:
+            gradient += self._gradient
+        if self._curvature is not None:
+            gradient += self._curvature @ change
+        room = None if self._room is None else (self._room[0] - change, self._room[1] - change)
+        twin = QuadraticModel(
+            errors, self._de, residuals, self._dr, gradient, self._curvature, room
+        )
+        twin._split = self._split
+        return twin.change(damping)
+
+    def along_constraints(self) -> Vector:
+        """Return an orthonormal basis of all directions along the constraints, (n, p)."""
+        basis = self._part(None).null_space
+        return np.eye(self._de.shape[1]) if basis is None else basis
+
+    def second_derivatives(self, directions: Vector) -> Vector:
+        """Return the second derivatives of the goal along directions (n, p): (p, p)."""
+        jacobian = self._dr @ directions
+        found: Vector = jacobian.T @ jacobian
+        if self._curvature is not None:
+            found += directions.T @ self._curvature @ directions
         return found
 
+    def along(self, change: Vector) -> Step:
+        """Return a step that is given, and what it does to the goal."""
+        return Step(change, -self._change(change), 0.0)
+
+    def most_downward(self) -> tuple[float, Vector]:
+        """Return the least second derivative along the constraints, and its direction, (n,).
+
+        Numbers that the goal presses against their bounds are held. The direction has length 1, and
+        does not go uphill.
+        """
+        z = self._part(self._free_at_start()).null_space
+        z = np.eye(self._de.shape[1]) if z is None else z
+        square = self.second_derivatives(z)
+        values, vectors = eigh(square, subset_by_index=[0, 0], driver="evx", check_finite=False)
+        direction: Vector = z @ vectors[:, 0]
+        return float(values[0]), -direction if self._slope @ direction > 0 else direction
+
     # ------------------------------------------------------------------ without bounds
+
+    @property
+    def _slope(self) -> Vector:
+        """The gradient of the goal."""
+        found: Vector = self._r @ self._dr
+        return found if self._gradient is None else found + self._gradient
 
     def _composite(self, free: Mask | None, d: Vector, damping: float) -> Vector:
         """The step of the free numbers, where others take that of d."""
         d = self._normal(free, d, 0.0)
-        if not self._scale:  # nothing changes the goal
+        if not self.scale:  # nothing changes the goal
             return d
         z = self._part(free).null_space
         jacobian = self._dr if z is None else self._dr @ z
@@ -151,26 +243,23 @@ class QuadraticModel:
             return d
         is_moved = z is not None or free is not None
         r = self._r + self._dr @ d if is_moved else self._r
-        added = damping * self._scale
-        slope = None
-        if self._gradient is not None:
-            slope = (
-                self._gradient if self._curvature is None else self._gradient + self._curvature @ d
-            )
-            slope = slope if z is None else slope @ z
-        if slope is None and len(r) < size:
+        added = damping * self.scale
+        curvature, slope = self._curvature, self._gradient
+        if curvature is None and slope is None and len(r) < size:
             square = jacobian @ jacobian.T
             square.flat[:: len(r) + 1] += added
-            t = -(_solve(square, r) @ jacobian)
+            t = -(_solved(square, r) @ jacobian)
         else:
             square = jacobian.T @ jacobian
-            if self._curvature is not None:
-                square += self._curvature if z is None else z.T @ self._curvature @ z
-            square.flat[:: size + 1] += added
             down = -(r @ jacobian)
+            if curvature is not None:
+                square += curvature if z is None else z.T @ curvature @ z
+                bent = curvature @ d
+                slope = bent if slope is None else slope + bent
             if slope is not None:
-                down -= slope
-            t = _solve(square, down)
+                down -= slope if z is None else slope @ z
+            square.flat[:: size + 1] += added
+            t = _solved(square, down)
         return d + (t if z is None else z @ t)
 
     def _normal(self, free: Mask | None, d: Vector, damping: float) -> Vector:
@@ -191,11 +280,13 @@ class QuadraticModel:
     def _bounded(self, solve: Any, damping: float | None) -> Vector:
         """The step that `solve` finds where bounds are kept."""
         n = self._de.shape[1]
-        found: Vector = solve(None, np.zeros(n))
+        held = None if damping is None else self._free_at_start()
+        free = np.ones(n, bool) if held is None else held
+        d = np.zeros(n)
+        found: Vector = solve(held, d) if free.any() else d
         if self._room is None:
             return found
         lower, upper = self._room
-        free, d = np.ones(n, bool), np.zeros(n)
         releases = np.zeros(n, np.intp)
         is_first = True
         while True:
@@ -203,18 +294,32 @@ class QuadraticModel:
             if beyond.max() > ROUNDING:
                 over = beyond > (ROUNDING if is_first else beyond.max() * (1 - 1e-9))
                 d[over] = np.clip(found[over], lower[over], upper[over])
-                free &= ~over
+                free = free & ~over
             else:
                 worst = self._held_most(found, free, damping)
                 if worst is None:
                     return np.clip(found, lower, upper)
                 if releases[worst] == MOST_RELEASES:
                     return self._by_scipy(damping)
+                free = free.copy()
                 free[worst] = True
                 releases[worst] += 1
                 d[worst] = 0.0
                 is_first = False
             found = solve(free, d) if free.any() else d
+
+    def _free_at_start(self) -> Mask | None:
+        """All numbers but those that the goal presses against a bound; None for all."""
+        if self._room is None:
+            return None
+        is_low, is_high = self._room[0] >= 0.0, self._room[1] <= 0.0
+        is_inside = ~(is_low | is_high)
+        if is_inside.all():
+            return None
+        slope = self._slope
+        if len(self._e):
+            slope = slope + self._part(is_inside).multipliers(-slope) @ self._de
+        return ~((is_low & is_high) | (is_low & (slope > 0.0)) | (is_high & (slope < 0.0)))
 
     def _change(self, step: Vector) -> float:
         """By how much the goal changes, to second order."""
@@ -222,8 +327,8 @@ class QuadraticModel:
         found = float(change @ (self._r + 0.5 * change))
         if self._gradient is not None:
             found += float(self._gradient @ step)
-            if self._curvature is not None:
-                found += 0.5 * float(step @ self._curvature @ step)
+        if self._curvature is not None:
+            found += 0.5 * float(step @ self._curvature @ step)
         return found
 
     def _held_most(self, step: Vector, free: Mask, damping: float | None) -> int | None:
@@ -232,21 +337,24 @@ class QuadraticModel:
         if not held.any():
             return None
         left = self.errors_after(step)
-        slope = left @ self._de
-        if damping is not None and np.linalg.norm(left) <= 1e-9 * (1 + np.linalg.norm(self._e)):
-            slope = (self._r + self._dr @ step) @ self._dr + damping * self._scale * step
+        reach = np.abs(self._e) + np.abs(self._de) @ np.abs(step)
+        slope, size = left @ self._de, reach @ np.abs(self._de)
+        if damping is not None and np.linalg.norm(left) <= 1e-9 * np.linalg.norm(reach):
+            r = self._r + self._dr @ step
+            slope = r @ self._dr + damping * self.scale * step
+            size = np.abs(r) @ np.abs(self._dr)
             if self._gradient is not None:
                 slope = slope + self._gradient
-                if self._curvature is not None:
-                    slope = slope + self._curvature @ step
+                size = size + np.abs(self._gradient)
+            if self._curvature is not None:
+                slope = slope + self._curvature @ step
             if len(self._e):
-                multipliers = np.linalg.lstsq(self._de[:, free].T, -slope[free], rcond=RANK)[0]
-                slope = slope + multipliers @ self._de
+                slope = slope + self._part(free).multipliers(-slope) @ self._de
         assert self._room is not None
         outwards = np.where(step <= self._room[0], slope, -slope)
         outwards[~held | (self._room[0] == self._room[1])] = np.inf
         worst = int(np.argmin(outwards))
-        return worst if outwards[worst] < -ROUNDING * max(1.0, self._scale) else None
+        return worst if outwards[worst] < -ROUNDING * float(size.max()) else None
 
     def _by_scipy(self, damping: float | None) -> Vector:
         """The same by an active set that cannot go in circles, where ours does.
@@ -254,16 +362,17 @@ class QuadraticModel:
         Errors are residuals of large weight there, so they are removed nearly.
         """
         n = self._de.shape[1]
-        weight = 1.0 if damping is None else 1e4 * max(1.0, float(np.sqrt(self._scale)))
-        rows, goals = [weight * self._de], [-weight * self._e]
-        if damping is not None:
-            added = np.sqrt(damping * self._scale)
-            rows += [self._dr, added * np.eye(n)]
-            goals += [-self._r, np.zeros(n)]
-            if self._curvature is not None and self._gradient is not None:
-                root = np.asarray(np.linalg.cholesky(self._curvature), np.float64)
-                rows.append(root.T)
-                goals.append(-np.asarray(np.linalg.solve(root, self._gradient), np.float64))
+        weight, rows, goals = 1.0, [], []
+        if damping is not None and self.scale:
+            square = self.second_derivatives(np.eye(n))
+            square.flat[:: n + 1] += damping * self.scale
+            root = np.asarray(np.linalg.cholesky(square), np.float64)
+            rows.append(root.T)
+            goals.append(-np.asarray(np.linalg.solve(root, self._slope), np.float64))
+            if len(self._de):
+                weight = 1e4 * float(np.sqrt(self.scale)) / float(np.abs(self._de).max() or 1.0)
+        rows.append(weight * self._de)
+        goals.append(-weight * self._e)
         assert self._room is not None
         lower, upper = self._room
         is_open = lower < upper
@@ -281,8 +390,8 @@ class _Split:
     def __init__(self, jacobian: Vector, free: Mask | None) -> None:
         self._free = free
         self._n = jacobian.shape[1]
-        self._is_empty = not len(jacobian)
-        if self._is_empty:
+        self._m = len(jacobian)
+        if not self._m:
             return
         some = jacobian if free is None else jacobian[:, free]
         is_wide = some.shape[0] < some.shape[1]  # else vt is whole anyway, and u may be large
@@ -294,23 +403,25 @@ class _Split:
     @property
     def null_space(self) -> Vector | None:
         """An orthonormal basis of the directions along the constraints; None if all are."""
-        if self._is_empty and self._free is None:
+        if not self._m and self._free is None:
             return None
-        return np.eye(self._n)[:, self._free] if self._is_empty else self._placed(self._null)
+        return np.eye(self._n)[:, self._free] if not self._m else self._placed(self._null)
 
     def shortest(self, goal: Vector, damping: float) -> Vector:
         """The shortest change for which the errors change by that; damped, a shorter one."""
-        if self._is_empty or not len(self._s):
+        if not self._m or not len(self._s):
             return np.zeros(self._n)
         s = self._s
         weights = 1 / s if not damping else s / (s**2 + damping * s[0] ** 2)
         return self._placed(((goal @ self._u) * weights) @ self._vt)
 
-    def multiplier(self, slope: Vector) -> float:
-        """The norm of Lagrange's multipliers of a goal with that slope."""
-        if self._is_empty:
-            return 0.0
-        return float(np.linalg.norm((self._vt @ slope) / self._s))
+    def multipliers(self, slope: Vector) -> Vector:
+        """The smallest factors (m,) of the rows, of which the sum is nearest to a slope."""
+        if not self._m or not len(self._s):
+            return np.zeros(self._m)
+        free = slope if self._free is None else slope[self._free]
+        found: Vector = self._u @ ((self._vt @ free) / self._s)
+        return found
 
     def _placed(self, some: Vector) -> Vector:
         """Numbers of the free ones, among zeros for others."""
@@ -321,7 +432,7 @@ class _Split:
         return found
 
 
-def _solve(matrix: Vector, right: Vector) -> Vector:
+def _solved(matrix: Vector, right: Vector) -> Vector:
     """Solve equations with a positive matrix, by Cholesky.
 
     Raises

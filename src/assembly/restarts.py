@@ -9,13 +9,13 @@ from typing import Final, final
 import numpy as np
 from attrs import evolve
 
-from stagecache.assembly.problem import NONE, Derivatives, Problem
+from stagecache.assembly.problem import NONE, Curvature, Derivatives, Problem
 from stagecache.assembly.sqp import Descent, Point, Report, Solution
 from stagecache.state.handles import Vector
 
 NUM_STARTS: Final = 30
 SPREADS: Final = (0.3, 1.0, 3.0)
-"""How far starts are from the given one, rad or m; in turn."""
+"""How far starts are from the given one, as a part of the scale of each number; in turn."""
 
 MOST_ITERATIONS: Final = 100
 
@@ -75,6 +75,9 @@ class _ErrorsOnly:
 
     def move_to(self, x: Vector) -> Point:
         return self._problem.move_to(x)._replace(residuals=NONE, other_goal=0.0, goal=0.0)
+
+    def curvature(self, residuals: Vector, multipliers: Vector) -> Curvature:  # noqa: ARG002  # no goals
+        return Curvature(None, None)
 
     def derivatives(self) -> Derivatives:
         found = self._problem.derivatives()

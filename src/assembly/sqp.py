@@ -1,16 +1,38 @@
-r"""Sequential quadratic programming for least squares: what is tried first.
+r"""Sequential quadratic programming for least squares: the method that is tried first.
 
-Two phases, told apart by the errors of the point where one is::
+Two phases, told apart by the errors at the point::
 
     errors too large    steps make them smaller; the goal is asked for, but may rise
     errors small        steps make the goal smaller, and errors stay small: where a step leaves the
                         constraints, corrections with the same Jacobian bring it back
 
 So a start that satisfies the errors is never left for a point that does not, or whose goal is
-worse. A step that is not good enough is tried again with more damping (Levenberg, Marquardt). The
-first derivatives of residuals stand for the second ones of the goal; of what is no sum of squares,
-these are approximated by BFGS with Powell's damping. Sources: Nocedal and Wright, Numerical
-Optimization, 2nd ed., chapters 10 and 18; Abadie and Carpentier's generalized reduced gradient.
+worse. A step that is not good enough is corrected, by what was found at its end, and else tried
+again with more damping (Levenberg, Marquardt).
+
+**Second derivatives.** Far from the least goal those of Gauss and Newton will do, which need first
+derivatives of residuals only; goals without residuals get BFGS with Powell's damping. Nearer, when
+these lead no farther, the true ones of the Lagrangian are used: steps are those of Newton's method,
+and a saddle is told from a minimum.
+
+**The end.** The quadratic model m is minimized with so much damping that it bounds the decrease
+within `RADIUS`, R; if H + d is positive along the constraints, then for each step s that is no
+longer than R::
+
+    -m(s)  <=  -m(s) - d/2 |s|² + d/2 R²  <=  g (H + d)^-1 g / 2  +  d/2 R²
+
+With d = accuracy * goal / R², a half of the accuracy is left for the first part, which is what the
+damped step promises. That is a promise of the model, which may be wrong where valleys are curved:
+there steps go on to promise about as much as before. So a promise has to be a hundredth of that,
+unless the steps before promised much more. Saddles where the model has negative second derivatives
+are left along these, if that makes the goal smaller.
+
+Numbers are scaled so that 1 is a natural length for each; see `scales`.
+
+Sources: Nocedal and Wright, Numerical Optimization, 2nd ed., chapters 3, 4, 10 and 18; Abadie and
+Carpentier's generalized reduced gradient; the bound is in Moré and Sorensen, Computing a Trust
+Region Step, SIAM J. Sci. Stat. Comput. 4 (1983); corrections by the residuals that were found are
+the geodesic acceleration of Transtrum and Sethna, arXiv:1201.5885, with a finite step.
 """
 
 from collections.abc import Callable
@@ -20,27 +42,52 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from stagecache.assembly.quadratic_model import QuadraticModel
+from stagecache.assembly.quadratic_model import QuadraticModel, Step
 
 Vector = NDArray[np.float64]
 
-LEAST_DAMPING: Final = 1e-7
-"""Always: where nothing depends on some numbers, they stay."""
+RADIUS: Final = 10.0
+"""The length of steps for which the end is proved."""
 
-HIDING: Final = 1e-6
-"""Damping that may hide what there is to gain, where second derivatives differ by that factor."""
+SLOW: Final = 100.0
+"""As many steps may follow that promise as much as the last one, where promises do not shrink."""
 
-MODERATE_DAMPING: Final = 10.0
-"""Up to it, a step that promises nothing tells that there is nothing to gain."""
+ZERO: Final = 1e-10
+"""A goal is zero if residuals are as small as those that a step of that length makes."""
+
+ROUNDING: Final = 1e-14
+"""Or as rounding makes them, as a part of the largest number."""
+
+NEAR: Final = 0.3
+"""A step that promises to remove a smaller part of the goal needs true second derivatives."""
+
+FAST: Final = 0.1
+"""Unless promises shrink by such a factor."""
+
+LEAST_DAMPING: Final = 1e-14
+"""Damping of all steps: numbers on which nothing depends stay."""
+
+FIRST_DAMPING: Final = 1e-9
+"""That of the first step, at least."""
+
+LITTLE_DAMPING: Final = 1e-7
+"""A step with that damping goes about as far as one without."""
 
 MOST_DAMPING: Final = 1e8
+
 ENOUGH: Final = 1e-4
-"""Which part of the decrease that is predicted must come true."""
+"""Part of the predicted decrease that must come true."""
 
 LONG: Final = 1.0
 LONG_DAMPING: Final = 0.1
-"""A number that changes by more [rad or m] does so for its direction is nearly singular, mostly. So
-such steps are damped that much at most: what is far away is reached nevertheless."""
+"""A step in which a number changes by more is long, mostly as its direction is nearly singular. By
+Gauss and Newton it is damped that much at most, as what is far away must be reached, too."""
+
+LONG_ENOUGH: Final = 0.25
+"""Part of the decrease that must come true of a long step."""
+
+GOOD: Final = 0.75
+"""Part of the decrease above which a step needs no correction."""
 
 MOST_CORRECTIONS: Final = 6
 WELL_WITHIN: Final = 0.1
@@ -49,9 +96,16 @@ WELL_WITHIN: Final = 0.1
 STALLED: Final = 1e-6
 """Steps that make errors smaller by no larger part lead nowhere."""
 
+FEW: Final = 4
+PROBES: Final = 2
+HARDLY: Final = 0.02
+"""Second derivatives that take differences are probed along two random directions first, if there
+are more than `FEW`. Where they change the others by no larger part, they are left out. (Two probes
+miss a single one of size 0.9 with a probability of 4e-4.)"""
+
 
 class Point(Protocol):
-    """What is known at some x."""
+    """The values at some x."""
 
     @property
     def x(self) -> Vector:
@@ -71,7 +125,7 @@ class Point(Protocol):
 
     @property
     def error_norm(self) -> float:
-        """Which the tolerance is for."""
+        """The norm of the errors that the tolerance is for."""
 
 
 class Derivatives(Protocol):
@@ -87,11 +141,23 @@ class Derivatives(Protocol):
 
     @property
     def other_gradient(self) -> Vector | None:
-        """(n,): of what the goal is more than half the squares of residuals."""
+        """(n,): the gradient of the goal without half the squares of residuals."""
+
+
+class Curvature(Protocol):
+    """Second derivatives at some x."""
+
+    @property
+    def known(self) -> Vector | None:
+        """(n, n): those that are known; None where these are 0."""
+
+    @property
+    def rest(self) -> Callable[[Vector], Vector] | None:
+        """A function that finds the others along directions (n, p), as (n, p); None without any."""
 
 
 class Problem(Protocol):
-    """Errors that must vanish, and a goal to make least."""
+    """Errors that must vanish, and a goal to be minimized."""
 
     @property
     def lower(self) -> Vector:
@@ -102,27 +168,33 @@ class Problem(Protocol):
         """(n,)."""
 
     def move_to(self, x: Vector) -> Point:
-        """Return what there is at some x."""
+        """Return the values at some x."""
 
     def derivatives(self) -> Derivatives:
         """Return the derivatives where it was moved to last."""
 
+    def curvature(self, residuals: Vector, multipliers: Vector) -> Curvature:
+        """Return the second derivatives there of the other goal, and of residuals and errors.
+
+        Those of the latter are added, each times a factor.
+        """
+
 
 Report = Callable[[Point], object] | None
-"""What is called with each point that a step leads to, if anything is."""
+"""Called with each point that a step leads to, if it is not None."""
 
 
 @frozen
 class Solution:
-    """How a descent ended.
+    """The end of a descent.
 
     Attributes
     ----------
     point : Point
         The best one that was found. The problem may have been moved elsewhere since.
     has_converged : bool
-        The errors are within the tolerance, and no step would make the goal smaller by more than
-        the accuracy.
+        The errors are within the tolerance, and the goal is greater than its least value nearby by
+        no larger part than the accuracy.
     num_iterations : int
     damping : float
         That of the last step, with which a descent nearby may begin.
@@ -146,13 +218,10 @@ class Descent:
     tolerance : float
         Up to which error norm errors are small.
     accuracy : float
-        Which part of the goal may be left. The last step is one after which no more than that is
-        expected, if promises go on to shrink as they did (100 times at the most; and they are less
-        than 1e-2 of the goal), or one that promises less than 1e-4 of the accuracy. Where the goal
-        is no sum of squares, promises are not expected to shrink.
+        Part of the least goal by which the goal may be greater. A goal that is zero, but for
+        residuals of the size `ZERO` and for rounding, is always small enough.
     damping : float
-        With which to begin; that of the solution nearby. If it is 0, as nothing is known, steps
-        that promise little for their damping only are not the last ones.
+        With which to begin; that of the solution nearby.
     report : callable, optional
         Called with each point that a step leads to.
 
@@ -177,16 +246,19 @@ class Descent:
         self._tolerance = tolerance
         self._accuracy = accuracy
         self._report = report
-        self._nothing = 0.5 * (WELL_WITHIN * tolerance) ** 2
         self._lower, self._upper = problem.lower, problem.upper
         finite = np.isfinite(self._lower).any() or np.isfinite(self._upper).any()
         self._has_bounds = bool(finite)
-        self._damping = max(LEAST_DAMPING, damping)
-        self._looks_behind_damping = not damping
+        self._damping = max(FIRST_DAMPING, damping)
         self._growth = 2.0
-        self._fall = np.inf  # what the step before promised
-        self._curvature: Vector | None = None
+        self._promise = 0.0  # of the last step, if it was hardly damped; else 0
+        self._reach = np.inf  # how long a step without damping may be
+        self._is_near = False  # whether true second derivatives are needed
+        self._zero = 0.0  # the goal that counts as zero
+        self._price = 0.0  # by how much errors of length 1 change the goal
+        self._bfgs: Vector | None = None
         self._before: tuple[Vector, Vector] | None = None  # x and the gradient of the other goal
+        self._random = np.random.default_rng(0)
 
     def run(self, most_iterations: int) -> Solution:
         """Go as far as it leads. Where the problem is afterwards is not defined."""
@@ -194,7 +266,7 @@ class Descent:
         has_converged = False
         while iterations < most_iterations and np.isfinite(self._point.goal):
             is_satisfied = self._point.error_norm <= self._tolerance
-            if is_satisfied and 0.0 <= self._point.goal <= self._nothing:
+            if is_satisfied and 0.0 <= self._point.goal <= self._zero:
                 has_converged = True
                 break
             model = self._model()
@@ -204,6 +276,7 @@ class Descent:
             before = self._point
             goes_on = self._less_goal(model) if is_satisfied else self._less_errors(model)
             if self._report is not None and self._point is not before:
+                self._return()
                 self._report(self._point)
             if not goes_on:
                 has_converged = goes_on is None
@@ -213,13 +286,13 @@ class Descent:
             self._point = start  # whose errors, though small, made its goal smaller
         return Solution(self._point, has_converged, iterations, self._damping)
 
-    # ------------------------------------------------------------------ the two phases
+    # ------------------------------------------------------------------ smaller errors
 
     def _less_errors(self, model: QuadraticModel) -> bool:
         """Make a step to smaller errors, or tell that there is none."""
         point = self._point
         size = float(np.linalg.norm(point.errors))
-        damping, composite = 0.0, self._composite(model)
+        damping, composite = 0.0, _step(model, max(self._damping, LITTLE_DAMPING))
         while damping <= MOST_DAMPING:
             step = model.normal_step(damping)
             is_long = np.max(np.abs(step), initial=0.0) > LONG
@@ -227,7 +300,7 @@ class Descent:
                 gain = size - float(np.linalg.norm(model.errors_after(step)))
                 if gain <= STALLED * size:
                     return False
-                if not damping and composite and self._goes(composite[0], size, gain / 2):
+                if not damping and composite and self._goes(composite.change, size, gain / 2):
                     return True
                 if self._goes(step, size, ENOUGH * gain):
                     return True
@@ -243,81 +316,138 @@ class Descent:
         self._point = found
         return True
 
-    def _less_goal(self, model: QuadraticModel) -> bool | None:
-        """Make a step to a smaller goal; False if none was found, None if it is the last one.
+    # ------------------------------------------------------------------ a smaller goal
 
-        A step that promises little is the last one. It is made, as it costs no derivatives.
-        """
-        point = self._point
-        nothing = self._nothing + model.worth_of(WELL_WITHIN * self._tolerance)
+    def _less_goal(self, model: QuadraticModel) -> bool | None:
+        """Make a step to a smaller goal; False if none was found, None if the goal is least."""
+        promise, self._promise = self._promise, 0.0
+        if not self._is_near:
+            step = _step(model, self._damping)
+            is_fast = step is not None and (not promise or step.fall < FAST * promise)
+            is_fast = is_fast and self._damping <= LITTLE_DAMPING
+            worth = self._enough if is_fast else NEAR * self._point.goal
+            if self._goes_down_damped(model, step, worth):
+                return True
+        model = self._with_second_derivatives(model)
+        if not model.is_finite:
+            return False
+        damping = self._least_damping(model)
+        step = _step(model, damping)
+        if step is None:
+            goal = self._point.goal
+            value, direction = model.most_downward()
+            damping = 2 * abs(value) / model.scale
+            step = _step(model, damping)
+            is_flat = step is None or step.fall <= self._enough
+            if is_flat and self._leaves_saddle(model, direction, damping):
+                if goal - self._point.goal > self._enough / SLOW:
+                    return True
+                model = self._with_second_derivatives(self._model())
+                step = _step(model, damping)
+        if step is not None:
+            slowness = min(1.0, step.fall / promise) if promise else 1.0
+            if step.fall * (1 + SLOW * slowness) <= self._enough:
+                return None
+            self._is_near = step.fall <= NEAR * self._point.goal
+            if self._goes_down_undamped(model, step, damping):
+                return True
+        start = self._point.x
+        if not self._goes_down_damped(model, _step(model, self._damping)):
+            return False
+        self._reach = 4 * float(np.linalg.norm(self._point.x - start))
+        return True
+
+    @property
+    def _enough(self) -> float:
+        """The decrease of the model that may be left."""
+        return self._accuracy / 2 * self._point.goal
+
+    def _least_damping(self, model: QuadraticModel) -> float:
+        """The damping for which the end is proved."""
+        if not model.scale:
+            return LEAST_DAMPING
+        return max(LEAST_DAMPING, 2 * self._enough / RADIUS**2 / model.scale)
+
+    def _goes_down_undamped(self, model: QuadraticModel, step: Step, damping: float) -> bool:
+        """Go there if the goal falls, unless steps of that length are known to fail."""
+        length = float(np.linalg.norm(step.change))
+        if length > self._reach:
+            return False
+        truth = self._goes_down(model, step, damping)
+        if truth is None:
+            return False
+        self._reach = (4 if truth > GOOD else 1) * length
+        self._promise = step.fall
+        return True
+
+    def _goes_down_damped(
+        self, model: QuadraticModel, step: Step | None, worth: float = 0.0
+    ) -> bool:
+        """Go there with as much damping as it takes; False if steps promise less than a worth."""
         self._growth = 2.0
         while self._damping <= MOST_DAMPING:
-            composite = self._composite(model)
-            if composite is None:
-                self._damp()
-                continue
-            step, fall, rise = composite
-            if self._damping < LONG_DAMPING and np.max(np.abs(step), initial=0.0) > LONG:
-                self._damp()
-                continue
-            is_last = fall <= self._enough(point.goal, fall) + nothing
-            if is_last and self._is_hidden(model, point.goal, nothing):
-                is_last = False
-            if fall <= nothing or (is_last and self._damping > MODERATE_DAMPING):
-                return None if self._damping <= MODERATE_DAMPING else False
-            found = self._corrected(model, step)
-            if found is not None and found.goal <= point.goal + rise - ENOUGH * fall:
-                truth = (point.goal + rise - found.goal) / fall
-                factor = max(0.1, 1 - (2 * min(truth, 1.0) - 1) ** 3)  # Nielsen
-                self._damping = max(LEAST_DAMPING, factor * self._damping)
-                self._point = found
-                self._fall = fall
-                return None if is_last else True
-            if is_last:
-                return None
-            self._damp()
+            if step is not None:
+                if step.fall < worth:
+                    return False
+                damping = self._damping
+                is_short = damping >= LONG_DAMPING or not step.is_longer(LONG)
+                if is_short and self._goes_down(model, step, damping) is not None:
+                    self._promise = step.fall if damping <= LITTLE_DAMPING else 0.0
+                    return True
+            self._damping = max(self._growth * self._damping, FIRST_DAMPING / 100)
+            self._growth *= 2
+            step = _step(model, self._damping)
         return False
 
-    def _is_hidden(self, model: QuadraticModel, goal: float, nothing: float) -> bool:
-        """Whether there is much to gain that the damping hides, as where weights differ a lot."""
-        if not self._looks_behind_damping or not HIDING < self._damping <= MODERATE_DAMPING:
-            return False
-        try:
-            fall = model.step(LEAST_DAMPING)[1]
-        except np.linalg.LinAlgError:
-            return True
-        return fall > self._enough(goal, fall) + nothing
+    def _goes_down(self, model: QuadraticModel, step: Step, damping: float) -> float | None:
+        """Go there if the goal falls; return which part of what was predicted, or None.
 
-    def _enough(self, goal: float, fall: float) -> float:
-        """The fall of a goal that is not worth another look at the derivatives."""
-        slowness = 1.0 if self._curvature is not None else min(1.0, max(fall / self._fall, 1e-2))
-        return min(self._accuracy / slowness, 1e-2) * abs(goal) + 1e-4 * self._accuracy
-
-    def _composite(self, model: QuadraticModel) -> tuple[Vector, float, float] | None:
-        """The step for the goal and the errors; None if the damping is too small for that."""
-        try:
-            return model.step(self._damping)
-        except np.linalg.LinAlgError:
-            return None
-
-    def _damp(self) -> None:
-        self._damping *= self._growth
-        self._growth *= 2
-
-    def _corrected(self, model: QuadraticModel, step: Vector) -> Point | None:
-        """The point of a step, brought back to the constraints; None if it does not come back."""
-        start = self._point.x
-        best, before = None, np.inf
-        for _ in range(MOST_CORRECTIONS):
-            found = self._move_to(start + step)
-            if found.error_norm <= self._tolerance and np.isfinite(found.goal):
+        The step is corrected while its errors are too large; and once by the residuals found at its
+        end, if it is not good.
+        """
+        start, change = self._point, step.change
+        best, truth = start, 0.0
+        size, is_corrected = np.inf, not len(start.residuals)
+        for _ in range(MOST_CORRECTIONS if step.fall > 0 else 0):
+            found = self._move_to(start.x + change)
+            if found.error_norm <= self._tolerance and (best is start or found.goal < best.goal):
                 best = found
-            size = float(np.linalg.norm(found.errors))
-            if found.error_norm <= WELL_WITHIN * self._tolerance or not size < 0.5 * before:
+                truth = (start.goal + step.rise - found.goal) / step.fall
+            before, size = size, float(np.linalg.norm(found.errors))
+            if self._is_feasible(found, size):
+                if is_corrected or truth > GOOD:
+                    break
+            elif not size < 0.5 * before:
                 break
-            before = size
-            step = step + model.correction(found.errors, step)
-        return best
+            is_corrected = True
+            try:
+                change = change + model.correction(change, found.errors, found.residuals, damping)
+            except np.linalg.LinAlgError:
+                break
+        least = LONG_ENOUGH if step.is_longer(LONG) else ENOUGH
+        if best is start or not truth >= least:
+            return None
+        factor = max(0.1, 1 - (2 * min(truth, 1.0) - 1) ** 3)  # Nielsen
+        self._damping = max(LEAST_DAMPING, factor * self._damping)
+        self._point = best
+        return truth
+
+    def _is_feasible(self, point: Point, size: float) -> bool:
+        """Whether errors of that length are so small that the goal hardly feels them."""
+        if point.error_norm > WELL_WITHIN * self._tolerance:
+            return False
+        return self._price * size <= WELL_WITHIN * self._accuracy / 2 * point.goal
+
+    def _leaves_saddle(self, model: QuadraticModel, direction: Vector, damping: float) -> bool:
+        """Go along a direction in which the slope falls, one way or the other, if the goal does."""
+        length = 1.0
+        while True:
+            steps = [model.along(sign * length * direction) for sign in (1.0, -1.0)]
+            if steps[0].fall <= self._enough / SLOW:
+                return False
+            if any(self._goes_down(model, step, damping) is not None for step in steps):
+                return True
+            length /= 4
 
     def _move_to(self, x: Vector) -> Point:
         """Move the problem there, or as near as the bounds allow."""
@@ -325,39 +455,93 @@ class Descent:
         self._here = self._problem.move_to(within)
         return self._here
 
+    def _return(self) -> None:
+        """Move the problem to the point, unless it is there."""
+        if self._here is not self._point:
+            self._point = self._move_to(self._point.x)
+
     # ------------------------------------------------------------------ the model
 
     def _model(self) -> QuadraticModel:
-        """The quadratic model at the point."""
-        if self._here is not self._point:
-            self._point = self._move_to(self._point.x)
+        """The quadratic model at the point by Gauss and Newton, and BFGS."""
+        self._return()
         derivatives = self._problem.derivatives()
         point, gradient = self._point, derivatives.other_gradient
         if gradient is not None:
-            self._update_curvature(point.x, gradient)
+            self._update_bfgs(point.x, gradient)
         room = (self._lower - point.x, self._upper - point.x) if self._has_bounds else None
-        return QuadraticModel(
+        model = QuadraticModel(
             point.errors,
             derivatives.error_jacobian,
             point.residuals,
             derivatives.residual_jacobian,
             gradient,
-            self._curvature,
+            self._bfgs,
             room,
         )
+        rounding = ROUNDING * float(np.max(np.abs(point.x), initial=0.0))
+        self._zero = model.scale * max(ZERO, rounding) ** 2 / 2
+        return model
 
-    def _update_curvature(self, x: Vector, gradient: Vector) -> None:
+    def _with_second_derivatives(self, model: QuadraticModel) -> QuadraticModel:
+        """The model with the true second derivatives of the Lagrangian.
+
+        Residuals and multipliers are those to which a step of Gauss and Newton would lead. Where
+        the goal can be made smaller to first order, that leaves its second derivatives along
+        valleys which are curved as they would be on their floor; and at the end, it is the same.
+        """
+        self._return()
+        residuals, multipliers = model.ahead()
+        self._price = float(np.linalg.norm(multipliers))
+        curvature = self._problem.curvature(residuals, multipliers)
+        model, rest = model.with_curvature(curvature.known), curvature.rest
+        if rest is None or not model.is_finite:
+            return model
+        z = model.along_constraints()
+        if self._bfgs is None and z.shape[1] > FEW and self._bends_hardly(model, rest, z):
+            return model
+        found = z.T @ rest(z)
+        found = z @ (found + found.T) @ z.T / 2
+        return model.with_curvature(found if curvature.known is None else found + curvature.known)
+
+    def _bends_hardly(
+        self, model: QuadraticModel, rest: Callable[[Vector], Vector], z: Vector
+    ) -> bool:
+        """Whether the rest of second derivatives is small beside the others, where both count.
+
+        With the others H = L L', that is the size of L^-1 rest L^-T, along random directions.
+        """
+        square = model.second_derivatives(z)
+        square.flat[:: len(square) + 1] += self._least_damping(model) * model.scale
+        try:
+            root = np.linalg.cholesky(square)
+        except np.linalg.LinAlgError:
+            return False
+        random = self._random.normal(size=(z.shape[1], PROBES))
+        along = np.linalg.solve(root.T, random)
+        lengths = np.linalg.norm(along, axis=0)
+        bent = np.linalg.solve(root, z.T @ rest(z @ (along / lengths))) * lengths
+        sizes = np.linalg.norm(bent, axis=0) / np.linalg.norm(random, axis=0)
+        return bool(sizes.max() <= HARDLY)
+
+    def _update_bfgs(self, x: Vector, gradient: Vector) -> None:
         """Damped BFGS: Nocedal and Wright, procedure 18.2."""
-        if self._curvature is None:
-            self._curvature = max(1e-8, float(np.linalg.norm(gradient))) * np.eye(len(x))
+        if self._bfgs is None:
+            self._bfgs = (float(np.linalg.norm(gradient)) or 1.0) * np.eye(len(x))
         elif self._before is not None:
             s, y = x - self._before[0], gradient - self._before[1]
-            bs = self._curvature @ s
+            bs = self._bfgs @ s
             curve, own = float(s @ bs), float(s @ y)
             if curve > 0:
                 part = 1.0 if own >= 0.2 * curve else 0.8 * curve / (curve - own)
                 r = part * y + (1 - part) * bs
-                self._curvature = (
-                    self._curvature - np.outer(bs, bs) / curve + np.outer(r, r) / float(s @ r)
-                )
+                self._bfgs = self._bfgs - np.outer(bs, bs) / curve + np.outer(r, r) / float(s @ r)
         self._before = (x, gradient)
+
+
+def _step(model: QuadraticModel, damping: float) -> Step | None:
+    """The step of a model; None where its second derivatives are not positive: damp more."""
+    try:
+        return model.step(damping)
+    except np.linalg.LinAlgError:
+        return None

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, brief
 from stagecache.state.conversion import FLOAT, array_of, converted
+from stagecache.state.masked import missing_as_nan, refuse_masked
 
 ANY: Final = -1
 """In a shape: any number of rows."""
@@ -28,12 +29,16 @@ def checked_array(
     what : str
         What the values are of, to be named in errors.
     may_be_nan : bool
-        Whether NaN will do, where it stands for what is not known.
+        Whether NaN will do, where it stands for what is not known. What is masked is NaN then.
 
     Raises
     ------
     ShapeError, NotANumberError, OutOfRangeError
     """
+    if may_be_nan:
+        values = missing_as_nan(values)
+    else:
+        refuse_masked(values, what)
     array = array_of(values)
     if (
         array is None

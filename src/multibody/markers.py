@@ -12,7 +12,7 @@ from stagecache.multibody.checks import checked_array
 from stagecache.multibody.named_things import AbstractThing
 from stagecache.multibody.observations import Frame
 from stagecache.multibody.observer import AbstractObserver, FrameTables
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.spatial import Array, cross_matrices
 from stagecache.multibody.stations import StationTable
 from stagecache.multibody.tree_poses import TreePoses
 from stagecache.state.state import State
@@ -198,3 +198,16 @@ class Markers(AbstractObserver[Marker]):
 
     def _jacobian_of(self, table: StationTable, places: Array, axes: Array) -> Array:
         return table.jacobian(places, axes)
+
+    def _bends_of(
+        self,
+        table: StationTable,  # noqa: ARG002  # the Jacobian has it
+        places: Array,  # noqa: ARG002  # likewise
+        axes: Array,
+        jacobian: Array,
+        factors: Array,
+    ) -> Array:
+        """Turn each column of the Jacobian about the axes: a_i . sum of J_kj x f_k."""
+        moments = -cross_matrices(factors).swapaxes(0, 1).reshape(3, -1)
+        found: Array = axes[:, :3] @ (moments @ jacobian.reshape(moments.shape[1], len(axes)))
+        return found

@@ -43,6 +43,10 @@ class AbstractMobilizer(ABC):
         Whether `axes` does not depend on q; it is then called once.
     quaternion_start : int or None
         Where in q there is a quaternion of four numbers, if there is one.
+    is_sequence : bool
+        Whether the q are a sequence of elementary motions: lengths along axes of F, which move the
+        origin of M, and angles, each about an axis that the angles before it turn. An Assembler
+        then knows second derivatives of points in closed form; False by default.
     """
 
     nq: ClassVar[int]
@@ -50,6 +54,7 @@ class AbstractMobilizer(ABC):
     default_q: ClassVar[tuple[float, ...]]
     has_constant_axes: ClassVar[bool] = True
     quaternion_start: ClassVar[int | None] = None
+    is_sequence: ClassVar[bool] = False
 
     @abstractmethod
     def pose(self, q: Sequence[float]) -> Pose:

@@ -2,6 +2,7 @@
 
 from stagecache.multibody.assembly_coordinates import in_assembly_coordinates, set_q_from_assembly
 from stagecache.multibody.matter import MatterSubsystem
+from stagecache.multibody.spatial import Array
 from stagecache.state.handles import ContinuousVariable
 from stagecache.state.state import State
 from stagecache.system.subsystem import Subsystem
@@ -111,6 +112,10 @@ class MultibodySystem(System):
         self._require_own(internal)
         self._require_own(state)
         set_q_from_assembly(self._matters, internal, state)
+
+    def axes_by_subsystem(self, state: State) -> list[tuple[MatterSubsystem, Array]]:
+        """The matters, each with the motion of bodies for its u, (nu, 6): angular, then linear."""
+        return [(matter, matter.axes(state)) for matter in self._matters]
 
     @property
     def _matters(self) -> list[MatterSubsystem]:

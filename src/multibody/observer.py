@@ -8,6 +8,7 @@ r"""What Markers and OrientationSensors have in common, as conditions of an Asse
             \             /
              Jacobian of d                             goal = 1/2 sum w |d|^2 / sum w
                                                        r = sqrt(w / sum w) d, its residuals
+
 All of it is read when Model is realized, which spares realizing more.
 """
 
@@ -16,12 +17,14 @@ from collections.abc import Iterable
 from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stagecache.multibody.named_things import T
 from stagecache.multibody.observations import Frame
 from stagecache.multibody.observed_things import AbstractObservedThings
 from stagecache.multibody.spatial import Array
 from stagecache.multibody.stations import StationTable
+from stagecache.multibody.tree_layout import TreeLayout
 from stagecache.multibody.tree_poses import TreePoses
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -76,7 +79,9 @@ class AbstractObserver(AbstractObservedThings[T], ABC):
         self._version = -1  # of the topology for which tables are
         self._columns: Any = None
         self._tables: FrameTables | None = None
+        self._turns: NDArray[np.bool_] | None = None  # by free q
         self._last: tuple[TreePoses, FrameTables, Array] | None = None
+        self._last_jacobian: tuple[Array, StationTable, Array, Array] | None = None
 
     # ------------------------------------------------------------------ duties
 
@@ -99,6 +104,15 @@ class AbstractObserver(AbstractObservedThings[T], ABC):
     @abstractmethod
     def _jacobian_of(self, table: StationTable, places: Array, axes: Array) -> Array:
         """The derivatives of deviations by coordinates, (k, 3, n), of which there are axes."""
+
+    @abstractmethod
+    def _bends_of(
+        self, table: StationTable, places: Array, axes: Array, jacobian: Array, factors: Array
+    ) -> Array:
+        """The second derivatives (n, n) of factors . deviations, (k, 3) both.
+
+        Only those by i, j are asked for where coordinate i turns the axis of coordinate j.
+        """
 
     # ------------------------------------------------------------------ how well they are met
 
@@ -180,15 +194,53 @@ class AbstractObserver(AbstractObservedThings[T], ABC):
         tables = self._current(state)
         return self._jacobian(state, tables, None if tables is None else tables.weighted)
 
+    def calc_error_curvature(self, state: State, factors: Array) -> Array | None:
+        """The second derivatives of factors . `calc_errors` by the free q, (n, n).
+
+        None where they are not known, as a mobilizer is not a sequence of lengths and angles.
+        """
+        tables = self._current(state)
+        return self._curvature(state, tables, None if tables is None else tables.plain, factors)
+
+    def calc_goal_residual_curvature(self, state: State, factors: Array) -> Array | None:
+        """The second derivatives of factors . `calc_goal_residuals`, likewise."""
+        tables = self._current(state)
+        return self._curvature(state, tables, None if tables is None else tables.weighted, factors)
+
+    def _curvature(
+        self,
+        state: State,
+        tables: FrameTables | None,
+        table: StationTable | None,
+        factors: Array,
+    ) -> Array | None:
+        if tables is None or table is None:
+            return np.zeros((self.num_free_qs, self.num_free_qs))
+        if self._turns is None:
+            return None
+        places, axes, jacobian = self._moved(state, tables, table)
+        found = self._bends_of(table, places, axes, jacobian, factors.reshape(-1, 3))
+        return np.where(self._turns, found, np.where(self._turns.T, found.T, 0.0))
+
     def _jacobian(
         self, state: State, tables: FrameTables | None, table: StationTable | None
     ) -> Array:
         if tables is None or table is None:
             return np.empty((0, self.num_free_qs))
-        places = self._places(tables, state)
-        axes = self.by_free_q(self._matter.axes(state).T, self._matter).T
-        found = self._jacobian_of(table, places, axes)
-        return found.reshape(3 * len(places), len(axes))
+        _, axes, jacobian = self._moved(state, tables, table)
+        return jacobian.reshape(jacobian.shape[0] * 3, len(axes))
+
+    def _moved(
+        self, state: State, tables: FrameTables, table: StationTable
+    ) -> tuple[Array, Array, Array]:
+        """Places, axes by the free q, and the Jacobian (k, 3, n); of the last call, if they fit."""
+        places, last = self._places(tables, state), self._last_jacobian
+        if last is None or last[0] is not places or last[1] is not table:
+            axes = self.by_free_q(self._matter.axes(state).T, self._matter).T
+            jacobian = self._jacobian_of(table, places, axes)
+            jacobian.flags.writeable = False
+            self._last_jacobian = last = (places, table, axes, jacobian)
+        return places, last[2], last[3]
 
     def _places(self, tables: FrameTables, state: State) -> Array:
         """What the last call has computed, if it was for the same poses."""
@@ -243,6 +295,18 @@ class AbstractObserver(AbstractObservedThings[T], ABC):
                 if free is not None:
                     columns[free] = layout.joints[row].u.start
             self._columns = columns
+            self._turns = self._turns_of(layout, start)
+
+    def _turns_of(self, layout: TreeLayout, start: int) -> NDArray[np.bool_] | None:
+        """Which free q turn the axes of which, (n, n); those of other subsystems none."""
+        turns = layout.turns()
+        if turns is None:
+            return None
+        own = [(self.free_q_index_of_q(start + q), q) for q in range(layout.nq)]
+        free, q = np.array([p for p in own if p[0] is not None], np.intp).reshape(-1, 2).T
+        found = np.zeros((self.num_free_qs, self.num_free_qs), bool)
+        found[np.ix_(free, free)] = turns[np.ix_(q, q)]
+        return found
 
     def uninitialize_condition(self) -> None:
         """Forget the tables."""

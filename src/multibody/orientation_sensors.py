@@ -13,7 +13,11 @@ from stagecache.multibody.checks import checked_rotation
 from stagecache.multibody.named_things import AbstractThing
 from stagecache.multibody.observations import Frame
 from stagecache.multibody.observer import AbstractObserver, FrameTables
-from stagecache.multibody.rotation_vectors import rotation_vector_jacobians, rotation_vectors
+from stagecache.multibody.rotation_vectors import (
+    rotation_vector_bends,
+    rotation_vector_jacobians,
+    rotation_vectors,
+)
 from stagecache.multibody.spatial import Array
 from stagecache.multibody.stations import StationTable
 from stagecache.multibody.tree_poses import TreePoses
@@ -235,4 +239,14 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
     def _jacobian_of(self, table: StationTable, places: Array, axes: Array) -> Array:
         found: Array = rotation_vector_jacobians(places) @ axes[:, :3].T
         found *= table.moves
+        return found
+
+    def _bends_of(
+        self, table: StationTable, places: Array, axes: Array, jacobian: Array, factors: Array
+    ) -> Array:
+        """The change of factors . J a_i along J a_j, where q j does not turn the axis a_i."""
+        bends = rotation_vector_bends(places, factors)
+        axes_moved = (table.moves != 0.0) * axes[:, :3].T
+        size = (-1, len(axes)) if len(axes) else (3 * len(places), 0)
+        found: Array = (bends @ axes_moved).reshape(size).T @ jacobian.reshape(size)
         return found

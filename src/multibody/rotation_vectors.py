@@ -6,7 +6,10 @@ frame turns with angular velocity w, so that R' = [w] R::
     p' = J(p) w        J = 1 - [p]/2 + c [p]^2        c = (1 - (t/2) cot(t/2)) / t^2
 
 J is the inverse of the left Jacobian of SO(3). It is regular up to t = pi, where c = 1/pi^2, and at
-0, where c = 1/12. At half a turn p jumps to -p, as both are the same rotation.
+0, where c = 1/12. At half a turn p jumps to -p, as both are the same rotation. For constant f and
+a, the derivative of f J a along a change d of p is d N a::
+
+    N = [f]/2 - c [f][p] - c [f x p] + p ([p]^2 f)' c'/t        c' = dc/dt
 
 Source: T. D. Barfoot, State Estimation for Robotics (2017), chapter 7; quaternions are by
 S. W. Shepperd, Quaternion from Rotation Matrix, J. Guidance and Control 1 (1978), as in
@@ -17,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.spatial import Array, cross_matrices
 
 # 4 q q' of a quaternion is linear in its rotation matrix: rows are w, x, y, z; letters, by rows.
 _OUTER: Final = (
@@ -29,6 +32,7 @@ _OUTER: Final = (
 _ONES: Final = np.eye(4).ravel()  # what is to be added
 _ONE: Final = np.eye(3)
 _SKEW: Final = -np.cross(np.eye(3)[:, None], np.eye(3)).reshape(3, 9)  # [p] is linear in p
+_SMALL_BEND: Final = 1e-2  # a half angle below which c and its slope are series
 _SMALL: Final = 1e-4  # a half angle below which c is 1/12, as [p]^2 makes up for the difference
 
 
@@ -70,4 +74,22 @@ def rotation_vector_jacobians(vectors: Array) -> Array:
     found: Array = c * (skew @ skew)
     found -= 0.5 * skew
     found += _ONE
+    return found
+
+
+def rotation_vector_bends(vectors: Array, factors: Array) -> Array:
+    """N (k, 3, 3) of vectors p and factors f (k, 3), for the derivatives of f J(p) a."""
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    halves = np.sqrt(squares) / 2.0
+    is_small = halves < _SMALL_BEND
+    safe = np.where(is_small, 1.0, halves)
+    cotangents = 1.0 / np.tan(safe)
+    c = (1.0 - safe * cotangents) / (4.0 * safe * safe)
+    slope = (safe / np.sin(safe) ** 2 - cotangents) / (16.0 * safe**3) - c / (2.0 * safe**2)
+    c = np.where(is_small, 1.0 / 12.0 + squares / 720.0, c)[:, None, None]
+    slope = np.where(is_small, 1.0 / 360.0 + squares / 7560.0, slope)[:, None, None]
+    p, f = cross_matrices(vectors), cross_matrices(factors)
+    both = f @ p
+    found: Array = 0.5 * f - c * (2.0 * both - both.swapaxes(1, 2))
+    found += slope * vectors[:, :, None] * (p @ p @ factors[:, :, None]).swapaxes(1, 2)
     return found

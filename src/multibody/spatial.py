@@ -35,6 +35,16 @@ def cross3(a: Array, b: Array) -> Array:
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
+def cross_matrices(a: Array) -> Array:
+    """The matrices (n, 3, 3) that multiply vectors as rows of a (n, 3) do by the cross product."""
+    found = np.zeros((len(a), 3, 3))
+    x, y, z = a.T
+    found[:, 0, 1], found[:, 0, 2] = -z, y
+    found[:, 1, 0], found[:, 1, 2] = z, -x
+    found[:, 2, 0], found[:, 2, 1] = -y, x
+    return found
+
+
 def velocities_at(points: Array, motions: Array) -> Array:
     """The velocities (n, 3) of points (n, 3) of bodies with these motions (n, 6)."""
     return motions[:, 3:] + cross(motions[:, :3], points)

@@ -192,6 +192,27 @@ class TreeLayout:
         found: NDArray[np.bool_] = (joints <= rows[:, None]) & (rows[:, None] < self.ends[joints])
         return found
 
+    def turns(self) -> NDArray[np.bool_] | None:
+        """Which q turn the axes of which q, and what these move: (nq, nq), the turning one first.
+
+        An angle turns itself, the angles after it in its joint, and all that is outboard. None if a
+        mobilizer does not say that its q are a sequence of lengths and angles. Cost O(nq²).
+        """
+        if not all(joint.mobilizer.is_sequence for joint in self.joints):
+            return None
+        is_angle = np.zeros(self.nq, bool)
+        for joint in self.joints[1:]:
+            mobilizer = joint.mobilizer
+            axes = np.array(mobilizer.axes(mobilizer.default_q)).reshape(-1, 6)
+            by_u = mobilizer.n_pinv(mobilizer.default_q)
+            by_q = axes if by_u is None else np.array(by_u).T @ axes
+            is_angle[joint.q] = by_q[:, :3].any(axis=1)
+        rows, q = self.joint_of_q, np.arange(self.nq)
+        is_inboard = (rows[:, None] < rows) & (rows < self.ends[rows][:, None])
+        is_before = (rows[:, None] == rows) & (q[:, None] <= q) & is_angle
+        found: NDArray[np.bool_] = (is_inboard | is_before) & is_angle[:, None]
+        return found
+
 
 def _places(
     ones: list[tuple[slice, slice]], blocks: list[tuple[slice, slice]]

@@ -18,10 +18,9 @@ from attrs import frozen
 
 from stagecache.errors import OutOfRangeError
 from stagecache.state.handles import Vector
-from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.names import name_of_y
-from stagecache.system.kinematic_operators import kinematic_blocks, multiply_by_n
+from stagecache.system.change_norm import weights_of_q
 from stagecache.system.system import System
 
 
@@ -76,7 +75,7 @@ def tolerances_of(
     KinematicsError
         Weights of u are not 1, and it is not known how q follow from u.
     """
-    weights = np.concatenate([_q_weights(system, state), state.u_weights, state.z_weights])
+    weights = np.concatenate([weights_of_q(system, state), state.u_weights, state.z_weights])
     is_good = (weights > 0) & (weights < np.inf)
     if not is_good.all():
         index = int(np.argmin(is_good))
@@ -89,14 +88,3 @@ def tolerances_of(
         )
     atol = accuracy / (10 * weights)
     return Tolerances(accuracy / 10, atol, use_infinity_norm)
-
-
-def _q_weights(system: System, state: State) -> Vector:
-    weights = state.u_weights
-    if not state.nq or (weights == 1).all():
-        return np.ones(state.nq)
-    system.realize(state, Stage.POSITION)
-    found = multiply_by_n(state, weights)  # where N is 1, these are they
-    for block in kinematic_blocks(state):
-        found[block.q] = np.linalg.norm((block.n * weights[block.u]) @ block.n_pinv, 2)
-    return found

@@ -30,6 +30,12 @@ class At:
 
 
 @frozen
+class Bends:
+    known: Vector | None
+    rest: Callable[[Vector], Vector] | None
+
+
+@frozen
 class Slopes:
     error_jacobian: Vector
     residual_jacobian: Vector
@@ -73,6 +79,25 @@ class Given:
         other = None if self.other is None else by_x(self.other)
         shape = -1, len(self.x)
         return Slopes(by_x(self.errors).reshape(shape), by_x(self.residuals).reshape(shape), other)
+
+    def curvature(self, residuals: Vector, multipliers: Vector) -> Bends:
+        """All by central differences of first derivatives."""
+        x = self.x
+
+        def slope(at: Vector) -> Vector:
+            self.x = at
+            found = self.derivatives()
+            other = 0.0 if found.other_gradient is None else found.other_gradient
+            by_residuals = residuals @ found.residual_jacobian
+            return np.asarray(by_residuals + multipliers @ found.error_jacobian + other)
+
+        def rest(directions: Vector) -> Vector:
+            ways = 1e-5 * directions.T
+            found = np.array([(slope(x + way) - slope(x - way)) / 2e-5 for way in ways]).T
+            self.x = x
+            return found.reshape(directions.shape)
+
+        return Bends(None, rest)
 
 
 def solved(problem: Given, start: Any, tolerance: float = 1e-9, most: int = 200) -> Solution:

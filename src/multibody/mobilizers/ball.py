@@ -73,6 +73,7 @@ class EulerBall(AbstractMobilizer):
 
     nq = nu = 3
     default_q = (0.0, 0.0, 0.0)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """Rx(q0) Ry(q1) Rz(q2)."""

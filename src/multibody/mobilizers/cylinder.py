@@ -14,6 +14,7 @@ class Cylinder(AbstractMobilizer):
 
     nq = nu = 2
     default_q = (0.0, 0.0)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """Rz(q0), at (0, 0, q1)."""

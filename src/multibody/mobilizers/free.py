@@ -73,6 +73,7 @@ class EulerFree(AbstractMobilizer):
 
     nq = nu = 6
     default_q = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """Rx(q0) Ry(q1) Rz(q2), at the origin."""

@@ -18,6 +18,7 @@ class Gimbal(AbstractMobilizer):
 
     nq = nu = 3
     default_q = (0.0, 0.0, 0.0)
+    is_sequence = True
     has_constant_axes = False
 
     def pose(self, q: Sequence[float]) -> Pose:

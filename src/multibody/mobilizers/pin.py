@@ -14,6 +14,7 @@ class Pin(AbstractMobilizer):
 
     nq = nu = 1
     default_q = (0.0,)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """Rz(q)."""

@@ -14,6 +14,7 @@ class Planar(AbstractMobilizer):
 
     nq = nu = 3
     default_q = (0.0, 0.0, 0.0)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """Rz(q0), at (q1, q2, 0)."""

@@ -13,6 +13,7 @@ class Slider(AbstractMobilizer):
 
     nq = nu = 1
     default_q = (0.0,)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """At (q, 0, 0)."""

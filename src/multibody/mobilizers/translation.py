@@ -13,6 +13,7 @@ class Translation(AbstractMobilizer):
 
     nq = nu = 3
     default_q = (0.0, 0.0, 0.0)
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
         """At q."""

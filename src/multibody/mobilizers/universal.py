@@ -14,6 +14,7 @@ class Universal(AbstractMobilizer):
 
     nq = nu = 2
     default_q = (0.0, 0.0)
+    is_sequence = True
     has_constant_axes = False
 
     def pose(self, q: Sequence[float]) -> Pose:

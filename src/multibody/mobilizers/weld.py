@@ -13,6 +13,7 @@ class Weld(AbstractMobilizer):
 
     nq = nu = 0
     default_q = ()
+    is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:  # noqa: ARG002  # there are none
         """F itself."""
