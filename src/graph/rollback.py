@@ -5,15 +5,18 @@ with it. The clock goes on, so that what is computed after a rollback is newer t
 """
 
 from stagecache.graph.journal import ABSENT, Journal, Whole
+from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.store import Store
 
 
 def checkpoint(store: Store) -> Journal:
     """Have all changes noted from now on, in the journal that is returned. Cost O(1)."""
+    if store.is_torn:
+        store.mend()
     journal = Journal()
+    store.share()
     store.journals.append(journal)
     _go_on_noting(store)
-    store.share()
     return journal
 
 
@@ -30,21 +33,25 @@ def restore(store: Store, journal: Journal) -> None:
     """Bring back what was at a checkpoint, and let the later ones go. Cost O(changes since).
 
     Changes are noted from then on as before. Nothing may be being computed. If it is cut short, it
-    is to be called again.
+    is to be called again; until then each variable has its value of before or of the checkpoint.
     """
-    store.journal = None
     try:
+        store.journal = None
         while store.journals[-1] is not journal:
             _bring_back(store, store.journals[-1])
             store.journals.pop()
         _bring_back(store, journal)
+        if store.is_torn:  # what was torn is as it was; but which groups are live was not noted
+            store.take_all_for_live()
+            store.is_torn = False
     except BaseException:
-        store.take_all_for_live()
-        store.count_closed_again()
+        store.is_torn = True
+        last = store.journals[-1]
+        store.journal = last if last.whole is None else None
         raise
+    store.share()
     journal.clear()
     _go_on_noting(store)
-    store.share()
 
 
 def _go_on_noting(store: Store) -> None:
@@ -81,10 +88,13 @@ def _bring_back(store: Store, journal: Journal) -> None:
 def _bring_back_nodes(store: Store, journal: Journal) -> None:
     versions = store.versions
     rewound = store.rewound
+    values = []  # of now, which live until all is consistent
     for node, (value, version, _, changed) in journal.nodes.items():
-        store.values[node] = value
-        if versions[node] > version:
-            rewound[node] = max(versions[node], rewound.get(node, 0))
+        highest = versions[node]
+        if highest > version:
+            rewound[node] = highest = max(highest, rewound.get(node, 0))
+            versions[node] = highest + 1  # which was never given, while the value is exchanged
+        values.append(replace(store.values, node, value))
         versions[node] = version
         if changed == ABSENT:
             store.changed.pop(node, None)
@@ -92,10 +102,12 @@ def _bring_back_nodes(store: Store, journal: Journal) -> None:
             store.changed[node] = changed
     for node, (_, _, mark, _) in journal.nodes.items():
         store.marks[node] = mark
+    let_go(values)
 
 
 def _bring_back_whole(store: Store, whole: Whole) -> None:
     highest = store.highest_version()
+    before = (store.structure, store.keys, store.group_of, store.values)
     store.marks = [~store.clock] * len(whole.marks)
     store.structure = whole.structure
     store.keys = whole.structure.keys
@@ -110,3 +122,4 @@ def _bring_back_whole(store: Store, whole: Whole) -> None:
     store.take_all_for_live()
     store.exceed_all(highest)
     store.marks = whole.marks.copy()
+    let_go(before)

@@ -71,6 +71,8 @@ class Attempt:
 
     def require_at_most(self, highest: Stage) -> Stage:
         """Return the stage of the subsystem, unless it is too high."""
+        if self.contents.realization.is_torn:
+            self.contents.mend()
         if self.contents.guard in (DEFAULT, FROZEN):
             self.contents.require_unguarded(str(self))
         stage = self.contents.realization.stages[self.subsystem]
@@ -192,12 +194,13 @@ def allocate_discrete(
     highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
     allocated_at = what.require_at_most(highest)
     own = kept(value)
-    if update is not None and with_update:
-        allocate_entry(what, update, (), duplicate(own), None)
+    of_update = duplicate(own) if update is not None and with_update else None
     index = len(contents.realization.layout.subsystems[subsystem].discrete)
     variable._allocated(subsystem, index, allocated_at)
     contents.realization.add_discrete(variable, own)
     contents.update_times.pop(variable._node, None)  # of a node that was forgotten
+    if update is not None and with_update:
+        allocate_entry(what, update, (), of_update, None)
 
 
 def allocate_entry(

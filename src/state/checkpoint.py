@@ -4,6 +4,8 @@ The graph notes what changes (`stagecache.graph.journal`), so that nodes, and wh
 what has changed. Vectors are copied whole, and so are lists with a number for each subsystem.
 """
 
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 from weakref import ref
@@ -116,8 +118,10 @@ class Checkpoint:
         )
 
 
-def go_back(contents: Contents, mark: object) -> None:
-    """Make everything in a State what it was; what was valid then is valid, and nothing else.
+def going_back(contents: Contents, mark: object) -> Callable[[], None]:
+    """Return what makes everything in a State what it was, and can be called again if it is cut short.
+
+    What was valid then is valid, and nothing else.
 
     Raises
     ------
@@ -133,15 +137,20 @@ def go_back(contents: Contents, mark: object) -> None:
         )
     _require_idle(contents, "rollback()")
     chosen = mark._kept
-    kept_ones = [k for _, k in contents.checkpoints]
-    if chosen is None or chosen not in kept_ones:
+    if chosen is None or chosen not in [kept for _, kept in contents.checkpoints]:
         raise mark._ended_already("rollback(): cannot go back")
+    chosen.require_topology()
+    return partial(_go_back, contents, chosen)
+
+
+def _go_back(contents: Contents, chosen: "Kept") -> None:
     chosen.bring_back(contents)
-    for later, _ in contents.checkpoints[kept_ones.index(chosen) + 1 :]:
+    at = [kept for _, kept in contents.checkpoints].index(chosen)
+    for later, _ in contents.checkpoints[at + 1 :]:
         given_up = later()
         if given_up is not None:
             given_up._ended("given up, by going back further")
-    del contents.checkpoints[kept_ones.index(chosen) + 1 :]
+    del contents.checkpoints[at + 1 :]
 
 
 @frozen(eq=False)
@@ -191,7 +200,6 @@ class Kept:
 
     def bring_back(self, contents: Contents) -> None:
         """Make a State what it was."""
-        self._require_topology()
         present, realization = contents.realization, self.realization
         had_vectors = present.stage >= MODEL
         versions = self.versions.restored(
@@ -228,7 +236,8 @@ class Kept:
         if self.journal in self.realization.store.journals:
             release(self.realization.store, self.journal)
 
-    def _require_topology(self) -> None:
+    def require_topology(self) -> None:
+        """Raise `TopologyVersionError` if the System has another topology now."""
         version = self.versions.in_system(TOPOLOGY)
         if self.system is not None and self.system.topology_cache_version != version:
             raise TopologyVersionError(
@@ -240,6 +249,8 @@ class Kept:
 
 
 def _require_idle(contents: Contents, what: str) -> None:
+    if contents.realization.is_torn:
+        contents.mend()
     contents.require_unguarded(what)
     contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
 

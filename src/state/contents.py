@@ -32,6 +32,8 @@ class Contents(AbstractVectorAccess):
 
     def copy(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return those of a copy of the State; `State.copy` says what comes along."""
+        if self.realization.is_torn:
+            self.mend()
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind), self.system)
         if self.watch is not None:
@@ -48,6 +50,8 @@ class Contents(AbstractVectorAccess):
 
     def clone(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return those of a State in the same state; `State.copy` says what that is."""
+        if self.realization.is_torn:
+            self.mend()
         if self.guard is REALIZING:
             self.require_unguarded("copy(keep_cache=True)")
         twin = Contents(self.realization.clone(bind), self.system)

@@ -108,7 +108,7 @@ class SubsystemState(AbstractPartition):
     @property
     def stage(self) -> Stage:
         """The stage that the subsystem has reached."""
-        return Stage(self._contents.realization.stages[self._index])
+        return Stage(self._contents.stage_of(self._index))
 
     @property
     def stage_versions(self) -> tuple[int, ...]:

@@ -447,13 +447,18 @@ class System(AbstractEventfulSystem):
             self._realize(state, contents, stage)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
-        if contents.guard in (REALIZING, FROZEN):
+        guard = contents.guard
+        if guard in (REALIZING, FROZEN) or contents.is_computing_here():
             contents.require_unguarded("realize()")
-        guard, contents.guard = contents.guard, REALIZING
         try:
+            contents.guard = REALIZING
             self._schedule.realize(state, contents, stage, self._statistics._realizations)
-        finally:
             contents.guard = guard
+        except BaseException:
+            contents.guard = guard
+            contents.realization.is_torn = True
+            contents.mend()
+            raise
 
     def _require_own(self, state: State) -> None:
         self._contents_of(state)
@@ -462,6 +467,8 @@ class System(AbstractEventfulSystem):
         """What is in a State of this System."""
         if type(state) is State:
             contents = state._contents
+            if contents.realization.is_torn:
+                contents.mend()
             if (
                 contents.system is self
                 and contents.realization.versions.system[TOPOLOGY] == self._topology_version - 1
