@@ -193,10 +193,12 @@ class Contents(AbstractVectorAccess):
     # ------------------------------------------------------------------ cache entries
 
     def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
-        """Compute an entry that is not valid, or raise what says why it cannot be read."""
+        """Return the value of an entry, computing it if it is not valid, or raise why that cannot be."""
         self.require(entry)
         realization = self.realization
         node = entry._node
+        if realization.store.is_valid(node):  # as it is where reads were watched until just now
+            return realization.store.values[node]
         if self.guard is FROZEN:
             raise CacheEntryOutOfDateError(
                 f"{realization.layout.path(entry)}: is not realized",

@@ -463,8 +463,14 @@ class Realization:
     def _drop_unlisted(self) -> None:
         """Drop what has a node, or rows, and is not listed: it was being allocated, or forgotten."""
         layout = self._own_layout()
+        self._extend()
         del layout.subsystems[len(self.stages) :]
         del self.versions.alone[len(self.stages) :]
+        for x, subsystem in enumerate(layout.subsystems):
+            if self.backing_up != NOBODY:
+                subsystem.forget_from(self.backing_up)
+            if self.abandoned == x:
+                subsystem.forget_from(self.stages[x])
         listed = {
             *layout.stages,
             *layout.weights.values(),
@@ -482,10 +488,10 @@ class Realization:
         unlisted = [node for node in store.structure if node not in listed]
         while unlisted:
             free = [node for node in unlisted if not store.structure.dependents[node]]
+            assert free, "what is listed depends on what is not"
             for node in free:
                 self._remove(node)
             unlisted = [node for node in unlisted if node not in free]
-        self._extend()
         layout.changed()
         self._is_layout_torn = False
 

@@ -194,7 +194,8 @@ class AbstractStaged:
     def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and of variables; back up before the stage.
 
-        To be called before a value changes: if it is cut short, all that is valid is right.
+        To be called before a value changes: if an error cuts this short, what is valid is right, and
+        the next operation backs up.
 
         Parameters
         ----------
@@ -211,8 +212,12 @@ class AbstractStaged:
             self.require_unguarded(f"a write of {cause}")
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
-        realization.touch(stage, cause, nodes)
-        if realization.highest >= stage:
+        if realization.highest < stage:
+            realization.touch(stage, cause, nodes)
+            return
+        try:
+            realization.backing_up = stage - 1  # if an error strikes, this is finished later
+            realization.touch(stage, cause, nodes)
             layout = realization.layout
             if stage <= MODEL <= realization.stage:
                 realization.store.write_all(layout.variable_nodes("y", None))
@@ -221,6 +226,9 @@ class AbstractStaged:
             realization.back_up(stage - 1)
             if stage <= INSTANCE:
                 self._drop_unreached()
+        except BaseException:
+            realization.is_torn = True
+            raise
 
     def _drop_unreached(self) -> None:
         """Drop the values that are there only once Topology, Model or Instance is realized."""
