@@ -78,6 +78,18 @@ def struck_at(at: int, operation: Operation, error: type[BaseException]) -> str:
     return strike.place
 
 
+def steps(operation: Operation) -> int:
+    """How many steps of the library an operation takes."""
+    strike = Strike(sys.maxsize, KeyboardInterrupt)
+    before = sys.gettrace()
+    sys.settrace(strike)
+    try:
+        operation()
+    finally:
+        sys.settrace(before)
+    return sys.maxsize - strike.steps
+
+
 def out_of_stack(margin: int, operation: Operation) -> bool:
     """Run an operation with that many frames left; return whether they were too few."""
     depth = 0

@@ -32,7 +32,7 @@ from threading import Condition, get_ident
 from typing import Any, Final, NoReturn
 
 from stagecache.errors import ComparisonError, CycleError, brief
-from stagecache.graph.outcomes import Failure, Memory, Outcome
+from stagecache.graph.outcomes import Changes, Failure, Memory, Outcome
 from stagecache.graph.releasing import let_go
 from stagecache.graph.store import COMPUTING, SHUT, VOID, Store, clock_of
 
@@ -74,6 +74,7 @@ class Evaluator:
 
     __slots__ = (
         "_bind",
+        "_changes",
         "_failures",
         "_finished",
         "_memories",
@@ -101,6 +102,7 @@ class Evaluator:
         self._bind = bind
         self.running: dict[int, int] = {}
         self._failures: dict[int, Failure] = {}
+        self._changes = Changes(0)
         self._finished = Condition()
         self._memories: dict[int, Memory] = {}  # by thread, while it is deep
 
@@ -139,7 +141,7 @@ class Evaluator:
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
-                before = store.values[node]  # which lives until all is consistent
+                before = computed = store.values[node]  # which live until all is consistent
                 group = store.group_of[node]
                 if marks[node] >= store.gates[group]:  # another thread was faster
                     value = store.values[node]
@@ -150,7 +152,8 @@ class Evaluator:
                         store.keep(node)
                     start = store.clock
                     if self.equals and node in self.equals:
-                        value = self._evaluate_compared(node, me)
+                        computed = self._evaluate_compared(node, me)
+                        value = store.values[node]
                         if start < clock_of(store.gates[group]):  # stale already: not to compare with
                             marks[node] = VOID
                     else:
@@ -164,7 +167,7 @@ class Evaluator:
                     self._wake_others()
                 if self._failures:
                     self._forget_failures(node)
-                let_go(before)
+                let_go(before, computed)
                 return value
         except BaseException:
             if node in running and running[node] == me:
@@ -181,11 +184,16 @@ class Evaluator:
     # ------------------------------------------------------------------ equal values
 
     def _evaluate_compared(self, node: int, me: int) -> Any:
-        """Compute an entry and compare its value, unless what it depends on is as it was."""
+        """Compute an entry and compare its value, unless what it depends on is as it was.
+
+        Returns what came out, even if it is equal and the value of before stays.
+        """
         store = self._store
         mark = store.marks[node]
         store.marks[node] = COMPUTING
-        if not self._is_as_it_was(node, mark, me):
+        if self._is_as_it_was(node, mark, me):
+            value = store.values[node]
+        else:
             value = self.functions[node](*(self.arguments[node] or self._bind(node)))
             if mark < 0 or not self._is_equal(node, value, mark):
                 store.changed.pop(node, None)
@@ -193,44 +201,59 @@ class Evaluator:
                 store.raise_version(node)
                 return value
         store.changed.setdefault(node, mark)
-        return store.values[node]
+        return value
 
     def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
         """Whether nothing upstream has another value since a mark; the gate is lowered then.
 
         Only where that is not known without is anything computed. Groups on which that of the node
-        depends are seen to first, from a list instead of the call stack.
+        depends are seen to first, from a list instead of the call stack. If one of them has changed,
+        so have all between it and the node, which is remembered until something is written.
         """
         store = self._store
         soft = store.structure.soft
         group = store.group_of[node]
         if mark < 0 or group not in soft:
             return False
+        known = self._changes
+        if known.clock != store.clock:
+            known = self._changes = Changes(store.clock)
         gates = store.gates
         stack = [group]
         tried: set[int] = set()
         while stack:
             group = stack[-1]
-            others, cuts = soft[group]
-            for above in others:
-                gate = gates[above]
-                # Where it is presumed computed, it may have got another value when it was.
-                if gate > mark or -gate > mark:
-                    if above not in soft or gate < 0 or above in tried:
-                        return False
-                    tried.add(above)
-                    stack.append(above)
-                    break
-            else:
-                for x in cuts:
-                    if self._last_change(x, node, me) > mark:
-                        return False
-                if not store.live[group]:
-                    store.make_live(group)
-                if store.journal is not None:
-                    store.journal.gates.setdefault(group, gates[group])
-                gates[group] = mark
-                stack.pop()
+            others, compared = soft[group]
+            change = known.clocks.get(group, mark)
+            if change <= mark:
+                for above in others:
+                    # Where it is presumed computed, it may have got another value when it was.
+                    gate = abs(gates[above])
+                    if gate > mark:
+                        if above not in soft or gates[above] < 0 or above in tried:
+                            change = gate
+                        else:
+                            tried.add(above)
+                            stack.append(above)
+                        break
+                if stack[-1] != group:
+                    continue
+            if change <= mark:
+                for x in compared:
+                    change = self._last_change(x, node, me)
+                    if change > mark:
+                        break
+            if change > mark:
+                if change < SHUT:  # else it is closed, or failed, which may be over without a write
+                    for g in stack:
+                        known.clocks[g] = change
+                return False
+            if not store.live[group]:
+                store.make_live(group)
+            if store.journal is not None:
+                store.journal.gates.setdefault(group, gates[group])
+            gates[group] = mark
+            stack.pop()
         return True
 
     def _last_change(self, node: int, reader: int, me: int) -> int:

@@ -5,7 +5,7 @@ with it. The clock goes on, so that what is computed after a rollback is newer t
 """
 
 from stagecache.graph.journal import ABSENT, Journal, Whole
-from stagecache.graph.releasing import let_go, replace
+from stagecache.graph.releasing import replace
 from stagecache.graph.store import Store
 
 
@@ -29,18 +29,24 @@ def release(store: Store, journal: Journal) -> None:
     _go_on_noting(store)
 
 
-def restore(store: Store, journal: Journal) -> None:
+def restore(store: Store, journal: Journal) -> list[object]:
     """Bring back what was at a checkpoint, and let the later ones go. Cost O(changes since).
 
     Changes are noted from then on as before. Nothing may be being computed. If it is cut short, it
     is to be called again; until then each variable has its value of before or of the checkpoint.
+
+    Returns
+    -------
+    list of object
+        What was there until now, which is to be kept until all is consistent (`releasing`).
     """
+    before: list[object] = []
     try:
         store.journal = None
         while store.journals[-1] is not journal:
-            _bring_back(store, store.journals[-1])
-            store.journals.pop()
-        _bring_back(store, journal)
+            _bring_back(store, store.journals[-1], before)
+            before.append(store.journals.pop())
+        _bring_back(store, journal, before)
         if store.is_torn:  # what was torn is as it was; but which groups are live was not noted
             store.take_all_for_live()
             store.is_torn = False
@@ -50,8 +56,10 @@ def restore(store: Store, journal: Journal) -> None:
         store.journal = last if last.whole is None else None
         raise
     store.share()
+    before.append(journal.whole)
     journal.clear()
     _go_on_noting(store)
+    return before
 
 
 def _go_on_noting(store: Store) -> None:
@@ -59,15 +67,15 @@ def _go_on_noting(store: Store) -> None:
     store.journal = last if last is not None and last.whole is None else None
 
 
-def _bring_back(store: Store, journal: Journal) -> None:
+def _bring_back(store: Store, journal: Journal, before: list[object]) -> None:
     store.clock += 1
     void = ~store.clock
     for node in journal.nodes:  # what was computed since is wrong as soon as a variable is back
         if node < len(store.marks):
             store.marks[node] = void
     if journal.whole is not None:
-        _bring_back_whole(store, journal.whole)
-    _bring_back_nodes(store, journal)
+        _bring_back_whole(store, journal.whole, before)
+    _bring_back_nodes(store, journal, before)
     for group, gate in journal.gates.items():
         store.gates[group] = gate
         store.live[group] = False
@@ -85,16 +93,15 @@ def _bring_back(store: Store, journal: Journal) -> None:
             store.closed.discard(stage)
 
 
-def _bring_back_nodes(store: Store, journal: Journal) -> None:
+def _bring_back_nodes(store: Store, journal: Journal, before: list[object]) -> None:
     versions = store.versions
     rewound = store.rewound
-    values = []  # of now, which live until all is consistent
     for node, (value, version, _, changed) in journal.nodes.items():
         highest = versions[node]
         if highest > version:
             rewound[node] = highest = max(highest, rewound.get(node, 0))
             versions[node] = highest + 1  # which was never given, while the value is exchanged
-        values.append(replace(store.values, node, value))
+        before.append(replace(store.values, node, value))
         versions[node] = version
         if changed == ABSENT:
             store.changed.pop(node, None)
@@ -102,12 +109,11 @@ def _bring_back_nodes(store: Store, journal: Journal) -> None:
             store.changed[node] = changed
     for node, (_, _, mark, _) in journal.nodes.items():
         store.marks[node] = mark
-    let_go(values)
 
 
-def _bring_back_whole(store: Store, whole: Whole) -> None:
+def _bring_back_whole(store: Store, whole: Whole, before: list[object]) -> None:
     highest = store.highest_version()
-    before = (store.structure, store.keys, store.group_of, store.values)
+    before += [store.structure, store.keys, store.group_of, store.values]
     store.marks = [~store.clock] * len(whole.marks)
     store.structure = whole.structure
     store.keys = whole.structure.keys
@@ -122,4 +128,3 @@ def _bring_back_whole(store: Store, whole: Whole) -> None:
     store.take_all_for_live()
     store.exceed_all(highest)
     store.marks = whole.marks.copy()
-    let_go(before)

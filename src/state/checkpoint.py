@@ -118,8 +118,8 @@ class Checkpoint:
         )
 
 
-def going_back(contents: Contents, mark: object) -> Callable[[], None]:
-    """Return what makes everything in a State what it was, and can be called again if it is cut short.
+def going_back(contents: Contents, mark: object) -> Callable[[], object]:
+    """Return what makes everything in a State what it was, for `Contents.finish`.
 
     What was valid then is valid, and nothing else.
 
@@ -143,14 +143,15 @@ def going_back(contents: Contents, mark: object) -> Callable[[], None]:
     return partial(_go_back, contents, chosen)
 
 
-def _go_back(contents: Contents, chosen: "Kept") -> None:
-    chosen.bring_back(contents)
+def _go_back(contents: Contents, chosen: "Kept") -> object:
+    before = chosen.bring_back(contents)
     at = [kept for _, kept in contents.checkpoints].index(chosen)
     for later, _ in contents.checkpoints[at + 1 :]:
         given_up = later()
         if given_up is not None:
             given_up._ended("given up, by going back further")
     del contents.checkpoints[at + 1 :]
+    return before
 
 
 @frozen(eq=False)
@@ -198,8 +199,8 @@ class Kept:
             contents.system,
         )
 
-    def bring_back(self, contents: Contents) -> None:
-        """Make a State what it was."""
+    def bring_back(self, contents: Contents) -> object:
+        """Make a State what it was, and return what was there until now."""
         present, realization = contents.realization, self.realization
         had_vectors = present.stage >= MODEL
         versions = self.versions.restored(
@@ -211,7 +212,7 @@ class Kept:
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
             contents.realization = realization
-        restore(realization.store, self.journal)
+        before = present, restore(realization.store, self.journal), present.layout
         if realization.layout is not self.layout:
             realization.become_laid_out(self.layout)
         if had_vectors and self.stage < MODEL:
@@ -230,6 +231,7 @@ class Kept:
         contents.system = self.system
         contents.guard = None
         contents.outdated_by = ""
+        return before
 
     def release(self) -> None:
         """Let the store note no more for it."""

@@ -82,8 +82,12 @@ class Contents(AbstractVectorAccess):
         twin.update_times = self.update_times.copy()
         return twin
 
-    def assign(self, other: "Contents") -> None:
-        """Become `other`, which nobody else has; version numbers exceed those of both before."""
+    def assign(self, other: "Contents") -> object:
+        """Become `other`, which nobody else has; version numbers exceed those of both before.
+
+        Returns what was there until now.
+        """
+        before = self.realization
         other.realization.exceed(self.realization)
         self.pools.assign(other.pools)
         self.realization = other.realization
@@ -93,6 +97,7 @@ class Contents(AbstractVectorAccess):
         self.time = other.time
         self.update_times = other.update_times
         self.handed_out = other.handed_out
+        return before
 
     def _name_of(self, node: int) -> str:
         key = self.realization.store.keys[node]

@@ -7,6 +7,7 @@ from typing import Any, Final
 import attrs
 
 from stagecache.errors import ForeignNodeError, NodeInUseError, ReadOnlyError, StageOrderError
+from stagecache.graph.releasing import let_go
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.pools import Pools
 from stagecache.state.realization import Realization
@@ -105,22 +106,24 @@ class AbstractStaged:
         self.watch: Any = None
         self.tracer: Any = None
         self.checkpoints: list[tuple[Any, Any]] = []
-        self.unfinished: Callable[[], None] | None = None
+        self.unfinished: Callable[[], object] | None = None
 
     # ------------------------------------------------------------------ errors in the middle
 
-    def finish(self, what: Callable[[], None]) -> None:
+    def finish(self, what: Callable[[], object]) -> None:
         """Do what, once begun, must be done to its end, and can be done again from its beginning.
 
-        If an error cuts it short, the next operation does it.
+        If an error cuts it short, the next operation does it. It returns what it has replaced: that
+        is let go of at last, since finalizers may look at the State.
         """
         try:
             self.unfinished = what
-            what()
+            before = what()
             self.unfinished = None
         except BaseException:
             self.realization.is_torn = True
             raise
+        let_go(before)
 
     def mend(self) -> None:
         """Make good what an operation that was cut short by an error has left. Cost O(items)."""

@@ -108,13 +108,14 @@ class State(AbstractPartition):
         self._link()
         self._register()
 
-    def _finish(self, what: Callable[[], None]) -> None:
+    def _finish(self, what: Callable[[], object]) -> None:
         """Do what, once begun, is done to its end, be it by the next operation; see `Contents`."""
 
-        def do() -> None:
+        def do() -> object:
             self._store = Store()  # in which no handle finds anything until it is done
-            what()
+            before = what()
             self._link()
+            return before
 
         self._contents.finish(do)
 

@@ -106,14 +106,15 @@ class TracedContents(Contents):
         if self.tracer is not None:
             self.tracer.invalidated(entry, (entry._node,))
 
-    def assign(self, other: Contents) -> None:
+    def assign(self, other: Contents) -> object:
         """Become `other`, which nobody else has."""
-        before = self.realization.stage
+        at = self.realization.stage
         if self.tracer is not None:
             self.tracer.unwrap()  # checkpoints may keep what was there until now
-        Contents.assign(self, other)
+        before = Contents.assign(self, other)
         if self.tracer is not None:
-            self.tracer.replaced("assign()", before)
+            self.tracer.replaced("assign()", at)
+        return before
 
     def outdate(self, change: str) -> None:
         """Let nothing be written or computed any more: the System has changed."""

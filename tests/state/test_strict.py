@@ -631,36 +631,6 @@ def test_threads_write_into_one_log() -> None:
     assert found == [list(range(50))] * 8
 
 
-def test_reads_go_on_while_another_thread_switches_it_on_and_off() -> None:
-    fixture = Fixture(Stage.TOPOLOGY, "block")
-    fixture.compute = fixture.items["block"]
-    state = fixture.state
-    ended = threading.Event()
-    errors: list[Exception] = []
-
-    def work() -> None:
-        while not ended.is_set():
-            try:
-                fixture.reader(state)
-                fixture.items["mass"](state)
-                fixture.items["time"](state)
-                assert len(state[0].q) == 3
-            except Exception as error:
-                errors.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for _ in range(100):
-        with strict(state), verify(state):
-            fixture.reader(state)
-    ended.set()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert type(state._contents) is Contents
-
-
 def test_what_is_no_state_and_no_mode_is_refused() -> None:
     for mode in (strict, verify):
         with pytest.raises(NotAStateError):
