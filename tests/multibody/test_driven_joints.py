@@ -178,6 +178,58 @@ def test_velocities_and_accelerations_are_derivatives_along_the_motion(
     np.testing.assert_allclose(udot, ((after.u - before.u) / (2 * STEP))[driven], atol=1e-7)
 
 
+@settings(deadline=None, max_examples=100)
+@given(moved_trees, times, st.data())
+def test_udot_and_qdotdot_of_driven_joints_are_derivatives_along_the_motion(
+    tree: Tree, time: float, data: Any
+) -> None:
+    """How they move is known without masses and forces; how the others do is not: NaN."""
+    state, system = tree.state, tree.system
+    state.u = tree.rng.normal(size=state.nu)
+    state.time = time
+    system.prescribe(state)
+    levels = st.sampled_from([None, None, Stage.POSITION, Stage.VELOCITY])
+    held = {body: data.draw(levels) for body in tree.bodies[1:]}
+    for body, level in held.items():
+        if level is not None:
+            body.lock(state, level=level)
+    system.realize(state, Stage.VELOCITY)
+    q, qdot = state.q.copy(), state.qdot.copy()
+
+    def after(step: float) -> State:
+        state.time = time + step
+        state.q = q + step * qdot
+        system.prescribe(state)
+        system.realize(state, Stage.ACCELERATION)
+        return state.copy(keep_cache=True)
+
+    one, other, now = after(STEP), after(-STEP), after(0.0)
+    udot, qdotdot = (one.u - other.u) / (2 * STEP), (one.qdot - other.qdot) / (2 * STEP)
+    for body, level in held.items():
+        of_q, of_u = body.q.place(now), _of_u(body, now)
+        if body.motion is None and level is None:
+            udot[of_u] = qdotdot[of_q] = np.nan
+    np.testing.assert_allclose(now.udot, udot, atol=1e-7)
+    scale = 1 + np.nanmax(np.abs(now.qdotdot), initial=0.0)
+    np.testing.assert_allclose(now.qdotdot, qdotdot, atol=1e-6 * scale)
+
+
+def test_udot_of_a_joint_is_forgotten_when_it_is_not_driven_any_more() -> None:
+    system = MultibodySystem()
+    arm = system.matter.add_body("arm", system.matter.ground, Pin(), motion=Sinusoid(1.5, 1.1))
+    hand = system.matter.add_body("hand", arm, Slider())
+    state = system.realize_topology().copy()
+    state.time = 0.3
+    hand.lock(state)
+    system.prescribe(state)
+    system.realize(state, Stage.ACCELERATION)
+    assert state.udot.tolist() == pytest.approx([-1.5 * 1.1**2 * math.sin(0.33), 0.0])
+    arm.follows_motion.set(state, False)
+    hand.unlock(state)
+    system.realize(state, Stage.ACCELERATION)
+    assert np.isnan(state.udot).all()
+
+
 @settings(deadline=None, max_examples=30)
 @given(seeds, times)
 def test_a_motion_is_the_same_in_quaternions_and_in_angles(seed: int, time: float) -> None:
@@ -569,6 +621,9 @@ def test_a_simulation_moves_joints_of_which_all_are_driven() -> None:
     assert arm.u(end)[0] == pytest.approx(math.cos(2.0), abs=1e-15)
     wanted = across(Ball, np.array(swing.q(1.0)), use_euler_angles=True)
     np.testing.assert_allclose(joint_pose(hand, end), wanted, atol=1e-12)
+    system.realize(end, Stage.ACCELERATION)
+    assert np.isfinite(end.ydot).all()
+    assert end.udot[0] == pytest.approx(-2.0 * math.sin(2.0), abs=1e-14)
 
 
 def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
