@@ -20,7 +20,7 @@ from stagecache.state.handles import (
 from stagecache.state.layout import resize_all
 from stagecache.state.places import vector_of
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values import duplicate
+from stagecache.state.values import duplicate, kept
 from stagecache.system.computations import check_compute
 from stagecache.system.declaration import (
     AbstractDeclaration,
@@ -59,7 +59,7 @@ class Initial(Generic[T]):
             raise DeclarationError(
                 f"{what}: its factory cannot be called", "a function", brief(factory), "pass one"
             )
-        self.value = value if value is NOT_GIVEN else duplicate(value)
+        self.value = value if value is NOT_GIVEN else duplicate(kept(value))
         self.factory = factory
 
     def __call__(self, *args: Any) -> T:
