@@ -15,12 +15,21 @@ from typing import Any, Final
 
 import numpy as np
 
+from stagecache.state.conversion import refuse_masked
+
 IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes, frozenset, type})
 
 
-def kept(value: object) -> Any:
-    """What is kept of a value: a read-only copy of an array; else the value itself."""
+def kept(value: object, what: object) -> Any:
+    """What is kept of a value: a read-only copy of an array; else the value itself.
+
+    Raises
+    ------
+    NotANumberError
+        Of a masked array, whose mask anyone could change; `what` it is a value of.
+    """
     if isinstance(value, np.ndarray):
+        refuse_masked(value, what)
         value = value.copy()
         value.flags.writeable = False
     return value
@@ -71,22 +80,25 @@ def duplicate(value: object) -> Any:
 
 def _duplicate(value: object, memo: dict[int, Any], *, is_shared: bool) -> object:
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return value if is_shared and not value.flags.writeable else kept(value)
-    twin = deepcopy(value, memo)
+        if is_shared and not value.flags.writeable:
+            return value
+        twin: object = value.copy()
+    else:
+        twin = deepcopy(value, memo)
     seal(twin)
     return twin
 
 
 def freezing(
-    compute: Callable[[Any], Any], refuse_none: Callable[[], None] | None = None
+    compute: Callable[[Any], Any], what: object, refuse_none: Callable[[], None] | None = None
 ) -> Callable[[Any], Any]:
     """Return the function such that it returns what is kept of its value.
 
-    `refuse_none` is called if that is None.
+    `what` it is a value of; `refuse_none` is called if that is None.
     """
 
     def computed(state: Any) -> Any:
-        value = kept(compute(state))
+        value = kept(compute(state), what)
         if value is None and refuse_none is not None:
             refuse_none()
         return value

@@ -59,7 +59,7 @@ class Initial(Generic[T]):
             raise DeclarationError(
                 f"{what}: its factory cannot be called", "a function", brief(factory), "pass one"
             )
-        self.value = value if value is NOT_GIVEN else duplicate(kept(value))
+        self.value = value if value is NOT_GIVEN else duplicate(kept(value, what))
         self.factory = factory
 
     def __call__(self, *args: Any) -> T:
@@ -309,7 +309,7 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
         except Exception as error:
             error.add_note(f"while {what} were asked for")
             raise
-        vector = vector_of(np.atleast_1d(np.asarray(found)), what)
+        vector = vector_of(found if isinstance(found, list) or np.ndim(found) else [found], what)
         initial: Vector = converted(vector, FLOAT, (len(vector),), what).copy()
         initial.flags.writeable = False
         return initial

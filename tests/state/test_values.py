@@ -20,6 +20,10 @@ from stagecache import (
 )
 
 
+class Matrix(np.ndarray[Any, Any]):
+    """An array of another kind."""
+
+
 @frozen
 class Source:
     """An array that somebody hands over, and a way to change its memory from outside."""
@@ -70,8 +74,8 @@ def over_a_buffer() -> Source:
 
 
 def with_a_memory_view() -> Source:
-    array = np.arange(4.0)
-    memory = memoryview(array)
+    array: Any = np.arange(4.0)
+    memory: Any = memoryview(array)
     return Source(array, lambda: memory.__setitem__(0, 7.0))
 
 
@@ -83,8 +87,7 @@ def structured() -> Source:
 
 def matrix() -> Source:
     array = np.arange(4.0).reshape(2, 2)
-    found = array.view(type("Matrix", (np.ndarray,), {}))
-    return Source(found, lambda: array.fill(7.0))
+    return Source(array.view(Matrix), lambda: array.fill(7.0))
 
 
 def without_dimensions() -> Source:
