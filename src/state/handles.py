@@ -421,7 +421,7 @@ class TimeVariable(AbstractHandle):
         """Return the time; NaN before Topology is realized."""
         return contents_of(state).get_time(self)
 
-    def set(self, state: AnyState, time: float) -> None:
+    def set(self, state: AnyState, time: SupportsFloat) -> None:
         """Replace the time, which invalidates Time."""
         contents_of(state).set_time(time, self)
 
