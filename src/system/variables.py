@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import DeclarationError, brief
+from stagecache.graph.declaration import check_returns
 from stagecache.state.allocation import allocate_block, allocate_discrete
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
@@ -45,6 +46,8 @@ class Initial(Generic[T]):
     ------
     DeclarationError
         Neither is given, or both are.
+    NotCallableError
+        The function is a coroutine or generator function.
     """
 
     def __init__(self, what: str, value: T, factory: Callable[..., T] | None) -> None:
@@ -55,10 +58,15 @@ class Initial(Generic[T]):
                 "neither" if factory is None else "both",
                 f"write {what}(1.0), or {what}(factory=lambda self: self.something)",
             )
-        if factory is not None and not callable(factory):
-            raise DeclarationError(
-                f"{what}: its factory cannot be called", "a function", brief(factory), "pass one"
-            )
+        if factory is not None:
+            if not callable(factory):
+                raise DeclarationError(
+                    f"{what}: its factory cannot be called",
+                    "a function",
+                    brief(factory),
+                    "pass one",
+                )
+            check_returns(factory, f"{what}(factory=...)")
         self.value = value if value is NOT_GIVEN else duplicate(kept(value, what))
         self.factory = factory
 
