@@ -138,21 +138,24 @@ def restore_state(system: Any, taken: Snapshot) -> State:
     state: State = system.realize_topology().copy()
     contents = state._contents
     _check_subsystems(system, taken, contents)
+    paths = NodePaths(contents).of
     if taken.stage >= TOPOLOGY:
-        here = _forms(contents, NodePaths(contents).of, is_sized=False)
+        here = _forms(contents, paths, is_sized=False)
         _check(system, _first(taken.forms), _first(here))
-        _write_discrete(contents, taken, EMPTY)
+        _write_discrete(contents, paths, taken, EMPTY)
     if taken.stage >= MODEL:
         system.realize_model(state)
-        _check(system, taken.forms, _forms(contents, NodePaths(contents).of, is_sized=True))
-        _write_discrete(contents, taken, TOPOLOGY)
+        paths = NodePaths(contents).of
+        _check(system, taken.forms, _forms(contents, paths, is_sized=True))
+        _write_discrete(contents, paths, taken, TOPOLOGY)
     state.time = taken.time
     if taken.stage >= INSTANCE:
         system.realize(state, INSTANCE)
     state.invalidate_all(taken.stage.next())
-    paths = NodePaths(contents).of
     if taken.stage >= MODEL:
         _write_blocks(contents, taken, _blocks(contents, paths))
+    else:
+        paths = NodePaths(contents).of  # what was allocated since is forgotten
     if taken.stage >= INSTANCE:
         for kind in (QERR_WEIGHTS, UERR_WEIGHTS):
             _write_row_weights(state, taken, kind)
@@ -271,8 +274,10 @@ def _refuse(system: Any, differences: list[str]) -> None:
 # ---------------------------------------------------------------------- writing
 
 
-def _write_discrete(contents: Contents, taken: Snapshot, allocated_at: Stage) -> None:
-    for path, variable in _discrete(contents, NodePaths(contents).of).items():
+def _write_discrete(
+    contents: Contents, paths: dict[int, str], taken: Snapshot, allocated_at: Stage
+) -> None:
+    for path, variable in _discrete(contents, paths).items():
         if variable.allocated_at == allocated_at:
             contents.set_discrete(variable, taken.values[path])
 

@@ -133,7 +133,7 @@ def test_entries_that_are_presumed_computed_are_lost_with_the_stage_that_presume
     state, variables, entries = by_hand(data)
     for _ in range(data.draw(st.integers(1, 8))):
         disturb(state, entries, data)
-        written = data.draw(st.sampled_from([*variables, *VECTORS]))
+        (written,) = some(data, [*variables, *VECTORS], least=1, most=1)
         if state.stage < (Stage.MODEL if written in VECTORS else Stage.TOPOLOGY):
             continue
         before = valid(state)
@@ -174,6 +174,15 @@ def valid(state: State) -> set[str]:
     }
 
 
+def some(data: st.DataObject, items: list[Any], *, least: int = 0, most: int) -> list[Any]:
+    """Some items, each once; they are chosen by their places, as Hypothesis keeps what it draws."""
+    places = st.integers(0, len(items) - 1)
+    return [
+        items[place]
+        for place in data.draw(st.lists(places, min_size=least, max_size=most, unique=True))
+    ]
+
+
 def by_hand(data: st.DataObject) -> tuple[State, list[Any], list[CacheEntry[Any]]]:
     """A State of two subsystems, with variables, and entries of all kinds."""
     state = state_of("one", "two")
@@ -196,7 +205,7 @@ def by_hand(data: st.DataObject) -> tuple[State, list[Any], list[CacheEntry[Any]
             earliest = data.draw(st.sampled_from(STAGES[1:]))
             latest = data.draw(st.sampled_from([*STAGES[earliest:], Stage.INFINITY]))
             above = [e for e in entries if e.depends_on <= earliest] + variables
-            chosen = data.draw(st.lists(st.sampled_from(above), max_size=2, unique=True))
+            chosen = some(data, above, most=2)
             compute = (lambda state: 1.0) if data.draw(st.booleans()) else None
             kind: dict[str, Any] = {} if compute is None else {"compute": compute}
             if compute is not None and data.draw(st.booleans()):
@@ -219,7 +228,7 @@ def disturb(state: State, entries: list[CacheEntry[Any]], data: st.DataObject) -
                 part.advance_to_stage(part.stage.next())
         while state.stage < min(part.stage for part in state) and data.draw(st.booleans()):
             state.advance_to_stage(state.stage.next())
-    for entry in data.draw(st.lists(st.sampled_from(entries), max_size=4)):
+    for entry in some(data, entries, most=4):
         do = data.draw(st.sampled_from(["mark", "invalidate", "store", "read"]))
         with suppress(StagecacheError):
             if do == "mark":
