@@ -45,8 +45,9 @@ def qdotdot_of(
     found = np.full(layout.nq, np.nan)
     rows, columns = (places[: layout.num_ones] for places in layout.n_places)
     found[rows] = udot[columns]
+    is_known = np.isfinite(udot).tolist()
     for joint in layout.related:
-        if not np.isnan(udot[joint.u]).any():
+        if all(is_known[joint.u]):
             own, mobilizer = q[joint.q], joint.mobilizer
             n, rate = mobilizer.n(own), mobilizer.n_rate(own, qdot[joint.q])
             found[joint.q] = np.array(n) @ udot[joint.u] + np.array(rate) @ u[joint.u]
