@@ -14,9 +14,10 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from copy import deepcopy
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
-from typing import Any, TypeVar, final, overload
+from typing import Any, NoReturn, TypeVar, final, overload
 
 from stagecache.errors import (
     DuplicateNameError,
@@ -33,7 +34,14 @@ from stagecache.graph.declaration import (
     check_function,
     check_prerequisites,
 )
-from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
+from stagecache.graph.handles import (
+    REMOVED,
+    AbstractNode,
+    Entry,
+    Handles,
+    Variable,
+    not_picklable,
+)
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.sources import source_of
 from stagecache.graph.statistics import GraphStatistics
@@ -305,6 +313,21 @@ class Graph:
         return twin
 
     __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Graph":
+        """Return a copy whose values are copied, too; compute functions are the same."""
+        twin = memo[id(self)] = self.copy()
+        values = twin._handles.store.values
+        for name, node in twin._numbers.items():
+            try:
+                values[node] = deepcopy(values[node], memo)
+            except Exception as error:
+                error.add_note(f"while the value of {name!r} of {self._title} was being copied")
+                raise
+        return twin
+
+    def __reduce__(self) -> NoReturn:
+        raise not_picklable(self)
 
     # ------------------------------------------------------------------ inside
 

@@ -1,11 +1,13 @@
 """Handles: what a user of a `Graph` holds, calls to read, and asks about a node."""
 
+from copy import deepcopy
 from threading import Lock
-from typing import Final, Generic, NoReturn, TypeVar, final
+from typing import Any, Final, Generic, NoReturn, TypeVar, final
 
 from stagecache.errors import (
     DerivedNodeError,
     HandleTruthError,
+    NotPicklableError,
     RemovedNodeError,
     StagecacheError,
     brief,
@@ -184,6 +186,16 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     def __copy__(self) -> "AbstractNode":
         return self
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractNode":
+        """Return the handle in a deep copy of the graph: in that of `memo`, if it is there."""
+        self._number()  # refuses a removed one
+        graph: Any = self._handles.owner
+        twin: AbstractNode = deepcopy(graph, memo)[self]
+        return twin
+
+    def __reduce__(self) -> NoReturn:
+        raise not_picklable(self)
+
     def __bool__(self) -> bool:
         raise HandleTruthError(
             f"{self!r}: is a handle, which is neither true nor false",
@@ -315,3 +327,14 @@ class Entry(AbstractNode, Generic[T]):
             return f"Entry({self.name!r}, removed)"
         state = "valid" if self.is_valid() else "not valid"
         return f"Entry({self.name!r}, version {self.version}, {state})"
+
+
+def not_picklable(what: object) -> NotPicklableError:
+    """The error of a graph, or a handle of one, that is pickled."""
+    return NotPicklableError(
+        f"{what!r}: cannot be pickled",
+        "something that means the same in another process",
+        "a graph, or a handle of one: its functions have no names by which pickle finds them",
+        "pickle the values of its variables, and declare the graph where they arrive; or write the "
+        "model as Subsystems of a System, which can be pickled",
+    )

@@ -139,7 +139,7 @@ class Contents(AbstractVectorAccess):
     def set_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
         """Replace the value."""
         self.require(variable)
-        value = kept(value)
+        value = kept(value, variable)
         self._count_write_of_discrete(variable)
         self.realization.store.values[variable._node] = value
         self.handed_out.discard(variable._node)
@@ -243,8 +243,9 @@ class Contents(AbstractVectorAccess):
         """Store a value, without saying that it is realized."""
         self.require(entry)
         self.require_not_frozen("storing a value")
+        own = kept(value, entry)
         self.realization.store.renounce(entry._node)
-        self.realization.store.values[entry._node] = kept(value)
+        self.realization.store.values[entry._node] = own
         self.handed_out.discard(entry._node)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:

@@ -248,9 +248,21 @@ class State(AbstractPartition):
         Raises
         ------
         NotAStateError
+        ForeignStateError
+            Both are States of Systems, and these are not the same one.
         """
         _check_state(other)
         self._mended().require_unguarded("assign()")
+        mine, theirs = self.system, other.system
+        if mine is not None and theirs is not None and theirs is not mine:
+            raise ForeignStateError(
+                f"assign(): {other!r} is not a State of {mine!r}",
+                "a State of the same System",
+                "one of another System, which has the same name and subsystems"
+                if repr(mine) == repr(theirs)
+                else f"one of {theirs!r}",
+                "use other.copy(); or clear() this State first, which is of no System then",
+            )
         if other is not self:
             self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
             self._finish(partial(self._contents.assign, other._contents.copy(_binder(self))))

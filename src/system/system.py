@@ -36,15 +36,11 @@ from stagecache.system.event_table import EventTable
 from stagecache.system.eventful import AbstractEventfulSystem
 from stagecache.system.realizing import Schedule
 from stagecache.system.scheduling import schedule_of
+from stagecache.system.snapshot import restore_state, snapshot
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.topology import allocate_declared, declared_handles
-from stagecache.system.transport import (
-    complete_system,
-    reduce_system,
-    restore_state,
-    snapshot,
-)
+from stagecache.system.transport import complete_system, reduce_system
 from stagecache.system.variants import variant_of
 from stagecache.views.view import GraphView
 
