@@ -153,7 +153,7 @@ class TimeStepper(Study):
         Raises
         ------
         NotAStateError, ForeignStateError, TopologyVersionError
-        ProjectionError, DerivativeError, TriggerError, OutOfRangeError, Exception
+        ProjectionError, MethodError, DerivativeError, TriggerError, OutOfRangeError, Exception
             As `Integrator.initialize`.
         """
         integrator = self._integrator

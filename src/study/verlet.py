@@ -40,31 +40,31 @@ class Verlet(AbstractOneStep):
         """Try a step."""
         q, rest = parts_of(self.derivatives)
         y0, ydot0 = self.y, self.ydot
+        y = y0 + h * ydot0
+        y[q] = self._new_q(t, h, y)
         euler = y0 + h * ydot0
-        y = euler.copy()
-        y[q] = self._new_q(t, h, euler)
         ydot = self.derivatives(t, y)
         change = inf
         for i in range(1, MOST_ITERATIONS + 1):
             if not isfinite(ydot.sum()):
                 return self.failed(y, i)
-            last, refined = change, y.copy()
-            refined[rest] = y0[rest] + h / 2 * (ydot0 + ydot)[rest]
+            last, trapezoidal = change, y0 + h / 2 * (ydot0 + ydot)
             change = self.tolerances.norm_of_part(
-                refined[rest] - y[rest], y0[rest], refined[rest], rest.start
+                (trapezoidal - y)[rest], y0[rest], trapezoidal[rest], rest.start
             )
             if change <= CONVERGED:
                 break
             if i > 2 and change > last:
-                return Attempt(y, ydot, inf, has_converged=False, num_iterations=i)
-            y = refined
+                return Attempt(y, ydot, ydot, has_converged=False, num_iterations=i)
+            y = y.copy()
+            y[rest] = trapezoidal[rest]
             ydot = self.derivatives(t, y)
         else:
-            return Attempt(y, ydot, inf, has_converged=False, num_iterations=MOST_ITERATIONS)
+            return Attempt(y, ydot, ydot, has_converged=False, num_iterations=MOST_ITERATIONS)
         errors = y - euler
         if self._qdotdot is not None:
             errors[q] = h / 2 * (ydot0[q] + ydot[q]) - (y[q] - y0[q])
-        return Attempt(y, ydot, self.tolerances.norm(errors, y0, y), num_iterations=i)
+        return Attempt(y, ydot, errors, num_iterations=i)
 
     def begin(self, t: float, y: Vector, bound: float) -> None:
         """Compute the derivatives at the start, and qdotdot."""
@@ -76,12 +76,6 @@ class Verlet(AbstractOneStep):
         super().step(bound)
         self._qdotdot = self._known_qdotdot()
 
-    def changed(self, y: Vector) -> bool:
-        """Go on with derivatives of the new y."""
-        super().changed(y)
-        self._qdotdot = self._known_qdotdot()
-        return True
-
     def _new_q(self, t: float, h: float, euler: Vector) -> Vector:
         q, _ = parts_of(self.derivatives)
         if self._qdotdot is not None:
@@ -90,7 +84,7 @@ class Verlet(AbstractOneStep):
         return np.asarray(self.y[q] + h / 2 * (self.ydot[q] + qdot))
 
     def _known_qdotdot(self) -> Vector | None:
-        """What hooks have computed of it at the end of the step; or udot, if qdot is u."""
+        """Return qdotdot of the last evaluation, if hooks have filled it; or udot, if qdot is u."""
         q, _ = parts_of(self.derivatives)
         nq = q.stop
         pools = self.derivatives.state._contents.pools
