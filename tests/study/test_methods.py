@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.integrate
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.linalg import expm
 
 from stagecache import Stage, State, Subsystem, System, q_variable, u_variable
 from stagecache.errors import OutOfRangeError
@@ -144,6 +145,9 @@ def test_verlet_keeps_the_energy_of_an_oscillation_for_long() -> None:
     assert (2 * place) ** 2 + speed**2 < 3  # which a method that is not symplectic does not
 
 
+# ---------------------------------------------------------------------- the error of Verlet
+
+
 class Clocked(Subsystem):
     """q' = cos(t), from 0."""
 
@@ -151,6 +155,92 @@ class Clocked(Subsystem):
 
     def realize_velocity(self, state: State) -> None:
         state[self].upd_qdot()[0] = math.cos(state.time)
+
+
+class Damped(Subsystem):
+    """An oscillator whose force depends on its speed, too."""
+
+    place = q_variable(1.0)
+    speed = u_variable(0.3)
+
+    def __init__(self, frequency: float = 5.0, damping: float = 0.6) -> None:
+        self.frequency, self.damping = frequency, damping  # rad/s; 1 is critical
+
+    def realize_velocity(self, state: State) -> None:
+        state[self].upd_qdot()[0] = self.speed(state)
+
+    def realize_acceleration(self, state: State) -> None:
+        w, drag = self.frequency, 2 * self.damping * self.frequency
+        state[self].upd_udot()[0] = -(w**2) * self.place(state) - drag * self.speed(state)
+
+    def matrix(self) -> Vector:
+        """That of its derivatives: ydot = matrix y."""
+        w, drag = self.frequency, 2 * self.damping * self.frequency
+        return np.array([[0.0, 1.0], [-(w**2), -drag]])
+
+
+@pytest.mark.parametrize("model", [Oscillator, Damped, DoublePendulum, Turning, Clocked])
+def test_the_estimated_error_of_verlet_is_that_of_the_step(model: type[Subsystem]) -> None:
+    """To first order; in a first step, which knows nothing of any before, up to a factor of 3."""
+    h = 0.01
+    integrator = integrating(model(), "Verlet", fixed_step=h, accuracy=1e-9)
+    advancer = integrator._initialized("the test")
+    for ratios in ((0.3, 3.2), (0.9, 1.1), (0.9, 1.1)):
+        advancer.take_step(1.0)
+        method, t, y = advancer.method, advancer.t, advancer.y
+        if ratios[0] < 0.5:
+            method.begin(t, y, 1.0)
+        found = method.attempt(t + h, h)  # type: ignore[attr-defined]  # of one-step methods
+        _, state = state_of(model())
+        state.time, state.y = t, y
+        exact = run_to(integrating(model(), state=state, accuracy=1e-12), t + h).y
+        true, estimated = np.linalg.norm(exact - found.y), np.linalg.norm(found.errors)
+        assert ratios[0] * true < estimated < ratios[1] * true
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    frequency=st.floats(0.2, 30.0),
+    damping=st.floats(0.0, 1.0),
+    accuracy=st.floats(1e-5, 1e-2),
+)
+@example(frequency=2.0, damping=0.0, accuracy=1e-5)
+def test_verlet_is_as_accurate_as_its_steps_let_it_be(
+    frequency: float, damping: float, accuracy: float
+) -> None:
+    """After two periods of any oscillator: of the order accuracy^(2/3), of what y is at most.
+
+    That is 10 accuracy at 1e-3, and 46 accuracy at 1e-5.
+    """
+    model, time = Damped(frequency, damping), 4 * math.pi / frequency
+    integrator = integrating(model, "Verlet", accuracy=accuracy)
+    y = run_to(integrator, time).y
+    error = np.abs(y - expm(model.matrix() * time) @ [1.0, 0.3]) / [1.0, max(1.0, frequency)]
+    assert error.max() <= accuracy ** (2 / 3)
+
+
+def test_steps_of_verlet_are_as_many_as_its_order_asks_for() -> None:
+    """A thousandth of the accuracy takes ten times the steps, and free fall hardly any."""
+    counts = []
+    for accuracy in (1e-3, 1e-6):
+        integrator = integrating(Oscillator(), "Verlet", accuracy=accuracy)
+        run_to(integrator, 10.0)
+        counts.append(integrator.statistics.num_steps_taken)
+    assert counts[1] == pytest.approx(10 * counts[0], rel=0.05)
+
+    class Falling(Subsystem):
+        height = q_variable(0.0)
+        speed = u_variable(0.0)
+
+        def realize_velocity(self, state: State) -> None:
+            state[self].upd_qdot()[0] = self.speed(state)
+
+        def realize_acceleration(self, state: State) -> None:
+            state[self].upd_udot()[0] = -9.81
+
+    integrator = integrating(Falling(), "Verlet", accuracy=1e-6)
+    assert run_to(integrator, 2.0).q[0] == pytest.approx(-2 * 9.81)
+    assert integrator.statistics.num_steps_taken < 10
 
 
 # ---------------------------------------------------------------------- weights
