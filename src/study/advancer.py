@@ -11,7 +11,8 @@
 If anything of it raises, the State is what it was before the step.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import ceil
 from typing import Final, final
 
@@ -27,8 +28,9 @@ from stagecache.study.derivatives import Derivatives
 from stagecache.study.integrator_options import IntegratorOptions
 from stagecache.study.integrator_statistics import IntegratorStatistics
 from stagecache.study.localization import TriggerWatch, Window
-from stagecache.study.method import AbstractMethod, Interpolant, StepFailed, StepSizes, joined
+from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
 from stagecache.study.resting import Resting
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.step_refusals import not_finite, too_fast, without_constraints
 from stagecache.study.tolerances import tolerances_of
 from stagecache.system.system import System
@@ -39,6 +41,9 @@ MOST_RETRIES: Final = 12
 
 MOST_LOOKS: Final = 50
 """At event triggers, in one step."""
+
+NEARLY: Final = 0.01
+"""A step that begins later by so little of it, the window of an event, begins then."""
 
 
 @final
@@ -86,7 +91,7 @@ class Advancer:
         self._keeper = ConstraintKeeper(system, options, statistics)
         self.watch = TriggerWatch((), 1.0)
         self.window: Window | None = None
-        self._interpolant: Interpolant | None = None
+        self._interpolant: StepPolynomial | None = None
         self._method_class = method_class
         self._method: AbstractMethod | None = None
         self.restart()
@@ -303,10 +308,8 @@ class Advancer:
             if self._has_constraints:
                 self.derivatives.settle(window.high, y, VELOCITY)
                 if self._keeper.keep(self.state):
-                    y, found = self._moved(), self._interpolant
-                    assert found is not None
-                    y_old = found(self.t_old)
-                    self._interpolant = joined(found, self.t_old, y_old, window.high, y)
+                    y, found = self._moved(), self._last_step()
+                    self._interpolant = found.through(found.y0, window.high, y)
             self.t, self.y = window.high, y
             self._is_begun = False
         self._before = window.after
@@ -328,16 +331,44 @@ class Advancer:
 
     def interpolate(self, t: float) -> Vector:
         """Return y at a time in the last step, as exactly as the method interpolates."""
+        return self._last_step()(t)
+
+    def _last_step(self) -> StepPolynomial:
         if self._interpolant is None:
             self._interpolant = self.method.interpolant()
-        return np.asarray(self._interpolant(t))
+        return self._interpolant
+
+    def curve_since(self, time: float) -> StepPolynomial | None:
+        """Return y over the last step, with prescribed motion; None if that began later."""
+        t, h = self.t_old, self.t - self.t_old
+        if not t - time <= NEARLY * h:
+            return None
+        with self._unguarded():
+            found = self._last_step()
+            if not self.derivatives.is_driven:
+                return found
+            return StepPolynomial.of_values(t, h, max(self.method.degree, 3), self._driven)
+
+    def _driven(self, times: Vector) -> Vector:
+        """Return y at times in the last step, with prescribed motion."""
+        found = []
+        for t in times.tolist():
+            self.derivatives.settle(t, self.interpolate(t), Stage.TIME)
+            found.append(self.state.y.copy())
+        return np.array(found)
 
     def settle(self, stage: Stage = Stage.TIME) -> None:
         """Let the State have the time and y to which the integration has come."""
+        with self._unguarded():
+            self.derivatives.settle(self.t, self.y, stage)
+
+    @contextmanager
+    def _unguarded(self) -> Iterator[None]:
+        """Write the State, which is only for reading between calls."""
         contents = self.state._contents
         guard, contents.guard = contents.guard, None
         try:
-            self.derivatives.settle(self.t, self.y, stage)
+            yield
         finally:
             contents.guard = guard
 

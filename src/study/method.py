@@ -5,7 +5,7 @@
     begin(t, y, bound)      the derivatives at the start are computed, once
     step(bound)             t_old, t, y: one accepted step, which lands on the bound or before it
     project(t, y, errors)   called within `step`: y at the end, moved onto the constraints
-    interpolant()           y between t_old and t, as a function that stays good
+    interpolant()           y between t_old and t, as a polynomial
 
 A projection changes y by little, and a method goes on from there with all that it knows of earlier
 steps: a multistep method that began anew would stay at order 1 where each step is projected.
@@ -15,14 +15,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import inf
 
-import numpy as np
 from attrs import frozen
 
 from stagecache.state.handles import Vector
 from stagecache.study.derivatives import Derivatives
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.tolerances import Tolerances
 
-Interpolant = Callable[[float], Vector]
 Projection = Callable[[float, Vector, Vector | None], Vector]
 """Takes the time, y, and estimated errors. Returns y on the constraints, or the same object where
 it has not moved; the errors lose what is normal to the constraints, in place."""
@@ -80,7 +79,7 @@ class AbstractMethod(ABC):
     min_order: int
     max_order: int
     degree: int
-    """Of the interpolant, which is a polynomial over each step."""
+    """Of the interpolant."""
 
     takes_constraints = True
 
@@ -118,8 +117,8 @@ class AbstractMethod(ABC):
         """
 
     @abstractmethod
-    def interpolant(self) -> Interpolant:
-        """Return y over the last step as a function of t, which has y_old and y at the ends.
+    def interpolant(self) -> StepPolynomial:
+        """Return y over the last step, which has y_old and y at the ends.
 
         It may compute derivatives.
         """
@@ -127,19 +126,3 @@ class AbstractMethod(ABC):
     def limited(self, step: float) -> float:
         """Return a step size within the limits."""
         return min(max(step, self.sizes.least), self.sizes.most)
-
-
-def joined(interpolant: Interpolant, t0: float, y0: Vector, t1: float, y1: Vector) -> Interpolant:
-    """Return an interpolant that has these values at both ends.
-
-    The differences there are added with weights that go smoothly from one end to the other, so the
-    slopes at the ends stay.
-    """
-    h, start, end = t1 - t0, y0 - interpolant(t0), y1 - interpolant(t1)
-
-    def interpolate(t: float) -> Vector:
-        s = (t - t0) / h
-        weight = s * s * (3 - 2 * s)
-        return np.asarray(interpolant(t) + (1 - weight) * start + weight * end)
-
-    return interpolate

@@ -24,7 +24,8 @@ from attrs import frozen
 
 from stagecache.state.handles import Vector
 from stagecache.study.derivatives import Derivatives
-from stagecache.study.method import AbstractMethod, Interpolant, StepFailed, StepSizes
+from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.tolerances import Tolerances
 
 SAFETY: Final = 0.9
@@ -157,23 +158,15 @@ class AbstractOneStep(AbstractMethod):
         self.derivatives.check(ydot)
         return ydot
 
-    def interpolant(self) -> Interpolant:
+    def interpolant(self) -> StepPolynomial:
         """Return the polynomial that has y and its derivatives at both ends."""
-        t0, h = self.t_old, self.t - self.t_old
-        y0, change, d0, d1 = self.y_old, self.y - self.y_old, h * self.ydot_old, h * self.ydot
-        parts = [change, d0 - change, 2 * change - d0 - d1, *self._inside()]
-
-        def interpolate(t: float) -> Vector:
-            s = (t - t0) / h
-            y = np.zeros(len(y0))
-            for i in range(len(parts) - 1, -1, -1):
-                y = (y + parts[i]) * (1 - s if i % 2 else s)
-            return y0 + y
-
-        return interpolate
+        ends, slopes = (self.y_old, self.y), (self.ydot_old, self.ydot)
+        return StepPolynomial.of_slopes(
+            self.t_old, self.t - self.t_old, ends, slopes, self._inside()
+        )
 
     def _inside(self) -> Sequence[Vector]:
-        """The coefficients of s² (1 - s)² and, after that, of each further factor s or (1 - s)."""
+        """Return the parts of the polynomial beside those of a cubic."""
         return ()
 
     def failed(self, y: Vector, num_iterations: int = 0) -> Attempt:

@@ -4,7 +4,8 @@ from math import inf
 from typing import final
 
 from stagecache.state.handles import Vector
-from stagecache.study.method import AbstractMethod, Interpolant, StepFailed
+from stagecache.study.method import AbstractMethod, StepFailed
+from stagecache.study.step_polynomial import StepPolynomial
 
 
 @final
@@ -32,7 +33,6 @@ class Resting(AbstractMethod):
         self.t_old, self.t = self.t, t_new
         self.step_size = t_new - self.t_old
 
-    def interpolant(self) -> Interpolant:
+    def interpolant(self) -> StepPolynomial:
         """Return y, which has no numbers."""
-        y = self.y
-        return lambda _: y
+        return StepPolynomial.constant(self.t_old, self.y)

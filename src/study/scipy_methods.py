@@ -19,7 +19,8 @@ from scipy.integrate import BDF, LSODA, Radau
 
 from stagecache.state.handles import Vector
 from stagecache.study.derivatives import Derivatives
-from stagecache.study.method import AbstractMethod, Interpolant, StepFailed, StepSizes, joined
+from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.tolerances import Tolerances
 
 LANDS: Final = 1e-9
@@ -80,12 +81,14 @@ class AbstractScipyMethod(AbstractMethod):
         self.y_old = self.y
         self.t_old, self.t, self.y = float(solver.t_old), float(solver.t), solver.y
 
-    def interpolant(self) -> Interpolant:
+    def interpolant(self) -> StepPolynomial:
         """Return the dense output, made to have y at both ends.
 
         That of the multistep methods misses them, as it is a polynomial through other points.
         """
-        return joined(self._solver.dense_output(), self.t_old, self.y_old, self.t, self.y)
+        output, h = self._solver.dense_output(), self.t - self.t_old
+        found = StepPolynomial.of_values(self.t_old, h, self.degree, lambda t: output(t).T)
+        return found.through(self.y_old, self.t, self.y)
 
 
 class AbstractImplicit(AbstractScipyMethod):
