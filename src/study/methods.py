@@ -15,7 +15,7 @@ METHOD_NAMES: Final = (*NEEDING_SCIPY, *OWN)
 
 
 def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
-    """The class of a method.
+    """Return the class of a method.
 
     Raises
     ------

@@ -175,6 +175,6 @@ class AbstractOneStep(AbstractMethod):
 
 
 def parts_of(derivatives: Derivatives) -> tuple[slice, slice]:
-    """Where q lies in y, and where u and z do."""
+    """Return the slices of y that have q, and u and z."""
     nq = derivatives.state.nq
     return slice(0, nq), slice(nq, None)

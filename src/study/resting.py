@@ -1,4 +1,4 @@
-"""What stands for a method where there is nothing to integrate: time goes on, y is empty."""
+"""The method of Systems without continuous variables: time goes on, y is empty."""
 
 from math import inf
 from typing import final

@@ -4,8 +4,9 @@ r"""Explicit Runge-Kutta methods: a table for each, and one loop over its stages
 
     k_i = f(t + c_i h, y + h sum_j<i a_ij k_j)      y1 = y + h sum_i b_i k_i      k_last = f(t1, y1)
 
-The tables are those of SciPy's classes of the same names. Their steps are ours, as SciPy's do not
-let go of the estimated error, which constraints have to be taken into account for.
+The tables are those of SciPy's classes of the same names: hundreds of numbers that need no second
+copy. The steps are our own, because those classes keep their estimated errors to themselves, and
+constraints require that they be projected.
 """
 
 from collections.abc import Sequence
@@ -84,6 +85,7 @@ class RungeKutta853(AbstractRungeKutta):
         return np.asarray(fifth * (norm / both if both else 0.0))
 
     def _inside(self) -> Sequence[Vector]:
+        """Return what the polynomial of degree 7 has beyond a cubic, from three more stages."""
         table, t0, y0, h = self.table, self.t_old, self.y_old, self.t - self.t_old
         k = self._k
         for c, a in zip(table.C_EXTRA, table.A_EXTRA, strict=True):

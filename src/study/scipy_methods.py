@@ -28,7 +28,7 @@ LANDS: Final = 1e-9
 
 
 class AbstractScipyMethod(AbstractMethod):
-    """A solver of SciPy."""
+    """A method whose steps are those of a solver of SciPy."""
 
     solver_class: Any
 
@@ -56,7 +56,10 @@ class AbstractScipyMethod(AbstractMethod):
         self.y_old = self.y = y
 
     def _tolerances(self) -> tuple[float, Any]:
-        """What SciPy takes; its norm is the root of the mean square, so the largest is √n of it."""
+        """Return rtol and atol for SciPy, whose norm is the root of the mean square.
+
+        The largest of n errors is √n of it at most.
+        """
         tolerances = self.tolerances
         if not tolerances.use_infinity_norm:
             return tolerances.rtol, tolerances.atol
@@ -187,7 +190,7 @@ class LsodaMethod(AbstractScipyMethod):
         super().begin(t, y, bound)
 
     def _first_step(self, t: float, y: Vector, bound: float) -> float:
-        """As much as is surely small, as LSODA's own choice depends on where it is to end."""
+        """Return a step that is surely small, as LSODA's own choice depends on the bound."""
         size = self.tolerances.norm(self.derivatives(t, y), y, y)
         longest = bound - t if isfinite(bound) else 1.0
         return min(0.01 / size if size else longest, longest)

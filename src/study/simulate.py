@@ -8,6 +8,8 @@ from itertools import count
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, brief
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.state import State
@@ -138,7 +140,7 @@ def _append(
     since = float(trajectory.times[-1]) if len(trajectory) else -inf
     trajectory.append(state)
     if has_changed:
-        rows.curves[-1] = StepPolynomial.constant(state.time, rows.y.rows[-1])
+        rows.curves[-1] = StepPolynomial.constant(state.time, np.array(state.y))
     else:
         rows.curves[-1] = integrator._initialized("the last step").curve_since(since)
 

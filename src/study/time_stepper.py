@@ -122,7 +122,7 @@ class TimeStepper(Study):
         self._integrator = integrator
         self._progress = progress
         self._is_initialized = self._is_stepping = False
-        # Told of each step, and of the State before and after events; and which are after some.
+        # Called after each step, and before and after events: with the State, and True if after.
         self._see: Callable[[State, bool], object] | None = None
 
     @property

@@ -159,12 +159,12 @@ def swung(length: float, angle: float, time: float) -> Vector:
 def test_a_pendulum_on_a_rod_is_as_accurate_as_it_is_in_its_angle(
     method: str, length: float, angle: float, accuracy: float, forced: bool
 ) -> None:
-    """Within 200 accuracy, to the power of the method, after one to eight swings."""
+    """Within 500 accuracy, to the power of the method, also from where it nearly stands."""
     accuracy = max(accuracy, 1e-3 if method == "Euler" else 0.0)
     model, state = swinging(length, angle)
     integrator = integrating(model, method, state, accuracy=accuracy, project_every_step=forced)
     error = np.abs(run_to(integrator, 3.0).y - swung(length, angle, 3.0)).max()
-    assert error <= 200 * accuracy ** POWERS.get(method, 1.0)
+    assert error <= 500 * accuracy ** POWERS.get(method, 1.0)
     assert integrator.statistics.num_restarts == 1
 
 
