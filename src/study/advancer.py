@@ -221,8 +221,20 @@ class Advancer:
 
     def _step(self, bound: float) -> None:
         """Let the method take a step, and count its attempts."""
+        method = self.method
+        try:
+            method.step(bound)
+        except ProjectionError:
+            self._count_attempts()
+            raise
+        self._count_attempts()
+        least = method.sizes.least
+        if least and method.t < bound and method.t - method.t_old < least * (1 - 1e-9):
+            raise StepFailed(f"min_step is {least:g}")
+
+    def _count_attempts(self) -> None:
+        """Count the attempts of a step, with the one that was taken, or could not be projected."""
         method, counts = self.method, self._statistics
-        method.step(bound)
         rejected, diverged = method.num_rejected, method.num_diverged
         counts.num_steps_attempted += 1
         if rejected or diverged:
@@ -230,9 +242,6 @@ class Advancer:
             counts.num_error_test_failures += rejected
             counts.num_convergence_test_failures += diverged
         counts.num_iterations += method.num_iterations
-        least = method.sizes.least
-        if least and method.t < bound and method.t - method.t_old < least * (1 - 1e-9):
-            raise StepFailed(f"min_step is {least:g}")
 
     def _step_on_constraints(self, bound: float) -> None:
         """Take a step from whose end the State can be projected onto the constraints."""

@@ -150,8 +150,8 @@ def swung(length: float, angle: float, time: float) -> Vector:
 @METHOD
 @settings(max_examples=8, deadline=None)
 @given(
-    length=st.floats(0.3, 5.0),
-    angle=st.floats(-1.4, 1.4),
+    length=st.floats(0.5, 5.0),
+    angle=st.floats(-1.4, 1.0),
     accuracy=st.sampled_from([1e-3, 1e-4, 1e-5]),
     forced=st.booleans(),
 )
@@ -159,12 +159,12 @@ def swung(length: float, angle: float, time: float) -> Vector:
 def test_a_pendulum_on_a_rod_is_as_accurate_as_it_is_in_its_angle(
     method: str, length: float, angle: float, accuracy: float, forced: bool
 ) -> None:
-    """Within 500 accuracy, to the power of the method, also from where it nearly stands."""
+    """Within 300 accuracy, to the power of the method, after up to four swings."""
     accuracy = max(accuracy, 1e-3 if method == "Euler" else 0.0)
     model, state = swinging(length, angle)
     integrator = integrating(model, method, state, accuracy=accuracy, project_every_step=forced)
     error = np.abs(run_to(integrator, 3.0).y - swung(length, angle, 3.0)).max()
-    assert error <= 500 * accuracy ** POWERS.get(method, 1.0)
+    assert error <= 300 * accuracy ** POWERS.get(method, 1.0)
     assert integrator.statistics.num_restarts == 1
 
 
@@ -318,7 +318,11 @@ def test_a_projection_that_fails_on_the_way_leaves_the_last_good_state(method: s
     assert "was integrated from t = 0." in caught.value.__notes__[0]
     assert 0.0 < integrator.time == integrator.state.time <= 0.2
     assert drift(integrator.state) <= integrator.constraint_tolerance_in_use
-    assert integrator.statistics.num_q_projection_failures > 1
+    counts = integrator.statistics
+    assert counts.num_q_projection_failures > 1
+    failed = counts.num_projection_failures + counts.num_error_test_failures
+    failed += counts.num_convergence_test_failures
+    assert counts.num_steps_attempted == counts.num_steps_taken + failed
     again = integrator.time
     with pytest.raises(ProjectionError):
         run_to(integrator, 1.0)
