@@ -5,9 +5,9 @@ from typing import NoReturn, TypeVar
 
 from stagecache.assembly.abstract_restricted import AbstractRestricted
 from stagecache.assembly.condition import AssemblyCondition, without_errors
-from stagecache.assembly.numbers import number
 from stagecache.assembly.system_constraints import Normalization, SystemConstraints
 from stagecache.errors import ConditionError, NotAConditionError, OutOfRangeError, brief
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.system.system import System
 
 C = TypeVar("C", bound=AssemblyCondition)
@@ -179,7 +179,7 @@ def _check_condition(condition: object) -> None:
 
 def _checked_weight(condition: AssemblyCondition, weight: object) -> float:
     """The weight, if it is one that the condition can have."""
-    found = number(weight, f"the weight of condition {condition.name!r}")
+    found = float(converted(weight, FLOAT, (), f"the weight of condition {condition.name!r}"))
     if not found >= 0:
         raise OutOfRangeError(
             f"the weight of condition {condition.name!r}: is none",

@@ -4,9 +4,9 @@ from math import inf, isnan
 
 from stagecache.assembly.abstract_assembler import AbstractAssembler
 from stagecache.assembly.mobilizers import Mobilizer, checked_index, handle_of, name_of
-from stagecache.assembly.numbers import number
 from stagecache.assembly.restrictions import Restrictions
 from stagecache.errors import OutOfRangeError
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.system.system import System
 
@@ -91,8 +91,8 @@ class AbstractRestricted(AbstractAssembler):
             The range is empty, or a bound is NaN.
         """
         key = self._key(mobilizer, index, "restrict_q(mobilizer, index)")
-        low = number(lower, "restrict_q(lower=...)")
-        high = number(upper, "restrict_q(upper=...)")
+        low = float(converted(lower, FLOAT, (), "restrict_q(lower=...)"))
+        high = float(converted(upper, FLOAT, (), "restrict_q(upper=...)"))
         if isnan(low) or isnan(high) or low > high or low == inf or high == -inf:
             raise OutOfRangeError(
                 f"restrict_q: q {index} of {name_of(key[0], self._internal)} would have no value",

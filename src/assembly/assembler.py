@@ -31,7 +31,6 @@ from stagecache.assembly.assembly_result import AssemblyResult
 from stagecache.assembly.condition import AssemblyCondition
 from stagecache.assembly.failures import failed
 from stagecache.assembly.free_coordinates import FreeCoordinates
-from stagecache.assembly.numbers import number
 from stagecache.assembly.tracking import track_frames
 from stagecache.errors import (
     AssembleFailed,
@@ -41,6 +40,7 @@ from stagecache.errors import (
     TrackFailed,
     brief,
 )
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.progress import Progress
@@ -325,7 +325,7 @@ class Assembler(AbstractPrepared):
 
 
 def _checked_time(time: object) -> float:
-    found = time if type(time) is float else number(time, "track(time)")
+    found = time if type(time) is float else float(converted(time, FLOAT, (), "track(time)"))
     if isfinite(found):
         return found
     raise OutOfRangeError(

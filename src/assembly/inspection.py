@@ -10,8 +10,7 @@ import numpy as np
 from stagecache.assembly.condition import AssemblyCondition, negative
 from stagecache.assembly.problem import Problem, derived
 from stagecache.errors import ConditionError, brief
-from stagecache.state.conversion import FLOAT
-from stagecache.state.masked import has_masked
+from stagecache.state.conversion import FLOAT, refuse_masked
 
 DISTURBANCE: Final = 0.1
 """How far free q are moved to see whether a goal depends on any, as a part of their scales."""
@@ -124,7 +123,8 @@ def _check(
     """Refuse what is no finite array of that shape, where None is any number; or no derivative."""
     if found is None and not method.endswith(("errors", "residuals")):
         return
-    is_array = isinstance(found, np.ndarray) and found.dtype == FLOAT and not has_masked(found)
+    refuse_masked(found, f"condition {condition.name!r}: what {method}() returns")
+    is_array = isinstance(found, np.ndarray) and found.dtype == FLOAT
     fits = is_array and len(found.shape) == len(shape)
     if not fits or any(n not in (None, m) for m, n in zip(found.shape, shape, strict=True)):
         text = str(tuple("m" if n is None else n for n in shape)).replace("'", "")

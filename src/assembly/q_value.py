@@ -7,10 +7,9 @@ from numpy.typing import ArrayLike
 
 from stagecache.assembly.condition import AssemblyCondition
 from stagecache.assembly.mobilizers import Mobilizer, checked_index, handle_of, name_of_q
-from stagecache.assembly.numbers import number
 from stagecache.errors import OutOfRangeError, brief
+from stagecache.state.conversion import FLOAT, converted, refuse_masked
 from stagecache.state.handles import AbstractContinuousVariable, Vector
-from stagecache.state.masked import refuse_masked
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
@@ -66,7 +65,7 @@ class QValue(AssemblyCondition):
 
     @value.setter
     def value(self, value: float) -> None:
-        found = number(value, f"the value of condition {self.name!r}")
+        found = float(converted(value, FLOAT, (), f"the value of condition {self.name!r}"))
         if not np.isfinite(found):
             raise OutOfRangeError(
                 f"the value of condition {self.name!r}: is none that a q can have",

@@ -4,8 +4,8 @@ from typing import Final
 
 from attrs import define
 
-from stagecache.assembly.numbers import number
 from stagecache.errors import OutOfRangeError, brief
+from stagecache.state.conversion import FLOAT, converted
 from stagecache.system.option_fields import flag
 
 DEFAULT_ACCURACY: Final = 1e-3
@@ -51,7 +51,7 @@ def checked_setting(value: object, name: str, end: float) -> float:
     ShapeError, NotANumberError, OutOfRangeError
     """
     what = f"Assembler.{name}"
-    found = number(value, what)
+    found = float(converted(value, FLOAT, (), what))
     if 0 <= found < end:
         return found
     raise OutOfRangeError(

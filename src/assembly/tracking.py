@@ -19,7 +19,6 @@ from stagecache.errors import (
 )
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
-from stagecache.state.masked import refuse_masked
 from stagecache.state.state import State
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.trajectory import Trajectory
@@ -98,7 +97,6 @@ def track_frames(
 
 def _checked_times(times: ArrayLike) -> Vector:
     """The times of frames: finite, and ascending."""
-    refuse_masked(times, "track_all(times)")
     found: Vector = converted(times, FLOAT, None, "track_all(times)")
     if found.ndim == 1 and np.isfinite(found).all() and (np.diff(found) >= 0).all():
         return found

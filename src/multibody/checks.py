@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, brief
-from stagecache.state.conversion import FLOAT, array_of, converted
-from stagecache.state.masked import missing_as_nan, refuse_masked
+from stagecache.state.conversion import FLOAT, array_of, converted, masked_as_nan
 
 ANY: Final = -1
 """In a shape: any number of rows."""
@@ -35,11 +34,7 @@ def checked_array(
     ------
     ShapeError, NotANumberError, OutOfRangeError
     """
-    if may_be_nan:
-        values = missing_as_nan(values)
-    else:
-        refuse_masked(values, what)
-    array = array_of(values)
+    array = array_of(masked_as_nan(values) if may_be_nan else values, what)
     if (
         array is None
         or array.ndim != len(shape)
@@ -77,7 +72,7 @@ def checked_points(values: Any, what: str) -> NDArray[np.float64]:
     ------
     ShapeError, NotANumberError, OutOfRangeError
     """
-    array = array_of(values)
+    array = array_of(values, what)
     is_one = array is None or array.ndim < 2
     return checked_array(values, (3,) if is_one else (ANY, 3), what)
 

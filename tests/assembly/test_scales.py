@@ -74,7 +74,9 @@ def built(rng: np.random.Generator, unit: float) -> MultibodySystem:
         parent = bodies[int(rng.integers(len(bodies)))]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         inboard, outboard = frame(), frame()
-        body = matter.add_body(f"body {i}", parent, kind(), inboard, outboard)
+        body = matter.add_body(
+            f"body {i}", parent, kind(), inboard_frame=inboard, outboard_frame=outboard
+        )
         bodies.append(body)
     if rng.integers(3) == 0 and len(bodies) > 2:
         one, two = bodies[1], bodies[-1]
@@ -196,7 +198,7 @@ class Beads(Subsystem):
 
 
 class Apart(AssemblyCondition):
-    """The second distance of neighbours is to be 1 more than half of the square of the first one."""
+    """The second distance of neighbours is to be 1 more than half the square of the first one."""
 
     def __init__(self, beads: Beads, length: float) -> None:
         super().__init__("apart")
