@@ -149,9 +149,9 @@ class AbstractPrepared(AbstractConditioned):
         ------
         StudyError, UnknownItemError
         """
-        problem = self._prepared("free_q_bounds()")
-        number = check_index(free_q, len(problem.lower), "free q", self.name)
-        return float(problem.lower[number]), float(problem.upper[number])
+        coordinates = self._prepared("free_q_bounds()").coordinates
+        number = check_index(free_q, len(coordinates.index), "free q", self.name)
+        return float(coordinates.lower[number]), float(coordinates.upper[number])
 
     def _prepared(self, what: str) -> Problem:
         if self._problem is None:

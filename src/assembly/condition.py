@@ -299,10 +299,10 @@ def without_errors(condition: AssemblyCondition) -> ConditionError:
     )
 
 
-def negative(condition: AssemblyCondition, value: object) -> ConditionError:
-    """The refusal of a condition whose goal is negative, or not a number."""
+def not_a_goal(condition: AssemblyCondition, value: object) -> ConditionError:
+    """The refusal of a condition whose goal is negative, infinite, or not a number."""
     return ConditionError(
-        f"condition {condition.name!r}: calc_goal() returns what is not a goal",
+        f"condition {condition.name!r}: calc_goal() returns what does not fit",
         "a number from 0 up",
         brief(value),
         f"look at {type(condition).__name__}.calc_goal; to a goal that is bounded below, add a "

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.assembly.condition import AssemblyCondition, negative
+from stagecache.assembly.condition import AssemblyCondition, not_a_goal
 from stagecache.assembly.problem import Problem, derived
 from stagecache.errors import ConditionError, brief
 from stagecache.state.conversion import FLOAT, refuse_masked
@@ -63,7 +63,7 @@ def _check_goal_value(condition: AssemblyCondition, state: Any) -> None:
     goal: Any = condition.calc_goal(state)
     is_number = isinstance(goal, Real) or (isinstance(goal, np.ndarray) and goal.shape == ())
     if not is_number or not 0 <= goal < np.inf:
-        raise negative(condition, goal)
+        raise not_a_goal(condition, goal)
 
 
 def _check_residuals(condition: AssemblyCondition, state: Any, n: int) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from stagecache.assembly.assembler_statistics import AssemblerStatistics
-from stagecache.assembly.condition import AssemblyCondition, negative
+from stagecache.assembly.condition import AssemblyCondition, not_a_goal
 from stagecache.assembly.differences import central_differences, differences_along
 from stagecache.assembly.free_coordinates import FreeCoordinates
 from stagecache.assembly.scales import length_of, natural_scales
@@ -254,7 +254,7 @@ class Problem:
         """Take a goal that is negative for rounding only as zero, and refuse any other."""
         if value >= -ROUNDING * self._largest[place]:
             return 0.0
-        raise negative([c for c, _ in self.goals if not c.has_residuals][place], value)
+        raise not_a_goal([c for c, _ in self.goals if not c.has_residuals][place], value)
 
     def norm_of(self, errors: Vector) -> float:
         """The norm of errors that the tolerance is for."""

@@ -57,13 +57,13 @@ class Case:
     frames : sequence of callable
         Each says what is observed in a frame.
     rounding : float
-        Of the goal.
+        Of the goal; the default is half the square of some 4e-15 m, to which places are rounded.
     """
 
     assembler: Assembler
     start: State
     frames: Sequence[Callable[[], object]] = (lambda: None,)
-    rounding: float = 0.0
+    rounding: float = 1e-29
 
 
 @frozen

@@ -26,6 +26,7 @@ from stagecache.errors import (
     UnknownMobilizerError,
 )
 from tests.assembly.models import (
+    Arm,
     Array,
     Bend,
     BendWithGradient,
@@ -439,6 +440,64 @@ def test_a_goal_is_a_number_from_0_up(goal: Any) -> None:
         assembler.assemble()
     assert isinstance(caught.value, ConditionError)
     assert "condition 'given': calc_goal()" in str(caught.value)
+
+
+class Well(AssemblyCondition):
+    """A goal that is negative farther down."""
+
+    def __init__(self, arm: Arm, depth: float) -> None:
+        super().__init__("well")
+        self.arm, self.depth = arm, depth
+
+    def calc_goal(self, state: State) -> float:
+        return float(np.sum(1 - np.cos(self.arm.angles(state) - 1.0)) - self.depth)
+
+
+@pytest.mark.parametrize("depth", [1e-6, 1e-3, 0.5])
+@pytest.mark.parametrize("numerical", [False, True])
+def test_a_goal_that_is_negative_where_it_leads_is_refused_by_name(
+    depth: float, numerical: bool
+) -> None:
+    one, system, state = arm()
+    one.angles.set(state, one.angles(state) + 0.5)
+    before = state.q.copy()
+    assembler = Assembler(system)
+    assembler.force_numerical_gradient = numerical
+    assembler.add_goal(Well(one, depth), 3.0)
+    with pytest.raises(ConditionError, match=r"condition 'well': calc_goal\(\)") as caught:
+        assembler.assemble(state)
+    assert "add a constant" in str(caught.value)
+    np.testing.assert_array_equal(state.q, before)
+    np.testing.assert_array_equal(assembler.internal_state.q, before)
+
+
+def test_a_goal_that_is_negative_by_rounding_only_is_taken_as_zero() -> None:
+    one, system, state = arm()
+    assembler = Assembler(system)
+    assembler.add_goal(Well(one, 1e-15))
+    result = assembler.assemble(state)
+    assert 0.0 <= result.goal < 1e-6
+
+
+def test_the_goal_of_a_condition_with_residuals_is_not_negative_either() -> None:
+    class Both(Well):
+        def calc_goal_residuals(self, state: State) -> Array:
+            return np.asarray(self.arm.angles(state) - 1.0)
+
+    one, system, state = arm()
+    assembler = Assembler(system)
+    assembler.add_goal(Both(one, 100.0))
+    with pytest.raises(ConditionError, match=r"condition 'well': calc_goal\(\)"):
+        assembler.assemble(state)
+
+
+@pytest.mark.parametrize("errors", [np.ma.array([0.5, 1.0], mask=[False, True])])
+def test_a_masked_array_that_a_condition_returns_is_refused_by_name(errors: Any) -> None:
+    _, system, state = arm()
+    assembler = Assembler(system)
+    assembler.add_error(Returning(errors))
+    with pytest.raises(NotANumberError, match=r"condition 'given': .*calc_errors.* masked"):
+        assembler.assemble(state)
 
 
 def test_what_a_condition_raises_comes_through_and_changes_nothing() -> None:

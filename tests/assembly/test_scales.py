@@ -43,7 +43,8 @@ Array = NDArray[np.float64]
 
 KINDS = (Pin, Slider, Universal, Planar, Gimbal, Translation, Ball, Free)
 
-FEW = settings(max_examples=60)  # as each example takes a while
+FEW = settings(max_examples=40)  # as each example takes a while
+MANY = 15  # iterations of two frames: more are needed where a valley or saddle is flat
 
 SEEDS = st.integers(0, 2**32 - 1)
 LENGTHS = st.integers(-10, 10).map(lambda k: 2.0**k)  # so that nothing is rounded
@@ -162,10 +163,11 @@ def test_units_of_length_and_of_goals_change_nothing_but_the_unit_of_the_result(
 @FEW
 @given(SEEDS, st.sampled_from([1e-3, 1e-2, 0.1, 10.0, 100.0, 1e3]))
 def test_units_that_round_numbers_change_next_to_nothing(seed: int, unit: float) -> None:
-    """Where many iterations are needed, rounding may make some more or less of them."""
+    """Where many iterations are needed, rounding may make it a few more or less."""
     one, other = solved(seed), solved(seed, unit, 1 / unit**4)
     assert (one.result is None) is (other.result is None)
-    assert other.num_iterations == pytest.approx(one.num_iterations, abs=1, rel=0.1)
+    if one.num_iterations <= MANY:
+        assert other.num_iterations == one.num_iterations
     np.testing.assert_allclose(other.q, one.q, rtol=1e-3, atol=1e-3)
     assert other.goal == pytest.approx(one.goal, rel=1e-5, abs=1e-18)
 
@@ -267,3 +269,17 @@ def test_lengths_without_angles_are_measured_by_how_far_they_have_to_go() -> Non
         iterations.add(result.num_iterations)
         np.testing.assert_allclose(assembler.internal_state.q, [7 * unit, -5 * unit, unit])
     assert len(iterations) == 1
+
+
+def test_bounds_of_free_q_are_in_the_unit_of_the_q() -> None:
+    system = MultibodySystem()
+    body = system.matter.add_body("body", system.matter.ground, Slider())
+    assembler = Assembler(system)
+    markers = assembler.add_goal(Markers())
+    markers.add_marker(body, [0, 0, 0])
+    markers.move_all_observations([[900.0, 0, 0]])
+    assembler.restrict_q(body, 0, -500.0, 500.0)
+    result = assembler.assemble()
+    assert result.has_converged
+    assert assembler.free_q_bounds(0) == (-500.0, 500.0)
+    np.testing.assert_array_equal(assembler.internal_state.q, [500.0])

@@ -59,7 +59,7 @@ def observed(draw: Any, most: int = 7) -> tuple[Tree, Markers | OrientationSenso
     return tree, condition, assembler.internal_state
 
 
-def by_differences(calc: Any, state: State, assembler: Assembler) -> Array:
+def by_differences(calc: Any, state: State, assembler: Assembler, *, step: float = STEP) -> Array:
     """The derivatives of a function of a State by the free q."""
     columns = []
     for free in range(assembler.num_free_qs):
@@ -68,8 +68,8 @@ def by_differences(calc: Any, state: State, assembler: Assembler) -> Array:
         for sign in (1.0, -1.0):
             moved = state.copy()
             q = moved.q.copy()
-            q[place] += sign * STEP
+            q[place] += sign * step
             moved.q = q
             values.append(calc(moved))
-        columns.append((values[0] - values[1]) / (2 * STEP))
+        columns.append((values[0] - values[1]) / (2 * step))
     return np.array(columns).T

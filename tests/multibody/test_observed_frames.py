@@ -44,3 +44,13 @@ def test_such_a_frame_raises_otherwise_and_says_which_it_is() -> None:
         "with on_failure='skip', frames that fail have no row, and the others are found",
     ]
     np.testing.assert_allclose(assembler.internal_state.q, ANGLES[2:3], atol=1e-4)
+
+
+def test_a_frame_whose_numbers_are_all_masked_is_empty_whatever_they_are() -> None:
+    assembler, seen = observed()
+    seen[3] = 7.0
+    hidden = np.ma.array(seen, mask=np.zeros_like(seen, bool))
+    hidden[3] = np.ma.masked
+    with pytest.warns(RuntimeWarning, match="1 of 6 frames failed and have no row: 3; see"):
+        trajectory = assembler.track_all(TIMES, hidden, on_failure="skip")
+    np.testing.assert_allclose(trajectory.q[:, 0], np.delete(ANGLES, 3), atol=1e-4)

@@ -33,6 +33,7 @@ from stagecache.multibody import (
     Transform,
 )
 from tests.multibody.observed_trees import by_differences, observed, with_markers, with_sensors
+from tests.multibody.test_own_mobilizer import Screw
 from tests.multibody.trees import Array, Tree, make_tree
 
 few = settings(max_examples=60, deadline=None)
@@ -83,6 +84,44 @@ def test_jacobians_are_those_of_differences(found: Observed) -> None:
         expected = by_differences(calc, state, assembler).reshape(jacobian.shape)
         scale = 1 + np.abs(expected).max(initial=0.0)
         np.testing.assert_allclose(jacobian, expected, rtol=0, atol=1e-6 * scale)
+
+
+@settings(max_examples=40, deadline=None)
+@given(observed(most=4))
+def test_second_derivatives_are_those_of_second_differences(found: Observed) -> None:
+    """In angles, as the Assembler has them, of any mobilizers."""
+    tree, condition, state = found
+    assembler = condition.assembler
+    n = assembler.num_free_qs
+    if not n:
+        return
+    for calc, bend in (
+        (condition.calc_errors, condition.calc_error_curvature),
+        (condition.calc_goal_residuals, condition.calc_goal_residual_curvature),
+    ):
+        factors = tree.rng.normal(size=len(calc(state)))
+
+        def slope(at: State, calc: Any = calc, factors: Array = factors) -> Array:
+            return by_differences(lambda s: factors @ calc(s), at, assembler, step=1e-3)
+
+        expected = by_differences(slope, state, assembler, step=1e-3).reshape(n, n)
+        scale = 1 + np.abs(expected).max(initial=0.0)
+        np.testing.assert_allclose(bend(state, factors), expected, rtol=0, atol=1e-5 * scale)
+
+
+def test_second_derivatives_by_joints_of_ones_own_are_not_known() -> None:
+    """As nothing says in which order their q turn each other."""
+    system = MultibodySystem()
+    body = system.matter.add_body("body", system.matter.ground, Screw())
+    assembler = Assembler(system)
+    condition = assembler.add_goal(Markers())
+    condition.add_marker(body, [1, 0, 0])
+    condition.move_all_observations([[0, 1, 0.1 * np.pi / 2]])
+    assembler.initialize()
+    assert condition.calc_error_curvature(assembler.internal_state, np.ones(3)) is None
+    result = assembler.assemble()
+    assert result.has_converged
+    assert float(assembler.internal_state.q[0]) == pytest.approx(90.0)
 
 
 class Cart(Subsystem):
@@ -201,6 +240,42 @@ def test_what_is_missing_is_skipped_everywhere(make: Any) -> None:
     assert len(full.calc_errors(state)) == 6
     full.move_one_observation(1, anything(full, 1)[0])
     assert len(full.calc_errors(state)) == 9
+
+
+@few
+@given(st.integers(1, 5), st.data())
+@BOTH
+def test_what_is_masked_is_missing(make: Any, count: int, data: Any) -> None:
+    """In all frames, of arrays and of lists of arrays, whatever number the mask hides."""
+    values = anything(make(), count)
+    mask = data.draw(st.lists(st.booleans(), min_size=values.size, max_size=values.size))
+    masked = np.ma.array(values, mask=mask)
+    expected = np.where(masked.mask, np.nan, values)
+    condition, _, _tree = arm(make, count)
+    for given_ in (masked, list(masked), [list(row) for row in masked]):
+        condition.move_all_observations(values)
+        condition.move_all_observations(given_)
+        np.testing.assert_array_equal(condition.observations, expected)
+    for index in range(count):
+        condition.move_one_observation(index, values[index])
+        condition.move_one_observation(index, masked[index])
+    np.testing.assert_array_equal(condition.observations, expected)
+
+
+@BOTH
+def test_a_masked_number_elsewhere_is_refused(make: Any) -> None:
+    condition, _, tree = arm(make, 1)
+    hidden: Any = np.ma.masked
+    with pytest.raises(NotANumberError, match="masked"):
+        add(condition, tree.bodies[2], weight=hidden)
+    with pytest.raises(NotANumberError, match="masked"):
+        condition.change_weight(0, hidden)
+    if make is Markers:
+        with pytest.raises(NotANumberError, match="masked"):
+            condition.add_marker(
+                tree.bodies[2], np.ma.array([1.0, 0.0, 0.0], mask=[False, False, True])
+            )
+    assert len(condition.observation_order) == 1
 
 
 @BOTH

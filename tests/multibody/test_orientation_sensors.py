@@ -10,7 +10,11 @@ from scipy.spatial.transform import Rotation
 from stagecache import Assembler, DecorativeFrame
 from stagecache.errors import OutOfRangeError
 from stagecache.multibody import Ball, OrientationSensors, Pin
-from stagecache.multibody.rotation_vectors import rotation_vector_jacobians, rotation_vectors
+from stagecache.multibody.rotation_vectors import (
+    rotation_vector_bends,
+    rotation_vector_jacobians,
+    rotation_vectors,
+)
 from tests.multibody.observed_trees import with_sensors
 from tests.multibody.trees import Array, Tree, make_tree, trees
 
@@ -51,6 +55,22 @@ def test_the_jacobian_of_a_rotation_vector_is_that_of_differences(angle: float) 
         ahead, back = (Rotation.from_rotvec(sign * step * axis).as_matrix() for sign in (1, -1))
         expected = rotation_vectors(ahead @ rotations) - rotation_vectors(back @ rotations)
         np.testing.assert_allclose(jacobians @ axis, expected / (2 * step), atol=2e-8)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-3, 0.019, 0.021, 0.5, 2.0, 3.1])
+def test_the_derivative_of_the_jacobian_of_a_rotation_vector_is_that_of_differences(
+    angle: float,
+) -> None:
+    """On both sides of the angle where a series takes over."""
+    vectors, step = angle * directions(20), 1e-6
+    factors, other = directions(40)[20:], directions(60)[40:]
+    bends = rotation_vector_bends(vectors, factors)
+    for way in np.eye(3):
+        ahead, back = (rotation_vector_jacobians(vectors + s * step * way) for s in (1, -1))
+        change = (ahead - back) / (2 * step)
+        expected = np.einsum("ki,kij,kj->k", factors, change, other)
+        found = np.einsum("i,kij,kj->k", way, bends, other)
+        np.testing.assert_allclose(found, expected, atol=3e-9)
 
 
 @pytest.mark.parametrize("angle", ANGLES)
