@@ -133,16 +133,17 @@ class AbstractAssembler(Study):
 
     @property
     def accuracy(self) -> float:
-        """How near to its least value the goal has to come, as a part of it; 1e-3.
+        """The part of its least value by which the goal may be greater; 1e-3.
 
-        What is less than 1e-4 of the accuracy is not worth another step, whatever part of the goal
-        that is: where goals are small, for their unit or their weight, ask for more. Setting it
+        Where a result has converged, its goal exceeds the least value nearby by no larger part. A
+        goal counts as zero where a step of 1e-10 rad, or as much of a length, changes its residuals
+        by more than they are. Units of length and weights of goals make no difference. Setting it
         takes effect at the next call; 0 restores the default.
 
         Raises
         ------
         ShapeError, NotANumberError, OutOfRangeError
-            At a value that is no number from 0 up, below 1.
+            At a value that is not a number from 0 up, below 1.
         """
         return self._settings.accuracy_in_use
 

@@ -26,7 +26,7 @@ class AssemblyResult:
     num_iterations : int
         Steps, by all methods.
     has_converged : bool
-        Whether no step would make the goal noticeably smaller.
+        Whether the goal exceeds its least value nearby by at most `accuracy`, as a part of it.
     time : float
         Of the State.
     independent_goals : tuple of str

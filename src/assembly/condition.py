@@ -102,9 +102,20 @@ class AssemblyCondition:
         return None
 
     def calc_error_curvature(self, state: State, factors: Vector) -> Vector | None:  # noqa: ARG002  # likewise
-        """Return the second derivatives of factors . errors by the free q, (n, n).
+        """Return the second derivatives of factors . errors by the free q, (n, n), symmetric.
 
-        None: they are found by differences of the Jacobian, where they count.
+        They are asked for near the least goal, where first derivatives no longer lead on.
+
+        Parameters
+        ----------
+        state : State
+            As of `calc_error_jacobian`, which was asked for at the same q.
+        factors : (m,) float
+
+        Returns
+        -------
+        (n, n) float, or None
+            None: they are found by differences of the Jacobian, of which each takes two.
         """
         return None
 
@@ -115,7 +126,7 @@ class AssemblyCondition:
     # ------------------------------------------------------------------ goal
 
     def calc_goal(self, state: State) -> float:
-        """Return what is to be made small, 0 or more."""
+        """Return what is to be made small, 0 or more; a negative goal is refused."""
         residuals = self.calc_goal_residuals(state)
         return 0.5 * float(residuals @ residuals)
 
@@ -146,9 +157,9 @@ class AssemblyCondition:
         return None if jacobian is None else _share(jacobian) * jacobian
 
     def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector | None:
-        """Return the second derivatives of factors . residuals by the free q, (n, n).
+        """Return the second derivatives of factors . residuals by the free q, (n, n), symmetric.
 
-        None: they are found by differences of the Jacobian, where they count.
+        Likewise; the default is that of errors, unless `calc_goal_residuals` is overridden.
         """
         if self._overrides("calc_goal_residuals"):
             return None
@@ -300,7 +311,7 @@ def without_errors(condition: AssemblyCondition) -> ConditionError:
 
 
 def not_a_goal(condition: AssemblyCondition, value: object) -> ConditionError:
-    """The refusal of a condition whose goal is negative, infinite, or not a number."""
+    """The error for a condition whose goal is negative, infinite, or not a number."""
     return ConditionError(
         f"condition {condition.name!r}: calc_goal() returns what does not fit",
         "a number from 0 up",
