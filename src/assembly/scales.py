@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from stagecache.assembly.free_coordinates import FreeCoordinates
 from stagecache.errors import KinematicsError
 from stagecache.state.handles import Vector
-from stagecache.system.change_norm import weights_of_q
+from stagecache.system.kinematic_operators import weights_of_q
 
 AXES: Final = "axes_by_subsystem"
 """What a System may offer: ``(state) -> [(subsystem, axes)]``, by u of the subsystem the motion of

@@ -20,7 +20,7 @@ from stagecache.errors import OutOfRangeError
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
 from stagecache.study.names import name_of_y
-from stagecache.system.change_norm import weights_of_q
+from stagecache.system.kinematic_operators import weights_of_q
 from stagecache.system.system import System
 
 

@@ -9,19 +9,17 @@ orthonormal columns in Q, it is \|R du\|. So for y = R du it is the length of y:
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from stagecache.state.handles import Vector
-from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.kinematic_operators import (
     KinematicBlock,
     kinematic_blocks,
-    multiply_by_n,
     multiply_by_n_transpose,
 )
 from stagecache.system.least_norm import Matrix
@@ -108,27 +106,6 @@ def norm_of_q(state: State) -> ChangeNorm:
     to_norm = csr_array((np.concatenate([*values, scales]), at), shape)
     from_norm = csr_array((np.concatenate([*inverses, 1 / scales]), at), shape)
     return ChangeNorm(columns, to_norm, from_norm, num_u)
-
-
-def weights_of_q(system: Any, state: State) -> Vector:
-    r"""Return the weights of the q, (nq,): by block of N, the norm of N Wu pinv(N).
-
-    Where N is 1 they are the `u_weights`, and where all of these are 1, so are they. Else Position
-    is realized.
-
-    Raises
-    ------
-    KinematicsError
-        Weights are not 1, and it is not known how q follow from u.
-    """
-    weights = state.u_weights
-    if not state.nq or (weights == 1).all():
-        return np.ones(state.nq)
-    system.realize(state, Stage.POSITION)
-    found = multiply_by_n(state, weights)  # where N is 1, these are they
-    for block in kinematic_blocks(state):
-        found[block.q] = np.linalg.norm((block.n * weights[block.u]) @ block.n_pinv, 2)
-    return found
 
 
 def _moving_no_prescribed_q(state: State, blocks: Sequence[KinematicBlock]) -> Index:

@@ -174,3 +174,24 @@ def _checked(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
             f"give a number, or a row, for each of the {count} {kind} of the State",
         )
     return array
+
+
+def weights_of_q(system: Any, state: State) -> Vector:
+    r"""Return the weights of the q, (nq,): by block of N, the norm of N Wu pinv(N).
+
+    Where N is 1 they are the `u_weights`, and where all of these are 1, so are they. Else Position
+    is realized.
+
+    Raises
+    ------
+    KinematicsError
+        Weights are not 1, and it is not known how q follow from u.
+    """
+    weights = state.u_weights
+    if not state.nq or (weights == 1).all():
+        return np.ones(state.nq)
+    system.realize(state, Stage.POSITION)
+    found = multiply_by_n(state, weights)  # where N is 1, these are they
+    for block in kinematic_blocks(state):
+        found[block.q] = np.linalg.norm((block.n * weights[block.u]) @ block.n_pinv, 2)
+    return found
