@@ -99,7 +99,7 @@ class AbstractObservedThings(AssemblyCondition, Generic[T]):
         self.uninitialize_assembler()
 
     def move_one_observation(self, index: SupportsIndex, value: ArrayLike) -> None:
-        """Change one observation. NaN in any component says that it is missing.
+        """Change one observation. It is missing if any component is NaN or masked.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class AbstractObservedThings(AssemblyCondition, Generic[T]):
         self._observations.move_one(self._checked_observation(index), value)
 
     def move_all_observations(self, observations: ArrayLike) -> None:
-        """Take the observations of another frame. NaN in any component says that one is missing.
+        """Take the observations of another frame. One is missing if any component is NaN or masked.
 
         The array is copied. Cost some 20 us.
 

@@ -57,13 +57,13 @@ class Case:
     frames : sequence of callable
         Each says what is observed in a frame.
     rounding : float
-        Of the goal; the default is half the square of some 4e-15 m, to which places are rounded.
+        Of the goal; the default is half the square of 4e-14 m, which counts as rounded.
     """
 
     assembler: Assembler
     start: State
     frames: Sequence[Callable[[], object]] = (lambda: None,)
-    rounding: float = 1e-29
+    rounding: float = 1e-27
 
 
 @frozen
