@@ -71,7 +71,7 @@ def struck_at(at: int, operation: Operation, error: type[BaseException]) -> str:
     sys.settrace(strike)
     try:
         operation()
-    except BaseException:  # noqa: BLE001  # a computation may have turned it into another one
+    except BaseException:  # a computation may have turned it into another one
         if not strike.place:
             raise
     finally:

@@ -1,13 +1,12 @@
 """Computing: exceptions, cycles, deep chains, threads."""
 
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import pytest
 

@@ -228,6 +228,6 @@ def test_what_uses_a_graph_or_state_while_a_value_of_it_goes_finds_it_consistent
         print(CASES[{case!r}]({weakly}))
     """
     command = [sys.executable, "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= TIMES // 4 - 2
