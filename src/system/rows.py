@@ -56,6 +56,8 @@ class AbstractRows(AbstractComputation[Vector]):
             if values is None:
                 raise refused_none(str(handle))
             count = self.stack(state._contents.realization.layout.subsystems[x])[slot].count
+            if type(values) is float and count == 1:  # as most of them
+                return np.array((values,))
             vector = converted(values, FLOAT, None, f"the values of {handle}")
             if vector.size != count or vector.ndim > 1:
                 raise ShapeError(
