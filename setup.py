@@ -14,7 +14,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT = [
-    *("graph/edges", "graph/structure", "graph/journal", "graph/gates", "graph/store"),
+    *("graph/edges", "graph/releasing", "graph/structure", "graph/journal", "graph/store"),
     *("graph/rollback", "graph/outcomes", "graph/evaluation", "graph/handles"),
     *("state/handles", "state/layout", "state/stage_versions", "state/realization"),
     "system/realizing",

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from stagecache.cli_output import new_table, print_json, print_table, print_text
-from stagecache.cli_state import errors_of, read_all
+from stagecache.cli_state import errors_of, read_all, tell_failures
 from stagecache.loading import load_function, load_system
 from stagecache.state import State
 from stagecache.system import System, profile
@@ -38,9 +38,11 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
         The model, or the function, raises.
     """
     system = load_system(model)
-    chosen = take_steps(system, steps) if run is None else load_function(model, run)
+    failures: dict[str, str] = {}
+    chosen = take_steps(system, steps, failures) if run is None else load_function(model, run)
     with errors_of(f"run {run or f'{steps} steps'}"):
         found = profile(system, chosen)
+    tell_failures(failures)
     if as_json:
         print_json(found.as_dict())
         return
@@ -62,10 +64,10 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
             print_text(out, f"- {suggestion}")
 
 
-def take_steps(system: System, steps: int) -> Callable[[State], None]:
+def take_steps(system: System, steps: int, failures: dict[str, str]) -> Callable[[State], None]:
     """What an integrator does to a State: a step of time, a small change, and all anew.
 
-    The changes are random, and the same each time.
+    The changes are random, and the same each time. What raised is put into `failures`, by entry.
     """
 
     def run(state: State) -> None:
@@ -78,6 +80,7 @@ def take_steps(system: System, steps: int) -> Callable[[State], None]:
                 if len(values):
                     setattr(state, name, values + CHANGE * random.standard_normal(len(values)))
             system.realize(state)
-            read_all(state)
+            for path, failure in read_all(state).items():
+                failures.setdefault(path, failure)
 
     return run

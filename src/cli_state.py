@@ -1,14 +1,19 @@
-"""The State of which a command is asked: realized, read, written, and then left as it is."""
+"""The State of which a command is asked: realized, read, written, and then left as it is.
+
+What raises on the way is told, and the others are asked for all the same: a command that explains a
+model is needed most where something in the model fails.
+"""
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from typing import Any
 
 import click
 
-from stagecache.errors import ModelRunError, StagecacheError
+from stagecache.errors import ModelRunError, StagecacheError, listed
 from stagecache.graph.evaluation import no_function
 from stagecache.loading import MEND_IT, load_function, told
 from stagecache.state import Stage, State, Trace
@@ -20,7 +25,9 @@ from stagecache.system import System
 def make_state(
     system: System, stage: str | None, writes: Sequence[str] = (), *, is_read: bool = True
 ) -> State:
-    """A copy of the default State, realized and written.
+    """A copy of the default State, realized and written, as far as the model does not raise.
+
+    What raises when it is realized or computed is told on the standard error.
 
     Parameters
     ----------
@@ -36,7 +43,7 @@ def make_state(
     Raises
     ------
     ModelRunError
-        The model raises.
+        The model raises where its topology is realized, or where something is written.
     click.BadParameter
         A write cannot be understood.
     """
@@ -44,26 +51,61 @@ def make_state(
     with errors_of("realize_topology"):
         state = system.realize_topology().copy()
     if stage is not None:
-        with errors_of(f"realize to {stage}"):
-            system.realize(state, Stage[stage.upper()])
+        failure = raised_by(lambda: system.realize(state, Stage[stage.upper()]))
+        if failure:
+            tell(f"realize to {stage}: {failure}; the State is at {state.stage}")
     if is_read:
-        read_all(state)
+        tell_failures(read_all(state))
     for path, value in assignments:
         with errors_of(f"write {path}"):
             write(state, path, value)
     return state
 
 
-def read_all(state: State) -> None:
-    """Compute all entries that have a function and do not wait for a stage."""
+def read_all(state: State) -> dict[str, str]:
+    """Compute all entries that have a function and do not wait for a stage.
+
+    Returns
+    -------
+    dict of str to str
+        By the path of an entry that raises: what, and where.
+    """
+    failures: dict[str, str] = {}
     realization = state._contents.realization
     for node, path in NodePaths(state._contents).of.items():
         entry = realization.store.keys[node]
         if not isinstance(entry, CacheEntry) or realization.store.is_closed(node):
             continue
         if realization.layout.functions[node] is not no_function:
-            with errors_of(f"compute {path}"):
-                entry(state)
+            failure = raised_by(partial(entry, state))
+            if failure:
+                failures[path] = failure
+    return failures
+
+
+def raised_by(call: Callable[[], object]) -> str:
+    """What a call of the model raises, and where; "" if it does not.
+
+    What it prints goes to the standard error.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            call()
+    except (Exception, SystemExit) as error:
+        return told(error)
+    return ""
+
+
+def tell_failures(failures: dict[str, str]) -> None:
+    """Tell which entries raise. Those that read one that does raise the same; they share a line."""
+    for failure in dict.fromkeys(failures.values()):
+        paths = [path for path, other in failures.items() if other == failure]
+        tell(f"compute {listed(paths)}: {failure}")
+
+
+def tell(failure: str) -> None:
+    """Print what raised, apart from what was asked for."""
+    click.echo(f"Warning: {failure}", err=True)
 
 
 def write(state: State, path: str, value: Any) -> None:

@@ -246,6 +246,10 @@ class UnknownMethodError(StagecacheError, ValueError):
     """An integration method was asked for that there is not."""
 
 
+class MethodError(StagecacheError, ValueError):
+    """A numerical method cannot integrate this System."""
+
+
 class DerivativeError(StagecacheError, ArithmeticError):
     """A time derivative is not finite."""
 

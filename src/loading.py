@@ -28,6 +28,7 @@ from stagecache.errors import (
     UnknownModelError,
     brief,
 )
+from stagecache.graph.declaration import check_returns
 from stagecache.system import System
 
 MEND_IT: Final = "mend that, or run in the environment for which it was written"
@@ -93,6 +94,7 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     path = f"{place}:{attribute}"
     if not callable(found):
         raise NotCallableError(f"{path}: cannot be called", A_FUNCTION, brief(found), WRITE_ONE)
+    check_returns(found, path)
     try:
         inspect.signature(found).bind("a State")
     except TypeError as error:

@@ -325,6 +325,83 @@ def test_what_a_function_raises_is_told(command: tuple[str, ...], own: str) -> N
     assert "ZeroDivisionError: no ground, at " in result.stderr
 
 
+FAILING = """
+from stagecache import Stage, State, Subsystem, System, cached, parameter, q_variable
+
+class Body(Subsystem):
+    size = parameter(0.0)
+    place = q_variable(1.0)
+
+    @cached(prerequisites=(size,))
+    def inverse(self, state: State) -> float:
+        return 1.0 / self.size(state)
+
+    @cached(prerequisites=(inverse,))
+    def twice(self, state: State) -> float:
+        return 2.0 * self.inverse(state)
+
+    @cached(prerequisites=(place, size))
+    def area(self, state: State) -> float:
+        return self.place(state) ** 2
+
+    @cached(prerequisites=(size,), computed_by=Stage.VELOCITY)
+    def early(self, state: State) -> float:
+        if self.size(state) < 0.0:
+            raise ValueError("too small")
+        return 1.0
+
+def make() -> System:
+    return System(Body())
+"""
+
+
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The path of a file with a model some of whose entries raise."""
+    path = tmp_path / "failing_model.py"
+    path.write_text(FAILING, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, path.stem, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("args", "answer"),
+    [
+        (("impact", "body.place"), "body.area"),
+        (("explain", "body.area", "--after", "body.place=2.0"), "body.place"),
+        (("explain", "body.twice", "--after", "body.place=2.0"), "body.twice is not realized"),
+        (("graph", "--after", "body.place=2.0"), "stale"),
+        (("profile", "--steps", "2"), "body.area"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_an_entry_that_raises_is_told_and_the_question_about_others_is_answered(
+    args: tuple[str, ...], answer: str, failing: str
+) -> None:
+    result = run(args[0], failing, *args[1:])
+    assert result.exit_code == 0
+    assert answer in result.stdout
+    assert result.stderr == (
+        "Warning: compute body.inverse, body.twice: ZeroDivisionError: float division by zero, "
+        f"at {failing}:10\n"
+    )
+
+
+def test_a_stage_that_cannot_be_reached_is_told_and_what_is_realized_is_explained(
+    failing: str,
+) -> None:
+    Path(failing).write_text(FAILING.replace("size = parameter(0.0)", "size = parameter(-1.0)"))
+    result = run("impact", failing, "body.place", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["entries"] == ["body.area"]
+    assert result.stderr == (
+        f"Warning: realize to Report: ValueError: too small, at {failing}:23; "
+        "the State is at Position\n"
+        f"Warning: compute body.early: ValueError: too small, at {failing}:23\n"
+    )
+
+
 @pytest.mark.parametrize("value", ["'right'", '"right"'])
 def test_a_text_is_written_in_quotes(value: str, own: str) -> None:
     assert run("explain", own, "body.root", "--after", f"body.label={value}").exit_code == 0

@@ -1,5 +1,6 @@
 """Every error of the graph: its class, its four parts, and that nothing has changed after it."""
 
+import copy
 import pickle
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,7 @@ from stagecache.errors import (
     NodeInUseError,
     NotANodeError,
     NotCallableError,
+    NotPicklableError,
     PrerequisitesError,
     RemovedNodeError,
     StagecacheError,
@@ -184,6 +186,24 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         TypeError,
         "generator",
         lambda f: f.graph.entry("e", generate, prerequisites=(f.angle,)),
+    ),
+    "a graph is pickled": (
+        NotPicklableError,
+        TypeError,
+        "declare the graph where they arrive",
+        lambda f: pickle.dumps(f.graph),
+    ),
+    "a handle is pickled": (
+        NotPicklableError,
+        TypeError,
+        "Entry('tip'",
+        lambda f: pickle.dumps(f.tip),
+    ),
+    "removed node copied": (
+        RemovedNodeError,
+        LookupError,
+        "'removed'",
+        lambda f: copy.deepcopy(f.removed),
     ),
     "removed node looked up": (
         RemovedNodeError,

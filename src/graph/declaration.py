@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Set
+from functools import partial
 from inspect import (
     CO_ASYNC_GENERATOR,
     CO_COROUTINE,
@@ -12,12 +13,14 @@ from inspect import (
     signature,
 )
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from stagecache.errors import ComputeSignatureError, NotCallableError, PrerequisitesError, brief
 from stagecache.graph.handles import AbstractNode
 
 T = TypeVar("T")
+VALUELESS: Final = (iscoroutinefunction, isgeneratorfunction, isasyncgenfunction)
+
 Equality = bool | Callable[[Any, Any], Any] | None
 """How values are compared: True stands for ==, False and None for not at all."""
 
@@ -62,13 +65,7 @@ def check_function(
             brief(compute),
             "pass a name and a function; or, as a decorator, neither of the two",
         )
-    if iscoroutinefunction(compute) or isgeneratorfunction(compute) or isasyncgenfunction(compute):
-        raise NotCallableError(
-            f"entry {name!r}: its compute function returns no value when it is called",
-            "a plain function",
-            "a coroutine or generator function",
-            "compute the value with def and return; for a sequence, return a tuple of it",
-        )
+    check_returns(compute, f"the compute function of entry {name!r}")
     try:
         signature(compute).bind(*range(count))
     except ValueError:
@@ -81,6 +78,27 @@ def check_function(
             "let it take one argument for each prerequisite, in the same order",
         ) from None
     return compute
+
+
+def check_returns(function: Callable[..., object], what: str) -> None:
+    """Refuse a coroutine or generator function, which returns no value when it is called.
+
+    An object whose `__call__` is such a function is one, too, and so is a `functools.partial`.
+
+    Raises
+    ------
+    NotCallableError
+    """
+    while isinstance(function, partial):
+        function = function.func
+    for called in (function, type(function).__call__):
+        if any(is_one(called) for is_one in VALUELESS):
+            raise NotCallableError(
+                f"{what}: returns no value when it is called",
+                "a plain function",
+                "a coroutine or generator function",
+                "compute the value with def and return; for a sequence, return a tuple of it",
+            )
 
 
 def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
@@ -96,6 +114,7 @@ def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
             brief(equal),
             "for arrays write equal=numpy.array_equal",
         )
+    check_returns(equal, f"equal= of {what}")
     try:
         signature(equal).bind(0, 0)
     except ValueError:

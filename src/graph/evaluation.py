@@ -5,7 +5,8 @@ computed then and there: what is not read is not computed. Three things can go w
 
 - *A cycle.* A computation that reads its own result raises `CycleError`, with the path.
 - *Two threads.* An entry that another thread is computing is waited for, not computed again. Where
-  that thread waits, directly or not, for one of ours, it is a cycle across threads.
+  that thread waits, directly or not, for one of ours, it is a cycle across threads; also where it
+  goes through the entries of several graphs.
 - *A deep chain.* Each level takes some Python frames. From `DEEPEST` levels on, the declared
   prerequisites of an entry are brought up to date before its function is called, the deepest
   first, from a list instead of the call stack. What comes of one that does not stay valid, a
@@ -31,11 +32,14 @@ from threading import Condition, get_ident
 from typing import Any, Final, NoReturn
 
 from stagecache.errors import ComparisonError, CycleError, brief
-from stagecache.graph.gates import SHUT
-from stagecache.graph.outcomes import Failure, Memory, Outcome
-from stagecache.graph.store import COMPUTING, VOID, Store
+from stagecache.graph.outcomes import Changes, Failure, Memory, Outcome
+from stagecache.graph.releasing import let_go
+from stagecache.graph.store import COMPUTING, SHUT, VOID, Store, clock_of
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
+LONGEST_WAIT: Final = (
+    1.0  # seconds until a thread looks anew: an error may have kept it from being woken
+)
 
 Function = Callable[..., Any]
 Equal = Callable[[Any, Any], Any]
@@ -72,11 +76,11 @@ class Evaluator:
 
     __slots__ = (
         "_bind",
+        "_changes",
         "_failures",
         "_finished",
         "_memories",
         "_store",
-        "_waiting",
         "arguments",
         "deepest",
         "equals",
@@ -99,8 +103,8 @@ class Evaluator:
         self._store = store
         self._bind = bind
         self.running: dict[int, int] = {}
-        self._waiting: dict[int, int] = {}  # thread -> the entry that it waits for
         self._failures: dict[int, Failure] = {}
+        self._changes = Changes(0)
         self._finished = Condition()
         self._memories: dict[int, Memory] = {}  # by thread, while it is deep
 
@@ -123,6 +127,8 @@ class Evaluator:
             if len(running) >= self.deepest:
                 return self._evaluate_deep(node, me)
         store = self._store
+        if store.is_torn:
+            store.mend()
         marks = store.marks
         if marks[node] <= COMPUTING:
             return self._evaluate_contended(node, me)
@@ -137,6 +143,7 @@ class Evaluator:
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
+                before = computed = store.values[node]  # which live until all is consistent
                 group = store.group_of[node]
                 if marks[node] >= store.gates[group]:  # another thread was faster
                     value = store.values[node]
@@ -147,27 +154,31 @@ class Evaluator:
                         store.keep(node)
                     start = store.clock
                     if self.equals and node in self.equals:
-                        value = self._evaluate_compared(node, me)
+                        computed = self._evaluate_compared(node, me)
+                        value = store.values[node]
+                        if start < clock_of(
+                            store.gates[group]
+                        ):  # stale already: not to compare with
+                            marks[node] = VOID
                     else:
                         marks[node] = COMPUTING
                         value = self.functions[node](*(self.arguments[node] or self._bind(node)))
                         store.values[node] = value
-                        store.versions[node] += 1
-                        if store.rewound:
-                            store.exceed_rewound(node)
+                        store.raise_version(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
                 del running[node]
-                if self._waiting:
+                if WAITING:
                     self._wake_others()
                 if self._failures:
                     self._forget_failures(node)
+                let_go(before, computed)
                 return value
         except BaseException:
             if node in running and running[node] == me:
                 if marks[node] <= COMPUTING:
                     marks[node] = ~store.clock
                 del running[node]
-            if self._waiting:
+            if WAITING:
                 self._wake_others()
             if self._failures:
                 self._forget_failures(node)
@@ -177,58 +188,76 @@ class Evaluator:
     # ------------------------------------------------------------------ equal values
 
     def _evaluate_compared(self, node: int, me: int) -> Any:
-        """Compute an entry and compare its value, unless what it depends on is as it was."""
+        """Compute an entry and compare its value, unless what it depends on is as it was.
+
+        Returns what came out, even if it is equal and the value of before stays.
+        """
         store = self._store
         mark = store.marks[node]
         store.marks[node] = COMPUTING
-        if not self._is_as_it_was(node, mark, me):
+        if self._is_as_it_was(node, mark, me):
+            value = store.values[node]
+        else:
             value = self.functions[node](*(self.arguments[node] or self._bind(node)))
             if mark < 0 or not self._is_equal(node, value, mark):
                 store.changed.pop(node, None)
                 store.values[node] = value
-                store.versions[node] += 1
-                if store.rewound:
-                    store.exceed_rewound(node)
+                store.raise_version(node)
                 return value
         store.changed.setdefault(node, mark)
-        return store.values[node]
+        return value
 
     def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
         """Whether nothing upstream has another value since a mark; the gate is lowered then.
 
         Only where that is not known without is anything computed. Groups on which that of the node
-        depends are seen to first, from a list instead of the call stack.
+        depends are seen to first, from a list instead of the call stack. If one of them has changed,
+        so have all between it and the node, which is remembered until something is written.
         """
         store = self._store
         soft = store.structure.soft
         group = store.group_of[node]
         if mark < 0 or group not in soft:
             return False
+        known = self._changes
+        if known.clock != store.clock:
+            known = self._changes = Changes(store.clock)
         gates = store.gates
         stack = [group]
         tried: set[int] = set()
         while stack:
             group = stack[-1]
-            others, cuts = soft[group]
-            for above in others:
-                gate = gates[above]
-                # Where it is presumed computed, it may have got another value when it was.
-                if gate > mark or -gate > mark:
-                    if above not in soft or gate < 0 or above in tried:
-                        return False
-                    tried.add(above)
-                    stack.append(above)
-                    break
-            else:
-                for x in cuts:
-                    if self._last_change(x, node, me) > mark:
-                        return False
-                if not store.live[group]:
-                    store.make_live(group)
-                if store.journal is not None:
-                    store.journal.gates.setdefault(group, gates[group])
-                gates[group] = mark
-                stack.pop()
+            others, compared = soft[group]
+            change = known.clocks.get(group, mark)
+            if change <= mark:
+                for above in others:
+                    # Where it is presumed computed, it may have got another value when it was.
+                    gate = abs(gates[above])
+                    if gate > mark:
+                        if above not in soft or gates[above] < 0 or above in tried:
+                            change = gate
+                        else:
+                            tried.add(above)
+                            stack.append(above)
+                        break
+                if stack[-1] != group:
+                    continue
+            if change <= mark:
+                for x in compared:
+                    change = self._last_change(x, node, me)
+                    if change > mark:
+                        break
+            if change > mark:
+                if change < SHUT:  # else it is closed, or failed, which may be over without a write
+                    for g in stack:
+                        known.clocks[g] = change
+                return False
+            if not store.live[group]:
+                store.make_live(group)
+            if store.journal is not None:
+                store.journal.gates.setdefault(group, gates[group])
+            gates[group] = mark
+            stack.pop()
         return True
 
     def _last_change(self, node: int, reader: int, me: int) -> int:
@@ -307,7 +336,8 @@ class Evaluator:
                 if thread == me:  # what reads this is out of date, as it is itself
                     store.marks[n] = VOID
         if outcome.error is not None:
-            memory.raised = outcome
+            before, memory.raised = memory.raised, outcome
+            let_go(before)
             raise outcome.error.with_traceback(outcome.traceback)
         return outcome.value
 
@@ -353,7 +383,7 @@ class Evaluator:
     def _evaluate_contended(self, node: int, me: int) -> Any:
         """Evaluate an entry that is being computed: by another thread, or it is a cycle."""
         if self.running.get(node) == me:
-            raise self._cycle([*self._stack(me, node), node])
+            raise self._cycle([*self._stack(me, node), (self, node)])
         self._wait_for(node, me)
         if self._store.is_valid(node):
             return self._store.values[node]
@@ -362,47 +392,59 @@ class Evaluator:
     def _wait_for(self, node: int, me: int) -> None:
         """Wait until no other thread computes this entry."""
         with self._finished:
-            self._waiting[me] = node
+            WAITING[me] = (self, node)
             try:
                 while node in self.running:
                     self._refuse_deadlock(node, me)
-                    self._finished.wait()
+                    self._finished.wait(LONGEST_WAIT)
             finally:
-                del self._waiting[me]
+                del WAITING[me]
 
     def _refuse_deadlock(self, node: int, me: int) -> None:
-        """Raise `CycleError` if the thread that computes `node` waits, through others, for us."""
-        path: list[int] = []
-        wanted: int | None = node
-        while wanted is not None:
-            owner = self.running.get(wanted)
+        """Raise `CycleError` if the thread that computes `node` waits, through others, for us.
+
+        It may wait for an entry of another graph or State, whose computation reads one of this.
+        """
+        path: list[Place] = []
+        evaluator, wanted = self, node
+        while True:
+            owner = evaluator.running.get(wanted)
             if owner is None:
                 return
-            path += self._stack(owner, wanted)
+            path += evaluator._stack(owner, wanted)
             if owner == me:
-                raise self._cycle([*path, node])
-            wanted = self._waiting.get(owner)
+                raise self._cycle([*path, (self, node)])
+            if owner not in WAITING:
+                return
+            evaluator, wanted = WAITING[owner]
 
-    def _stack(self, thread: int, first: int) -> list[int]:
-        """What a thread is computing, from that entry on, each inside the one before it."""
+    def _stack(self, thread: int, first: int) -> "list[Place]":
+        """What a thread is computing here, from that entry on, each inside the one before it."""
         entries = [n for n, t in list(self.running.items()) if t == thread]
-        return entries[entries.index(first) :] if first in entries else []
+        return [(self, n) for n in entries[entries.index(first) :]] if first in entries else []
 
     def _wake_others(self) -> None:
         with self._finished:
             self._finished.notify_all()
 
-    def _cycle(self, path: list[int]) -> CycleError:
-        structure = self._store.structure
-        whole = path[:1]
-        for below, above in pairwise(path):
+    def _cycle(self, path: "list[Place]") -> CycleError:
+        names = [path[0][0]._store.structure.name_of(path[0][1])]
+        for (one, below), (other, above) in pairwise(path):
+            structure = other._store.structure
             # What was prepared is not read from where it was prepared, but somewhere between.
-            whole += structure.path_up(below, above)[1:] or [above]
-        names = tuple(structure.name_of(n) for n in whole)
+            way = structure.path_up(below, above)[1:] if one is other else []
+            names += [structure.name_of(n) for n in way or [above]]
         return CycleError(
             f"cache entry {names[0]!r}: its computation reads its own result",
             "a computation that reads only what is upstream of it",
             " -> ".join(names),
             "break the cycle: do not read one of these from the one before it",
-            names,
+            tuple(names),
         )
+
+
+Place = tuple[Evaluator, int]
+"""An entry: who computes it, and its node."""
+
+WAITING: Final[dict[int, Place]] = {}
+"""By thread that waits: for which entry. Of all graphs and States, as it may wait across them."""

@@ -14,9 +14,10 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from copy import deepcopy
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
-from typing import Any, TypeVar, final, overload
+from typing import Any, NoReturn, TypeVar, final, overload
 
 from stagecache.errors import (
     DuplicateNameError,
@@ -33,12 +34,19 @@ from stagecache.graph.declaration import (
     check_function,
     check_prerequisites,
 )
-from stagecache.graph.evaluation import no_function
-from stagecache.graph.handles import REMOVED, AbstractNode, Entry, Handles, Variable
+from stagecache.graph.handles import (
+    REMOVED,
+    AbstractNode,
+    Entry,
+    Handles,
+    Variable,
+    not_picklable,
+)
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.sources import source_of
 from stagecache.graph.statistics import GraphStatistics
 from stagecache.graph.store import Store
+from stagecache.graph.structure import Structure
 from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
 from stagecache.views.view import GraphView
 
@@ -60,8 +68,8 @@ class Graph:
     Any number of threads may read at the same time, and an entry that several of them need is
     computed once. A write, or a change of the structure, needs the graph to itself.
 
-    A read or a write that Control-C cuts short leaves the graph as it was, or more of it invalid. A
-    declaration or a removal that is cut short may leave it unusable.
+    Whatever an error cuts short, be it Control-C or a lack of memory, has happened or has not, and
+    what is valid is right; more may be invalid than before.
 
     Parameters
     ----------
@@ -69,7 +77,7 @@ class Graph:
         For messages.
     """
 
-    __slots__ = ("_family", "_handles", "_numbers", "name")
+    __slots__ = ("_family", "_handles", "name")
 
     def __init__(self, name: str = "graph") -> None:
         if not isinstance(name, str):
@@ -78,7 +86,6 @@ class Graph:
             )
         self.name = name
         self._handles = Handles(Store(), [], self)
-        self._numbers: dict[str, int] = {}
         self._family = object()  # the same in all copies
 
     # ------------------------------------------------------------------ declaring
@@ -91,11 +98,7 @@ class Graph:
         InvalidNameError, DuplicateNameError
         """
         self._check_name("variable", name)
-        node = self._handles.store.add(name, NodeKind.VARIABLE, value=value)
-        variable: Variable[T] = Variable(self._handles, node, name)
-        self._handles.add(variable, no_function, ())
-        self._numbers[name] = node
-        return variable
+        return self._handles.declare(name, NodeKind.VARIABLE, value)  # type: ignore[return-value]  # a variable
 
     @overload
     def entry(
@@ -163,16 +166,13 @@ class Graph:
         equal: Equality,
     ) -> Entry[T]:
         checked = self._check_name("entry", name)
-        numbers = tuple([self._number_of(a) for a in arguments])
+        for argument in arguments:
+            self._number_of(argument)
         function = check_function(checked, compute, tuple([a.name for a in arguments]))
         compare = check_equal(equal, f"entry {checked!r}")
-        node = self._handles.store.add(
-            checked, NodeKind.CACHE_ENTRY, numbers, is_compared=compare is not None
+        return self._handles.declare(  # type: ignore[return-value]  # an entry
+            checked, NodeKind.CACHE_ENTRY, None, function, arguments, compare
         )
-        entry: Entry[T] = Entry(self._handles, node, checked)
-        self._handles.add(entry, function, arguments, compare)
-        self._numbers[checked] = node
-        return entry
 
     def remove(self, *nodes: AbstractNode) -> None:
         """Remove nodes on which nothing else depends. Their handles cannot be used any more.
@@ -186,13 +186,12 @@ class Graph:
         ForeignNodeError, RemovedNodeError, NotANodeError
             Whatever is raised, the graph is as before.
         """
+        structure = self._structure
         computing = self._handles.evaluator.running
         going = {self._number_of(node): node for node in nodes}
-        dependents = {n: self._handles.store.structure.dependents[n] for n in going}
+        dependents = {n: list(structure.dependents[n]) for n in going}
         for n, node in going.items():
-            staying = [
-                self._handles.store.structure.name_of(d) for d in dependents[n] if d not in going
-            ]
+            staying = [structure.name_of(d) for d in dependents[n] if d not in going]
             if staying or n in computing:
                 raise NodeInUseError(
                     f"{node!r}: cannot be removed",
@@ -202,8 +201,7 @@ class Graph:
                 )
         last_first = {n: dependents[n] for n in reversed(dependents)}
         for n in TopologicalSorter(last_first).static_order():
-            del self._numbers[going[n].name]
-            self._handles.remove(n)
+            self._handles.remove(going[n].name)
 
     # ------------------------------------------------------------------ looking up
 
@@ -251,8 +249,8 @@ class Graph:
     @property
     def statistics(self) -> GraphStatistics:
         """What the graph consists of now. Cost O(nodes)."""
+        structure = self._structure
         store = self._handles.store
-        structure = store.structure
         entries = [n for n in structure if structure.kinds[n] == NodeKind.CACHE_ENTRY]
         return GraphStatistics(
             variables=len(self) - len(entries),
@@ -266,7 +264,7 @@ class Graph:
     @property
     def view(self) -> GraphView:
         """A view of all nodes and edges, as they are now. Cost O(nodes + edges)."""
-        structure = self._handles.store.structure
+        structure = self._structure
         return GraphView(
             [self._info(name, node) for name, node in self._numbers.items()],
             [
@@ -311,13 +309,37 @@ class Graph:
         """
         twin = Graph(self.name if name is None else name)
         twin._handles = self._handles.copy(twin)
-        twin._numbers = self._numbers.copy()
         twin._family = self._family
         return twin
 
     __copy__ = copy
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Graph":
+        """Return a copy whose values are copied, too; compute functions are the same."""
+        twin = memo[id(self)] = self.copy()
+        values = twin._handles.store.values
+        for name, node in twin._numbers.items():
+            try:
+                values[node] = deepcopy(values[node], memo)
+            except Exception as error:
+                error.add_note(f"while the value of {name!r} of {self._title} was being copied")
+                raise
+        return twin
+
+    def __reduce__(self) -> NoReturn:
+        raise not_picklable(self)
+
     # ------------------------------------------------------------------ inside
+
+    @property
+    def _structure(self) -> Structure:
+        if self._handles.is_torn:
+            self._handles.mend()
+        return self._handles.store.structure
+
+    @property
+    def _numbers(self) -> dict[str, int]:
+        return self._handles.numbers
 
     @property
     def _title(self) -> str:

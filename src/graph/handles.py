@@ -1,11 +1,20 @@
 """Handles: what a user of a `Graph` holds, calls to read, and asks about a node."""
 
+from copy import deepcopy
 from threading import Lock
-from typing import Final, Generic, NoReturn, TypeVar, final
+from typing import Any, Final, Generic, NoReturn, TypeVar, final
 
-from stagecache.errors import DerivedNodeError, HandleTruthError, RemovedNodeError, brief
+from stagecache.errors import (
+    DerivedNodeError,
+    HandleTruthError,
+    NotPicklableError,
+    RemovedNodeError,
+    StagecacheError,
+    brief,
+)
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.store import Store
 
 T = TypeVar("T")
@@ -26,44 +35,73 @@ class Handles:
         By node: what computes it.
     owner : object
         The graph, for messages.
+
+    Attributes
+    ----------
+    numbers : dict of str to int
+        The nodes by name, in the order of their declaration. What has a name is there: a declaration
+        gives it last, a removal takes it first.
+    is_torn : bool
+        One of these was cut short by an error, and `mend` has not been called since.
     """
 
-    __slots__ = ("_handles", "_lock", "evaluator", "owner", "store")
+    __slots__ = ("_handles", "_lock", "evaluator", "is_torn", "numbers", "owner", "store")
 
     def __init__(self, store: Store, functions: list[Function], owner: object) -> None:
         self.store = store
         self.owner = owner
+        self.numbers: dict[str, int] = {}
+        self.is_torn = False
         self._lock = Lock()
         self.evaluator = Evaluator(store, functions, [None] * len(functions), self._bind, {})
         self._handles: list[AbstractNode | None] = [None] * len(functions)
 
     def copy(self, owner: object) -> "Handles":
         """Return those of a graph in the same state. Cost O(nodes), as copies of flat lists."""
+        if self.is_torn:
+            self.mend()
         store = self.store.copy()
         twin = Handles(store, self.evaluator.functions.copy(), owner)
+        twin.numbers = self.numbers.copy()
         twin.evaluator.deepest = self.evaluator.deepest
         twin.evaluator.equals = self.evaluator.equals.copy()
         return twin
 
-    def add(
+    def declare(
         self,
-        handle: "AbstractNode",
-        function: Function,
-        arguments: "tuple[AbstractNode, ...]",
+        name: str,
+        kind: NodeKind,
+        value: object = None,
+        function: Function = no_function,
+        arguments: "tuple[AbstractNode, ...]" = (),
         equal: Equal | None = None,
-    ) -> None:
-        """Register the handle of a node that was added to the store."""
-        node = handle._number()
-        if node == len(self._handles):
-            self._handles.append(handle)
-            self.evaluator.functions.append(function)
-            self.evaluator.arguments.append(arguments)
-        else:
-            self._handles[node] = handle
+    ) -> "AbstractNode":
+        """Add a node to the store, and return its handle.
+
+        Raises
+        ------
+        DuplicatePrerequisiteError
+            And all is as before.
+        """
+        if self.is_torn:
+            self.mend()
+        above = tuple([node._node for node in arguments])
+        try:
+            node = self.store.add(name, kind, above, value=value, is_compared=equal is not None)
+            self._extend()
             self.evaluator.functions[node] = function
             self.evaluator.arguments[node] = arguments
-        if equal is not None:
-            self.evaluator.equals[node] = equal
+            if equal is not None:
+                self.evaluator.equals[node] = equal
+            handle = self._new(node)
+            self._handles[node] = handle
+            self.numbers[name] = node
+        except StagecacheError:
+            raise  # it was refused
+        except BaseException:
+            self.is_torn = True
+            raise
+        return handle
 
     def get(self, node: int) -> "AbstractNode":
         """The handle of a node."""
@@ -72,22 +110,56 @@ class Handles:
             with self._lock:  # threads that read a copy may ask at the same time
                 handle = self._handles[node]
                 if handle is None:
-                    structure = self.store.structure
-                    is_entry = structure.kinds[node] is NodeKind.CACHE_ENTRY
-                    handle = (Entry if is_entry else Variable)(self, node, structure.name_of(node))
-                    self._handles[node] = handle
+                    handle = self._handles[node] = self._new(node)
         return handle
 
-    def remove(self, node: int) -> None:
+    def _new(self, node: int) -> "AbstractNode":
+        structure = self.store.structure
+        if structure.kinds[node] is NodeKind.CACHE_ENTRY:
+            return Entry(self, node, structure.name_of(node))
+        return Variable(self, node, structure.name_of(node))
+
+    def remove(self, name: str) -> None:
         """Remove a node from the store; its handle is of no use from now on."""
-        self.store.remove(node)
-        handle = self._handles[node]
+        if self.is_torn:
+            self.mend()
+        try:
+            self._drop(self.numbers.pop(name))
+        except BaseException:
+            self.is_torn = True
+            raise
+
+    def _drop(self, node: int) -> None:
+        evaluator = self.evaluator
+        handle = replace(self._handles, node, None)
         if handle is not None:
             handle._node = REMOVED
-        self._handles[node] = None
-        self.evaluator.functions[node] = no_function
-        self.evaluator.arguments[node] = ()
-        self.evaluator.equals.pop(node, None)
+        function = replace(evaluator.functions, node, no_function)
+        arguments = replace(evaluator.arguments, node, ())
+        evaluator.equals.pop(node, None)
+        self.store.remove(node)
+        let_go(function, arguments)
+
+    def mend(self) -> None:
+        """Make good what a declaration or removal that was cut short has left. Cost O(nodes)."""
+        if self.store.is_torn:
+            self.store.mend()
+        self._extend()
+        named = set(self.numbers.values())
+        for node in list(self.store.structure):
+            if node not in named:
+                self._drop(node)
+        self.is_torn = False
+
+    def _extend(self) -> None:
+        evaluator = self.evaluator
+        count = len(self.store.keys)
+        while len(self._handles) < count:
+            self._handles.append(None)
+        while len(evaluator.functions) < count:
+            evaluator.functions.append(no_function)
+        while len(evaluator.arguments) < count:
+            evaluator.arguments.append(None)
 
     def _bind(self, node: int) -> Arguments:
         arguments = self.evaluator.arguments[node] = self.get(node).prerequisites
@@ -113,6 +185,16 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
 
     def __copy__(self) -> "AbstractNode":
         return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractNode":
+        """Return the handle in a deep copy of the graph: in that of `memo`, if it is there."""
+        self._number()  # refuses a removed one
+        graph: Any = self._handles.owner
+        twin: AbstractNode = deepcopy(graph, memo)[self]
+        return twin
+
+    def __reduce__(self) -> NoReturn:
+        raise not_picklable(self)
 
     def __bool__(self) -> bool:
         raise HandleTruthError(
@@ -145,6 +227,8 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     @property
     def dependents(self) -> "tuple[AbstractNode, ...]":
         """The nodes that directly depend on this one, in the order of their declaration."""
+        if self._handles.is_torn:
+            self._handles.mend()
         below = self._handles.store.structure.dependents[self._number()]
         return tuple([self._handles.get(n) for n in below])
 
@@ -189,7 +273,9 @@ class Variable(AbstractNode, Generic[T]):
             store.write(self._node)
         except IndexError:
             raise self._removed() from None
-        store.values[self._node] = value  # last: should Control-C strike, nothing stale is valid
+        replace(
+            store.values, self._node, value
+        )  # last: if an error strikes, nothing stale is valid
 
     def __repr__(self) -> str:
         if self._node == REMOVED:
@@ -243,3 +329,14 @@ class Entry(AbstractNode, Generic[T]):
             return f"Entry({self.name!r}, removed)"
         state = "valid" if self.is_valid() else "not valid"
         return f"Entry({self.name!r}, version {self.version}, {state})"
+
+
+def not_picklable(what: object) -> NotPicklableError:
+    """The error of a graph, or a handle of one, that is pickled."""
+    return NotPicklableError(
+        f"{what!r}: cannot be pickled",
+        "something that means the same in another process",
+        "a graph, or a handle of one: its functions have no names by which pickle finds them",
+        "pickle the values of its variables, and declare the graph where they arrive; or write the "
+        "model as Subsystems of a System, which can be pickled",
+    )

@@ -16,6 +16,7 @@ cost no more than the copy of the structure.
 
 from typing import Any, Final
 
+from stagecache.graph.releasing import let_go
 from stagecache.graph.structure import Structure
 
 ABSENT: Final = -1  # in place of a clock or a gate that is not there
@@ -88,11 +89,12 @@ class Journal:
 
         In such an order that the rest can be brought back again, if this is cut short.
         """
-        self.whole = None
+        whole, self.whole = self.whole, None
         self.gates.clear()
         self.unpresumed.clear()
         self.closed.clear()
         self.nodes.clear()
+        let_go(whole)
 
     def take_over(self, later: "Journal") -> None:
         """Note what a later journal did, which is released. Cost O(what it noted)."""

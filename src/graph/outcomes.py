@@ -33,6 +33,24 @@ class Failure:
         self.thread = thread
 
 
+class Changes:
+    """Groups of which it was found out that they have changed, so that no value can be kept.
+
+    Attributes
+    ----------
+    clock : int
+        That of the store when it was found out; a later change makes it worthless.
+    clocks : dict of int to int
+        By group: a clock at which something upstream has changed.
+    """
+
+    __slots__ = ("clock", "clocks")
+
+    def __init__(self, clock: int) -> None:
+        self.clock = clock
+        self.clocks: dict[int, int] = {}
+
+
 class Memory:
     """What a thread remembers while it is deep: outcomes by entry, and which was raised last."""
 

@@ -5,15 +5,18 @@ with it. The clock goes on, so that what is computed after a rollback is newer t
 """
 
 from stagecache.graph.journal import ABSENT, Journal, Whole
+from stagecache.graph.releasing import replace
 from stagecache.graph.store import Store
 
 
 def checkpoint(store: Store) -> Journal:
     """Have all changes noted from now on, in the journal that is returned. Cost O(1)."""
+    if store.is_torn:
+        store.mend()
     journal = Journal()
+    store.share()
     store.journals.append(journal)
     _go_on_noting(store)
-    store.share()
     return journal
 
 
@@ -26,25 +29,37 @@ def release(store: Store, journal: Journal) -> None:
     _go_on_noting(store)
 
 
-def restore(store: Store, journal: Journal) -> None:
+def restore(store: Store, journal: Journal) -> list[object]:
     """Bring back what was at a checkpoint, and let the later ones go. Cost O(changes since).
 
     Changes are noted from then on as before. Nothing may be being computed. If it is cut short, it
-    is to be called again.
+    is to be called again; until then each variable has its value of before or of the checkpoint.
+
+    Returns
+    -------
+    list of object
+        What was there until now, which is to be kept until all is consistent (`releasing`).
     """
-    store.journal = None
+    before: list[object] = []
     try:
+        store.journal = None
         while store.journals[-1] is not journal:
-            _bring_back(store, store.journals[-1])
-            store.journals.pop()
-        _bring_back(store, journal)
+            _bring_back(store, store.journals[-1], before)
+            before.append(store.journals.pop())
+        _bring_back(store, journal, before)
+        if store.is_torn:  # what was torn is as it was; but which groups are live was not noted
+            store.take_all_for_live()
+            store.is_torn = False
     except BaseException:
-        store.take_all_for_live()
-        store.count_closed_again()
+        store.is_torn = True
+        last = store.journals[-1]
+        store.journal = last if last.whole is None else None
         raise
+    store.share()
+    before.append(journal.whole)
     journal.clear()
     _go_on_noting(store)
-    store.share()
+    return before
 
 
 def _go_on_noting(store: Store) -> None:
@@ -52,15 +67,15 @@ def _go_on_noting(store: Store) -> None:
     store.journal = last if last is not None and last.whole is None else None
 
 
-def _bring_back(store: Store, journal: Journal) -> None:
+def _bring_back(store: Store, journal: Journal, before: list[object]) -> None:
     store.clock += 1
     void = ~store.clock
     for node in journal.nodes:  # what was computed since is wrong as soon as a variable is back
         if node < len(store.marks):
             store.marks[node] = void
     if journal.whole is not None:
-        _bring_back_whole(store, journal.whole)
-    _bring_back_nodes(store, journal)
+        _bring_back_whole(store, journal.whole, before)
+    _bring_back_nodes(store, journal, before)
     for group, gate in journal.gates.items():
         store.gates[group] = gate
         store.live[group] = False
@@ -78,13 +93,15 @@ def _bring_back(store: Store, journal: Journal) -> None:
             store.closed.discard(stage)
 
 
-def _bring_back_nodes(store: Store, journal: Journal) -> None:
+def _bring_back_nodes(store: Store, journal: Journal, before: list[object]) -> None:
     versions = store.versions
     rewound = store.rewound
     for node, (value, version, _, changed) in journal.nodes.items():
-        store.values[node] = value
-        if versions[node] > version:
-            rewound[node] = max(versions[node], rewound.get(node, 0))
+        highest = versions[node]
+        if highest > version:
+            rewound[node] = highest = max(highest, rewound.get(node, 0))
+            versions[node] = highest + 1  # which was never given, while the value is exchanged
+        before.append(replace(store.values, node, value))
         versions[node] = version
         if changed == ABSENT:
             store.changed.pop(node, None)
@@ -94,8 +111,9 @@ def _bring_back_nodes(store: Store, journal: Journal) -> None:
         store.marks[node] = mark
 
 
-def _bring_back_whole(store: Store, whole: Whole) -> None:
+def _bring_back_whole(store: Store, whole: Whole, before: list[object]) -> None:
     highest = store.highest_version()
+    before += [store.structure, store.keys, store.group_of, store.values]
     store.marks = [~store.clock] * len(whole.marks)
     store.structure = whole.structure
     store.keys = whole.structure.keys

@@ -1,4 +1,4 @@
-"""What varies from state to state: values, versions, and what is valid. All of it in flat lists.
+r"""What varies from state to state: values, versions, and what is valid. All of it in flat lists.
 
 A clock counts writes. A cache entry remembers the clock of its computation, its *mark*; each group
 of nodes has a *gate*, the clock at which something upstream of it last changed, and ::
@@ -18,6 +18,23 @@ the clock on and raises the gates downstream, however many entries share them::
                         |
                      {tip}   gate 8
 
+**Live groups.** A write visits only groups that are *live*: in which, or downstream of which,
+something may have become valid since their gates were last raised. A computation makes its group
+live, and with it all groups upstream. So a write pays for the computations made since the last
+one and for nothing else, and a second write in a row costs O(1). Of the groups directly below a
+*wide* one, those that are live are listed, so that the others need not even be passed over.
+
+**Closed groups.** A source that is closed (a stage that is not realized) closes the groups
+downstream, for as long as it is. The gate of a closed group has `CLOSED` added once for each
+closed group directly upstream and for its own source being closed: it is above every mark, and
+what it will be when the group opens is still there below.
+
+**Presumed entries.** Once a stage is reached, an entry may be presumed computed: by whoever
+realized the stage, without having marked it. The gate of its group is then ``-clock``, with the
+clock when the stage was opened, which lets in every mark but those of entries that were
+invalidated later. A write upstream ends it, as it raises the gate; closing the stage brings back
+the gate of before.
+
 **Equal values.** Where a new value of an entry was compared with the one before, and was equal,
 the entry is marked anew, and `changed` tells since when it has its value. With that, the gate of a
 group that depends on it can be lowered to where it would be had nothing been written (`Evaluator`).
@@ -25,22 +42,36 @@ group that depends on it can be lowered to where it would be had nothing been wr
 **Journals.** After a checkpoint, a `Journal` notes what of all this is about to change, so that
 `rollback.restore` can bring it back, with what was valid. Only the clock goes on; and a version
 number that was given meanwhile is not given again.
+
+**Errors in the middle.** Control-C, a lack of memory or of stack can strike between any two steps.
+An operation raises gates before anything changes, so what is valid then is right. That it did not
+get to its end is noted, as `is_torn`, which takes no call that could fail, too; the next operation
+mends the rest before it begins.
 """
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any, Final, final
 
-from stagecache.graph.gates import CLOSED, SHUT, AbstractGates, closing_of
+from stagecache.errors import NodeKindError, StagecacheError
 from stagecache.graph.journal import ABSENT, Journal, Whole
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.structure import NEVER
+from stagecache.graph.releasing import let_go, replace
+from stagecache.graph.structure import NEVER, Structure
+
+CLOSED: Final = 1 << 60  # added to a gate; above every clock
+SHUT: Final = CLOSED >> 1  # between the gates of open groups and those of closed ones
+CLOCK: Final = CLOSED - 1  # the bits of a gate that are no count of what closes it
+WIDE: Final = 8  # a group with more groups directly below lists the live ones
 
 COMPUTING: Final = -CLOSED  # the mark of an entry while it is being computed
 VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 
+MENDING: Final = Lock()  # several threads may find that a store is torn
+
 
 @final
-class Store(AbstractGates):
+class Store:
     """Values, versions and validity of the nodes of one structure, for one state.
 
     Stores share a structure until one of them changes it (copy-on-write). Changes of structure are
@@ -49,42 +80,78 @@ class Store(AbstractGates):
 
     Attributes
     ----------
-    keys : list of object
+    structure : Structure
+        To be changed only through the store.
+    keys, group_of : list
         Those of the structure, one step nearer.
     values, versions : list
         By node. The version of a variable is 1 or more and rises with each write, that of an
         entry with each computation. No number is given twice, not even to a later node.
     marks : list of int
         By node, of entries.
+    clock : int
+        The number of changes so far, never set back: of writes, explicit invalidations, values that
+        were stored by hand, and stages reached at which something is presumed computed.
+    gates, live : list
+        By group.
+    closed : set of int
+        The stages that are closed.
+    unpresumed : dict of int to int
+        By group that is presumed computed: its gate without that.
     changed : dict of int to int
         By node of a compared entry: the clock at which it got its value, if that is not its mark.
     journals : list of Journal
         One for each checkpoint, the first one first.
+    journal : Journal or None
+        The one that notes changes, if one does.
     rewound : dict of int to int
         By node: the highest version that it ever had, if a rollback took it below that.
+    is_torn : bool
+        An operation was cut short by an error, and `mend` has not been called since.
     """
 
     __slots__ = (
         "_floor",
+        "_is_structure_torn",
+        "_live_below",
         "_shared",
         "changed",
+        "clock",
+        "closed",
+        "gates",
+        "group_of",
+        "is_torn",
+        "journal",
         "journals",
         "keys",
+        "live",
         "marks",
         "rewound",
+        "structure",
+        "unpresumed",
         "values",
         "versions",
     )
 
     def __init__(self) -> None:
-        super().__init__()
+        self.structure = Structure()
         self.keys = self.structure.keys
+        self.group_of = self.structure.group_of
         self.values: list[Any] = []  # of every type; the handles know which
         self.versions: list[int] = []
         self.marks: list[int] = []
+        self.clock = 0
+        self.gates: list[int] = []
+        self.live: list[bool] = []
+        self.closed: set[int] = set()
+        self.unpresumed: dict[int, int] = {}
         self.changed: dict[int, int] = {}
         self.journals: list[Journal] = []
+        self.journal: Journal | None = None
         self.rewound: dict[int, int] = {}
+        self.is_torn = False
+        self._is_structure_torn = False
+        self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
         self._floor = 0  # the highest version of any node that was removed
         self._shared = False
 
@@ -97,22 +164,28 @@ class Store(AbstractGates):
         Values are shared: they are replaced by writes, never changed. Other threads may read
         meanwhile, and so compute: what is being computed here is not computed in the copy.
         """
+        if self.is_torn:
+            self.mend()
         twin = Store()
         twin.structure = self.structure
         twin.keys = self.keys
         twin.group_of = self.group_of
         twin._shared = self._shared = True
         twin.clock = self.clock
-        # An entry is marked once its value is there: a mark that is seen comes with its value.
-        twin.marks = self.marks.copy()
+        # A computation marks its entry before and after it stores a value: if no mark has changed
+        # in the meantime, all lists are of the same moment.
+        while True:
+            twin.marks = self.marks.copy()
+            twin.values = self.values.copy()
+            twin.versions = self.versions.copy()
+            twin.gates = self.gates.copy()
+            twin.changed = self.changed.copy()
+            if twin.marks == self.marks:
+                break
         if min(twin.marks, default=0) <= COMPUTING:
             twin.marks = [mark if mark > COMPUTING else ~self.clock for mark in twin.marks]
-        twin.values = self.values.copy()
-        twin.versions = self.versions.copy()
-        twin.gates = self.gates.copy()
         twin.live = [True] * len(self.live)  # here, a group may just be becoming so
         twin.closed = self.closed.copy()
-        twin.changed = self.changed.copy()
         twin.rewound = self.rewound.copy()
         twin.unpresumed = self.unpresumed.copy()
         twin._floor = self._floor
@@ -152,83 +225,119 @@ class Store(AbstractGates):
         """
         self._own_structure()
         structure = self.structure
-        node = structure.add(key, kind, prerequisites, latest, reserved, is_compared)
-        self._extend()
-        self.values[node] = value
-        self.versions[node] = self._floor
-        self.marks[node] = ~self.clock
-        if structure.group_of[node] == node:
-            self.gates[node] = 0
-            self.live[node] = False
-            for g in structure.upstream[node]:
-                if self.gates[g] > SHUT:
-                    self.gates[node] += CLOSED
-        if kind != NodeKind.CACHE_ENTRY:
-            self.versions[node] += 1
-        if kind == NodeKind.STAGE:
-            self.close(node)
+        try:
+            node = structure.add(key, kind, prerequisites, latest, reserved, is_compared)
+            self._extend()
+            self.values[node] = value
+            self.versions[node] = self._floor
+            self.marks[node] = ~self.clock
+            if structure.group_of[node] == node:
+                self.gates[node] = 0
+                self.live[node] = False
+                for g in structure.upstream[node]:
+                    if self.gates[g] > SHUT:
+                        self.gates[node] += CLOSED
+            if kind != NodeKind.CACHE_ENTRY:
+                self.versions[node] += 1
+            if kind == NodeKind.STAGE:
+                self.close(node)
+        except StagecacheError:
+            raise  # it was refused
+        except BaseException:
+            self._is_structure_torn = self.is_torn = True
+            raise
         return node
 
     def reserve(self, count: int) -> None:
         """Keep numbers free, as `Structure.reserve` does."""
         self._own_structure()
-        self.structure.reserve(count)
-        self._extend()
+        structure = self.structure
+        try:
+            structure.reserve(count)
+            self._extend()
+        except BaseException:
+            self._is_structure_torn = self.is_torn = True
+            raise
 
     def _extend(self) -> None:
         while len(self.values) < len(self.keys):
-            self.values.append(None)
             self.versions.append(0)
             self.marks.append(0)
             self.gates.append(0)
             self.live.append(False)
+            self.values.append(None)  # last: its length is that of them all
 
     def remove(self, node: int) -> None:
         """Remove a node, as `Structure.remove` does, and forget its value."""
         self._own_structure()
         structure = self.structure
-        group = structure.group_of[node]
-        upstream = structure.upstream[group]
-        structure.remove(node)
-        if not structure.members[group]:
-            self._live_below.pop(group, None)
-            self.unpresumed.pop(group, None)
-            for g in upstream:
-                if g in self._live_below:
-                    self._live_below[g].pop(group, None)
-        self.closed.discard(node)
-        self.changed.pop(node, None)
-        self._floor = max(self._floor, self.versions[node], self.rewound.pop(node, 0))
-        self.values[node] = None
+        before = None
+        try:
+            structure.require(node)
+            group = structure.group_of[node]
+            upstream = structure.upstream[group]
+            self._floor = max(self._floor, self.versions[node], self.rewound.get(node, 0))
+            structure.remove(node)
+            if not structure.members[group]:
+                self._live_below.pop(group, None)
+                self.unpresumed.pop(group, None)
+                for g in upstream:
+                    if g in self._live_below:
+                        self._live_below[g].pop(group, None)
+            self.closed.discard(node)
+            self.changed.pop(node, None)
+            self.rewound.pop(node, None)
+            before = replace(self.values, node, None)
+        except StagecacheError:
+            raise  # it was refused
+        except BaseException:
+            self._is_structure_torn = self.is_torn = True
+            raise
+        let_go(before)
 
     def connect(self, node: int, prerequisite: int) -> None:
         """Connect two sources, as `Structure.connect` does; a change of `node`."""
         self._own_structure()
-        self.structure.connect(node, prerequisite)
-        if self.gates[prerequisite] > SHUT:
-            self._shut(node)
+        structure = self.structure
+        structure.require_connectable(node, prerequisite)
         self.write(node)
+        try:
+            structure.attach(node, prerequisite)
+            if self.gates[prerequisite] > SHUT:
+                self._shut(node)
+        except BaseException:
+            self._is_structure_torn = self.is_torn = True
+            raise
 
     def disconnect(self, node: int, prerequisite: int) -> None:
         """Disconnect two sources, as `Structure.disconnect` does; a change of `node`."""
         self._own_structure()
-        self.structure.disconnect(node, prerequisite)
-        self._live_below.pop(prerequisite, None)
-        if self.gates[prerequisite] > SHUT:
-            self._unshut(node)
+        structure = self.structure
+        structure.require_connected(node, prerequisite)
         self.write(node)
+        try:
+            structure.detach(node, prerequisite)
+            self._live_below.pop(prerequisite, None)
+            if self.gates[prerequisite] > SHUT:
+                self._unshut(node)
+        except BaseException:
+            self._is_structure_torn = self.is_torn = True
+            raise
 
     def share(self) -> None:
         """Let the structure be copied before it is changed: somebody else has it, too."""
         self._shared = True
 
     def _own_structure(self) -> None:
+        if self.is_torn:
+            self.mend()
         if self.journal is not None:
             self._keep_whole(self.journal)
         if self._shared:
-            self.structure = self.structure.copy()
-            self.keys = self.structure.keys
-            self.group_of = self.structure.group_of
+            own = self.structure.copy()
+            self.keys = own.keys
+            self.group_of = own.group_of
+            self.structure = own
             self._shared = False
 
     # ------------------------------------------------------------------ validity
@@ -252,18 +361,19 @@ class Store(AbstractGates):
         To be called before the value changes, so that nothing passes for valid if it is cut short.
         Cost O(groups downstream that became live since they were last raised).
         """
+        if self.is_torn:
+            self.mend()
         if self.journal is not None:
             self.keep(node)
-        self.versions[node] += 1
         self.clock += 1
+        self.raise_version(node)
         if self.live[node]:
-            self.raise_gates([node])
-        if self.rewound:
-            self.exceed_rewound(node)
+            self._raise_gates([node])
 
     def write_all(self, nodes: Sequence[int]) -> None:
         """Count a change of each of these sources at once, as `write` does."""
-        versions = self.versions
+        if self.is_torn:
+            self.mend()
         live = self.live
         if self.journal is not None:
             for node in nodes:
@@ -271,37 +381,67 @@ class Store(AbstractGates):
         self.clock += 1
         queue = []
         for node in nodes:
-            versions[node] += 1
+            self.raise_version(node)
             if live[node]:
                 queue.append(node)
         if queue:
-            self.raise_gates(queue)
-        if self.rewound:
-            for node in nodes:
-                self.exceed_rewound(node)
+            self._raise_gates(queue)
 
     def touch_all(self, nodes: Sequence[int]) -> None:
         """Make everything downstream of these sources invalid; their versions do not rise.
 
         For what brings a source to no new value, but may let one be read again.
         """
+        if self.is_torn:
+            self.mend()
         self.clock += 1
         queue = [node for node in nodes if self.live[node]]
         if queue:
-            self.raise_gates(queue)
+            self._raise_gates(queue)
+
+    def raise_version(self, node: int) -> None:
+        """Give a node the next version number, higher than any that it ever had."""
+        if self.rewound:
+            highest = max(self.versions[node], self.rewound.get(node, 0))
+            self.versions[node] = highest + 1
+            self.rewound.pop(node, None)
+        else:
+            self.versions[node] += 1
 
     def mark_valid(self, node: int) -> None:
-        """Count an entry as computed now. Cost O(groups that it makes live and their edges up)."""
+        """Count an entry as computed now, with the value that is there.
+
+        Cost O(groups that it makes live and their edges up).
+        """
+        if self.is_torn:
+            self.mend()
         if self.journal is not None:
             self.keep(node)
-        self.make_live(self.structure.group_of[node])
-        self.versions[node] += 1
-        if self.rewound:
-            self.exceed_rewound(node)
+        group = self.group_of[node]
+        if group in self.structure.soft:
+            self._give_up_stale_values(group)
+        self.make_live(group)
+        self.raise_version(node)
         if node in self.structure.compared:
             self.clock += 1
             self.changed[node] = self.clock
         self.marks[node] = self.clock
+
+    def _give_up_stale_values(self, group: int) -> None:
+        """Let no new value of a compared entry above a group be compared with one that is stale now.
+
+        Whoever marks an entry by hand knows what the compared entries above it would be now, and
+        not the stale values that are there: if one of these comes back later, that tells nothing.
+        """
+        soft = self.structure.soft
+        queue = [group]
+        for g in queue:
+            others, compared = soft[g]
+            for x in compared:
+                if 0 <= self.marks[x] < clock_of(self.gates[self.group_of[x]]):
+                    self.keep(x)
+                    self.marks[x] = ~self.clock
+            queue.extend([above for above in others if above in soft and above not in queue])
 
     def renounce(self, node: int) -> None:
         """Count a value that replaces that of an entry by hand as another one.
@@ -312,8 +452,7 @@ class Store(AbstractGates):
             self.keep(node)
         group = self.group_of[node]
         if node in self.structure.compared or group in self.structure.soft:
-            gate = self.gates[group]
-            if COMPUTING < self.marks[node] < gate - closing_of(gate):
+            if COMPUTING < self.marks[node] < clock_of(self.gates[group]):
                 self.marks[node] = ~self.clock
             elif node in self.structure.compared:
                 self.clock += 1
@@ -324,6 +463,8 @@ class Store(AbstractGates):
 
         Dependents that are invalid already are passed through: a valid one may lie below.
         """
+        if self.is_torn:
+            self.mend()
         marks = self.marks
         dependents = self.structure.dependents
         reached = {node}
@@ -348,7 +489,202 @@ class Store(AbstractGates):
         self.clock += 1
         self.marks[:] = [~self.clock] * len(self.marks)
 
-    # ------------------------------------------------------------------ presuming
+    # ------------------------------------------------------------------ live groups
+
+    def make_live(self, group: int) -> None:
+        """Let the next write upstream of this group raise its gate."""
+        live = self.live
+        live_below = self._live_below
+        upstream = self.structure.upstream
+        try:
+            queue = [group]
+            for g in queue:
+                if not live[g]:
+                    live[g] = True
+                    queue.extend(upstream[g])
+                    if live_below:
+                        for above in upstream[g]:
+                            if above in live_below:
+                                live_below[above][g] = None
+        except BaseException:
+            self.is_torn = True
+            raise
+
+    def _raise_gates(self, queue: list[int]) -> None:
+        """Raise the gates of these groups and of all that are live downstream."""
+        clock = self.clock
+        live = self.live
+        gates = self.gates
+        live_below = self._live_below
+        downstream = self.structure.downstream
+        kept = None if self.journal is None else self.journal.gates
+        try:
+            for g in queue:
+                if live[g]:
+                    if kept is not None and g not in kept:
+                        kept[g] = gates[g]
+                    live[g] = False
+                    gates[g] = clock if gates[g] < SHUT else gates[g] - clock_of(gates[g]) + clock
+                    if len(downstream[g]) <= WIDE:
+                        queue.extend(downstream[g])
+                    else:
+                        queue.extend(live_below.get(g, downstream[g]))
+                        live_below[g] = {}
+        except BaseException:
+            self.is_torn = True
+            raise
+
+    def take_all_for_live(self) -> None:
+        """Let the next write raise all gates downstream. Cost O(groups)."""
+        self._live_below.clear()
+        self.live[:] = [True] * len(self.live)
+
+    # ------------------------------------------------------------------ closing and opening
+
+    def close(self, node: int) -> None:
+        """Close a stage: it and all that depends on it is invalid until it is opened.
+
+        What is marked valid in the meantime becomes valid then, unless something upstream of it
+        changes. No effect where it is closed already. Cost O(edges of the groups that close).
+        """
+        if self.structure.kinds[node] is not NodeKind.STAGE:
+            raise self._not_a_stage(node)
+        if self.is_torn:
+            self.mend()
+        if node not in self.closed:
+            try:
+                if self.journal is not None:
+                    self.journal.closed.setdefault(node, False)
+                self.closed.add(node)
+                self._shut(node)
+                if node in self.structure.presumable:
+                    self._withdraw(node)
+            except BaseException:
+                self.is_torn = True
+                raise
+
+    def open(self, node: int) -> None:
+        """Open a stage: what did not change since it was marked is valid again.
+
+        Entries of which it is the latest stage are presumed computed. No effect where it is open
+        already. Cost O(edges of the groups that open, and of those presumed computed).
+        """
+        if self.structure.kinds[node] is not NodeKind.STAGE:
+            raise self._not_a_stage(node)
+        if self.is_torn:
+            self.mend()
+        if node in self.closed:
+            self.admit(node)
+            self.presume(node)
+
+    def admit(self, node: int) -> None:
+        """Open a stage, but presume nothing computed until `presume` says so."""
+        if self.is_torn:
+            self.mend()
+        if node in self.closed:
+            try:
+                if self.journal is not None:
+                    self.journal.closed.setdefault(node, True)
+                self.closed.remove(node)
+                self._unshut(node)
+            except BaseException:
+                self.is_torn = True
+                raise
+
+    def presume(self, node: int) -> None:
+        """Presume that all entries of which this open stage is the latest are computed."""
+        if node in self.structure.presumable:
+            if self.is_torn:
+                self.mend()
+            self._presume(node)
+
+    def _not_a_stage(self, node: int) -> NodeKindError:
+        kind = self.structure.kinds[node]
+        return NodeKindError(
+            f"{kind} {self.structure.name_of(node)!r}: cannot be closed or opened",
+            "a stage",
+            f"a {kind}",
+            "close a stage on which it depends",
+        )
+
+    def _shut(self, group: int) -> None:
+        gates = self.gates
+        downstream = self.structure.downstream
+        kept = None if self.journal is None else self.journal.gates
+        queue = [group]
+        for g in queue:
+            was_open = gates[g] < SHUT
+            if kept is not None and g not in kept:
+                kept[g] = gates[g]
+            gates[g] += CLOSED
+            if was_open:
+                queue.extend(downstream[g])
+
+    def _unshut(self, group: int) -> None:
+        gates = self.gates
+        downstream = self.structure.downstream
+        kept = None if self.journal is None else self.journal.gates
+        queue = [group]
+        for g in queue:
+            if kept is not None and g not in kept:
+                kept[g] = gates[g]
+            gates[g] -= CLOSED
+            if gates[g] < SHUT:
+                queue.extend(downstream[g])
+
+    def _presume(self, stage: int) -> None:
+        gates = self.gates
+        self.clock += 1
+        for g in self.structure.presumable[stage]:
+            if self.journal is not None:
+                self.journal.gates.setdefault(g, gates[g])
+                self.journal.unpresumed.setdefault(g, self.unpresumed.get(g, ABSENT))
+            self.make_live(g)
+            clock = clock_of(gates[g])
+            if clock >= 0:
+                self.unpresumed[g] = clock
+            gates[g] += -self.clock - clock
+
+    def _withdraw(self, stage: int) -> None:
+        gates = self.gates
+        for g in self.structure.presumable[stage]:
+            clock = clock_of(gates[g])
+            if clock < 0:
+                if self.journal is not None:
+                    self.journal.gates.setdefault(g, gates[g])
+                gates[g] += self.unpresumed[g] - clock
+
+    # ------------------------------------------------------------------ mending
+
+    def mend(self) -> None:
+        """Make good what an operation that was cut short has left. Cost O(nodes + edges).
+
+        If this is cut short itself, the next one begins anew.
+        """
+        with MENDING:
+            if not self.is_torn:
+                return
+            if self._is_structure_torn:
+                self._mend_structure()
+            if self.journal is not None:
+                for g, gate in enumerate(self.gates):
+                    self.journal.gates.setdefault(g, gate)
+            self.gates[:] = [clock_of(gate) for gate in self.gates]
+            for stage in self.closed:
+                self._shut(stage)
+                if stage in self.structure.presumable:
+                    self._withdraw(stage)
+            self.take_all_for_live()
+            self.is_torn = False
+
+    def _mend_structure(self) -> None:
+        self.structure.mend()
+        self._extend()
+        count = len(self.keys)
+        for items in (self.versions, self.marks, self.gates, self.live):
+            del items[count:]
+        self.closed = {node for node in self.closed if self.keys[node] is not None}
+        self._is_structure_torn = False
 
     # ------------------------------------------------------------------ journals
 
@@ -376,13 +712,16 @@ class Store(AbstractGates):
         )
         self.journal = None
 
-    def exceed_rewound(self, node: int) -> None:
-        """Skip the version numbers that a node had before a rollback."""
-        highest = self.rewound.pop(node, 0)
-        if highest >= self.versions[node]:
-            self.versions[node] = highest + 1
-
     def exceed_all(self, version: int) -> None:
         """Let every version number to come exceed one. Cost O(nodes)."""
         self.rewound = dict.fromkeys(range(len(self.versions)), version)
         self._floor = max(self._floor, version)
+
+
+def clock_of(gate: int) -> int:
+    """The part of a gate that is a clock; the rest counts what closes it.
+
+    By a mask, as a product of large integers looks for Control-C: compiled by mypyc, that would pass
+    for a lack of memory, and end the process.
+    """
+    return ((gate + SHUT) & CLOCK) - SHUT

@@ -44,6 +44,7 @@ from stagecache.errors import (
 )
 from stagecache.graph.edges import Edges, attach, copy_edges, detach
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.releasing import let_go, replace
 
 # A group with more groups upstream than this is not searched for edges that it makes redundant:
 # adding a node costs what its own prerequisites cost, and such an edge is but a step in a walk.
@@ -240,10 +241,11 @@ class Structure:
         if latest != NEVER:
             self._require_stage(latest)
         if reserved >= 0:
-            node = self._take(reserved)
+            self._require_reserved(reserved)
+        if 0 <= reserved < len(keys):
+            node = reserved
         else:
-            node = self._free.pop() if self._free else self._extend()
-        keys[node] = key
+            node = self._free.pop() if self._free and reserved < 0 else self._extend()
         self.kinds[node] = kind
         self.prerequisites[node] = prerequisites
         for p in prerequisites:
@@ -255,6 +257,7 @@ class Structure:
                 self.compared.add(node)
         self.group_of[node] = group
         self.members[group] += 1
+        keys[node] = key  # from here on it is there
         return node
 
     def remove(self, node: int) -> None:
@@ -277,9 +280,9 @@ class Structure:
                 "dependents " + ", ".join(repr(self.name_of(d)) for d in below),
                 "remove these first, or together with it",
             )
+        key = replace(self.keys, node, None)  # from here on it is not there
         for p in self.prerequisites[node]:
             detach(self.dependents, p, node)
-        self.keys[node] = None
         self.prerequisites[node] = ()
         self.compared.discard(node)
         group = self.group_of[node]
@@ -290,6 +293,7 @@ class Structure:
             self._free.append(group)
         if group != node:
             self._free.append(node)
+        let_go(key)
 
     def _require_stage(self, node: int) -> None:
         self.require(node)
@@ -306,26 +310,23 @@ class Structure:
         while len(self.keys) < count:
             self._extend()
 
-    def _take(self, node: int) -> int:
-        """Return a number that was reserved, or is the next."""
-        if node > len(self.keys):
-            self.require(node)
-        if node == len(self.keys):
-            return self._extend()
-        if self.keys[node] is not None or node in self._free:
+    def _require_reserved(self, node: int) -> None:
+        """Raise unless a number was reserved, or is the next."""
+        if node >= len(self.keys):
+            if node > len(self.keys):
+                self.require(node)
+        elif self.keys[node] is not None or self.members[node] or node in self._free:
             raise NodeInUseError(
                 f"node {node}: is not reserved",
                 "a number that reserve() kept free",
-                f"that of {self.name_of(node)!r}"
+                f"the number of {self.name_of(node)!r}"
                 if self.keys[node] is not None
-                else "one that was removed, and may be given to any node",
+                else "the number of a node that was removed",
                 "reserve numbers before any other node is added",
             )
-        return node
 
     def _extend(self) -> int:
         node = len(self.keys)
-        self.keys.append(None)
         self.kinds.append(NodeKind.VARIABLE)
         self.prerequisites.append(())
         self.dependents.append(())
@@ -333,6 +334,7 @@ class Structure:
         self.upstream.append(())
         self.downstream.append(())
         self.members.append(0)
+        self.keys.append(None)  # last: its length is that of them all
         return node
 
     # ------------------------------------------------------------------ edges between sources
@@ -347,6 +349,22 @@ class Structure:
         CycleError, DuplicatePrerequisiteError, NodeKindError, UnknownNodeError
             And the structure is as before.
         """
+        self.require_connectable(node, prerequisite)
+        self.attach(node, prerequisite)
+
+    def attach(self, node: int, prerequisite: int) -> None:
+        """Connect two sources of which `require_connectable` has nothing to say."""
+        # Both found groups of their own, so that the same list serves nodes and groups.
+        edges = self.prerequisites[node]
+        if isinstance(edges, list):
+            edges.append(prerequisite)
+        else:
+            self.upstream[node] = self.prerequisites[node] = [prerequisite]
+        attach(self.dependents, prerequisite, node)
+        attach(self.downstream, prerequisite, node)
+
+    def require_connectable(self, node: int, prerequisite: int) -> None:
+        """Raise what `connect` would."""
         self.require(node)
         self.require(prerequisite)
         for end in (node, prerequisite):
@@ -376,13 +394,6 @@ class Structure:
                 f"{self.name_of(prerequisite)!r} again",
                 "connect() each prerequisite once",
             )
-        # Both found groups of their own, so that the same list serves nodes and groups.
-        if isinstance(edges, list):
-            edges.append(prerequisite)
-        else:
-            self.prerequisites[node] = self.upstream[node] = [prerequisite]
-        attach(self.dependents, prerequisite, node)
-        attach(self.downstream, prerequisite, node)
 
     def disconnect(self, node: int, prerequisite: int) -> None:
         """Undo `connect`.
@@ -392,6 +403,17 @@ class Structure:
         UnknownNodeError
             There is no such edge.
         """
+        self.require_connected(node, prerequisite)
+        self.detach(node, prerequisite)
+
+    def detach(self, node: int, prerequisite: int) -> None:
+        """Disconnect two sources that are connected."""
+        detach(self.prerequisites, node, prerequisite)
+        detach(self.dependents, prerequisite, node)
+        detach(self.downstream, prerequisite, node)
+
+    def require_connected(self, node: int, prerequisite: int) -> None:
+        """Raise what `disconnect` would."""
         self.require(node)
         self.require(prerequisite)
         edges = self.prerequisites[node]
@@ -402,9 +424,6 @@ class Structure:
                 "no such edge",
                 "disconnect() what was connected",
             )
-        detach(self.prerequisites, node, prerequisite)
-        detach(self.dependents, prerequisite, node)
-        detach(self.downstream, prerequisite, node)
 
     def path_up(self, start: int, goal: int) -> list[int]:
         """The nodes of a shortest path up from `start` to `goal`, both included; or none."""
@@ -421,6 +440,51 @@ class Structure:
                     came_from[above] = n
                     queue.append(above)
         return []
+
+    # ------------------------------------------------------------------ mending
+
+    def mend(self) -> None:
+        """Make good what a change that was cut short has left. Cost O(nodes + edges).
+
+        Which nodes there are, on which they depend and to which group they belong is written in one
+        step each; all else follows from that. A number that was to be given stays unused.
+        """
+        count = len(self.keys)
+        del self.kinds[count:]
+        del self.group_of[count:]
+        nodes = list(self)
+        members = [0] * count
+        dependents: Edges = [()] * count
+        downstream: Edges = [()] * count
+        prerequisites: Edges = [()] * count
+        upstream: Edges = [()] * count
+        for node in nodes:
+            members[self.group_of[node]] += 1
+            prerequisites[node] = self.prerequisites[node]
+            for p in prerequisites[node]:
+                attach(dependents, p, node)
+        presumable: dict[int, list[int]] = {}
+        founded: dict[int, dict[tuple[int, ...], int]] = {}
+        latest = {group: stage for group, stage in self._latest.items() if members[group]}
+        soft = {group: above for group, above in self.soft.items() if members[group]}
+        for group in range(count):
+            if members[group]:
+                is_entry = self.kinds[group] is NodeKind.CACHE_ENTRY
+                upstream[group] = self.upstream[group] if is_entry else prerequisites[group]
+                for g in upstream[group]:
+                    attach(downstream, g, group)
+                if is_entry:
+                    stage = latest.get(group, NEVER)
+                    key = _soft_key(*soft[group]) if group in soft else tuple(upstream[group])
+                    founded.setdefault(stage, {})[key] = group
+                    if stage != NEVER:
+                        presumable.setdefault(stage, []).append(group)
+        self.compared.intersection_update(nodes)
+        self._free = [n for n in self._free if self.keys[n] is None and not members[n]]
+        self.members, self.presumable, self._founded = members, presumable, founded
+        self._latest, self.soft = latest, soft
+        self.prerequisites, self.dependents = prerequisites, dependents
+        self.upstream, self.downstream = upstream, downstream
 
     # ------------------------------------------------------------------ groups
 

@@ -29,7 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from stagecache.multibody.coordinate_rates import lengths_of, n_of, n_pinv_of, normals_of
+from stagecache.multibody.coordinate_rates import (
+    lengths_of,
+    n_of,
+    n_pinv_of,
+    normals_of,
+    qdotdot_of,
+)
 from stagecache.multibody.mobilizer import AbstractMobilizer
 from stagecache.multibody.spatial import Array, accelerations_at, cross3, velocities_at
 from stagecache.multibody.stations import AnyStations, StationTable
@@ -256,6 +262,12 @@ class AbstractMatter(Subsystem):
         u = self.u(state)
         has_n = bool(self.layout(state).related)
         state[self].upd_qdot()[:] = self.n_matrix(state) @ u if has_n else u
+
+    def realize_acceleration(self, state: State) -> None:
+        """Write qdotdot = N udot + dN/dt u; NaN where udot is not known."""
+        own, q, u = state[self], self.q(state).tolist(), self.u(state)
+        qdot, udot = own.qdot.tolist(), own.upd_udot()
+        own.upd_qdotdot()[:] = qdotdot_of(self.layout(state), q, qdot, u, udot)
 
     def station_table(self, index: int) -> StationTable:
         """The tables of a group of stations, which are const."""

@@ -34,7 +34,7 @@ def checked_array(
     ------
     ShapeError, NotANumberError, OutOfRangeError
     """
-    array = array_of(values)
+    array = array_of(values, what)
     if (
         array is None
         or array.ndim != len(shape)
@@ -72,7 +72,7 @@ def checked_points(values: Any, what: str) -> NDArray[np.float64]:
     ------
     ShapeError, NotANumberError, OutOfRangeError
     """
-    array = array_of(values)
+    array = array_of(values, what)
     is_one = array is None or array.ndim < 2
     return checked_array(values, (3,) if is_one else (ANY, 3), what)
 

@@ -1,4 +1,4 @@
-r"""N of a tree, where qdot = N u, and the lengths of its quaternions.
+r"""N of a tree, where qdot = N u, qdotdot, and the lengths of its quaternions.
 
 N has a block for each joint, which is 1 unless its mobilizer says otherwise. It is dense for small
 trees, and sparse for large ones.
@@ -36,6 +36,22 @@ def n_pinv_of(layout: TreeLayout, q: list[float]) -> Any:
     """The pseudoinverse of N, (nu, nq), in the same form."""
     blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.n_pinv(own))
     return _matrix(blocks, layout.n_pinv_places, (layout.nu, layout.nq))
+
+
+def qdotdot_of(
+    layout: TreeLayout, q: list[float], qdot: list[float], u: Array, udot: Array
+) -> Array:
+    """N udot + dN/dt u, (nq,); NaN for joints of which a udot is NaN. Cost O(nq)."""
+    found = np.full(layout.nq, np.nan)
+    rows, columns = (places[: layout.num_ones] for places in layout.n_places)
+    found[rows] = udot[columns]
+    is_known = np.isfinite(udot).tolist()
+    for joint in layout.related:
+        if all(is_known[joint.u]):
+            own, mobilizer = q[joint.q], joint.mobilizer
+            n, rate = mobilizer.n(own), mobilizer.n_rate(own, qdot[joint.q])
+            found[joint.q] = np.array(n) @ udot[joint.u] + np.array(rate) @ u[joint.u]
+    return found
 
 
 def lengths_of(layout: TreeLayout, q: Sequence[float]) -> Array:

@@ -72,7 +72,7 @@ def driven_q(driven: Sequence[DrivenJoint], time: float, *, use_euler_angles: bo
         body, driver = one.joint.body, one.driver
         if not isinstance(driver, JointLock):
             q = numbers_at(driver, "q", time, body.mobilizer, body.name)
-            found += one.joint.mobilizer.quaternions_of(q)
+            found += one.joint.mobilizer.quaternions_of(q)  # its sign follows the angles
         elif driver.holds_q:
             found += driver.q_for(body.mobilizer, use_euler_angles=use_euler_angles)
     return np.array(found, float)

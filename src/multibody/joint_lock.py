@@ -20,6 +20,7 @@ from attrs import frozen
 from stagecache.errors import OutOfRangeError, brief
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.mobilizer import AbstractMobilizer
+from stagecache.multibody.orientation import with_leading_positive
 from stagecache.state.stage import Stage
 
 TOLERANCE = 1e-12
@@ -50,12 +51,13 @@ class JointLock:
         return self.level is Stage.POSITION
 
     def q_for(self, mobilizer: AbstractMobilizer, *, use_euler_angles: bool) -> list[float]:
-        """The q in the form of a State; `mobilizer` is that of the body."""
+        """The q in the form of a State, as it is converted; `mobilizer` is that of the body."""
         if use_euler_angles == self.uses_euler_angles:
             return [*self.values]
         if use_euler_angles:
             return [*mobilizer.euler_angles_of(self.values)]
-        return [*mobilizer.quaternions_of(self.values)]
+        found = mobilizer.quaternions_of(self.values)
+        return with_leading_positive(found, mobilizer.quaternion_start)
 
     def __copy__(self) -> Self:
         return self

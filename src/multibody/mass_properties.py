@@ -34,7 +34,7 @@ def _center(values: ArrayLike) -> NDArray[np.float64]:
 def _inertia(values: ArrayLike) -> NDArray[np.float64]:
     """The matrix; of three principal moments, a diagonal one."""
     what = "the inertia of a body"
-    array = array_of(values)
+    array = array_of(values, what)
     if array is None or array.ndim != 1:
         return checked_array(values, (3, 3), what)
     found = np.diag(checked_array(values, (3,), what))

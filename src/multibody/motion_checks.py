@@ -22,7 +22,7 @@ def checked_numbers(values: Any, what: str) -> tuple[float, ...]:
     ------
     ShapeError, NotANumberError, OutOfRangeError
     """
-    array = array_of(values)
+    array = array_of(values, what)
     is_one = array is not None and array.ndim == 0
     found = checked_array(values, () if is_one else (ANY,), what)
     return tuple(np.atleast_1d(found).tolist())

@@ -22,6 +22,9 @@ Pose = tuple[
 ]  # fmt: skip
 Rows = Sequence[Sequence[float]]
 
+ROUNDING: Final = 1e-14
+"""Up to this size a number of a quaternion of length 1 passes for 0."""
+
 SHORTEST: Final = 1e-100
 LONGEST: Final = 1e100
 """Between which the length of a quaternion has to be, so that its square is exact."""
@@ -83,6 +86,25 @@ def quaternion_of_angles(angles: Sequence[float]) -> list[float]:
         c1 * s2 * c3 - s1 * c2 * s3,
         c1 * c2 * s3 + s1 * s2 * c3,
     ]
+
+
+def with_leading_positive(q: Sequence[float], start: int | None) -> list[float]:
+    """The same q, with a quaternion whose first number that is not 0 is positive.
+
+    A quaternion and its negative stand for the same orientation.
+
+    Parameters
+    ----------
+    q : sequence of float
+    start : int or None
+        Where a quaternion of length 1 is among them, if there is one.
+    """
+    found = [*q]
+    if start is not None:
+        there = slice(start, start + 4)
+        if next((v for v in found[there] if abs(v) > ROUNDING), 1.0) < 0.0:
+            found[there] = [0.0 - v for v in found[there]]
+    return found
 
 
 def n_of_quaternion(q: Sequence[float]) -> Rows:

@@ -10,6 +10,7 @@ import numpy as np
 
 from stagecache.errors import NotASubsystemError, brief
 from stagecache.multibody.matter import MatterSubsystem
+from stagecache.multibody.orientation import with_leading_positive
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
@@ -40,7 +41,9 @@ def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
 def with_quaternions(matter: MatterSubsystem, state: State) -> State:
     """A copy of a State, at Model, whose orientations are in quaternions of length 1.
 
-    As `with_euler_angles`.
+    As `with_euler_angles`. Of the two quaternions of an orientation, the first number that is not 0
+    is positive: w, or of half a turn x, y or z. Such a quaternion comes back from angles as it was.
+    (Motions, and an Assembler that tracks, choose the one that continues the movement instead.)
     """
     return _converted(matter, state, use_euler_angles=False)
 
@@ -65,10 +68,13 @@ def _converted(matter: MatterSubsystem, state: State, *, use_euler_angles: bool)
     system.realize(twin, Stage.MODEL)
     found: list[float] = []
     for body in matter.bodies:
-        own = q[before.joints[before.rows[body.index]].q]
-        mobilizer = body.mobilizer
-        convert = mobilizer.euler_angles_of if use_euler_angles else mobilizer.quaternions_of
-        found.extend(convert(own))
+        own, mobilizer = q[before.joints[before.rows[body.index]].q], body.mobilizer
+        if use_euler_angles:
+            found += mobilizer.euler_angles_of(own)
+        else:
+            found += with_leading_positive(
+                mobilizer.quaternions_of(own), mobilizer.quaternion_start
+            )
     twin.time = state.time
     for subsystem in system.subsystems:
         if subsystem is not matter:

@@ -166,10 +166,11 @@ _CURES: Final = {
 
 def _checked_rotation(values: Any) -> NDArray[np.float64]:
     """Return a rotation matrix, or say how to give what was meant."""
+    what = "the rotation of a Transform"
     try:
-        return checked_rotation(values, "the rotation of a Transform")
+        return checked_rotation(values, what)
     except ShapeError as error:
-        array = array_of(values)
+        array = array_of(values, what)
         cure = error.cure if array is None else _CURES.get(array.shape, error.cure)
         raise ShapeError(error.what, error.expected, error.got, cure) from None
 

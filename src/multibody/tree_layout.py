@@ -92,6 +92,8 @@ class TreeLayout:
     n_places, n_pinv_places : tuple of two ndarrays of int
         Rows and columns of the numbers in N, and in its pseudoinverse: first the ones of other
         joints, then the blocks of `related`, row by row.
+    num_ones : int
+        How many of these are ones.
     normalized : list of Joint
         Those with a quaternion.
     """
@@ -115,6 +117,7 @@ class TreeLayout:
         related = [(j.q, j.u) for j in self.related]
         others = [(j.q, j.u) for j in joints if j not in self.related]
         self.n_places = _places(others, related)
+        self.num_ones = sum(q.stop - q.start for q, _ in others)
         self.n_pinv_places = _places([x[::-1] for x in others], [x[::-1] for x in related])
         self.normalized = [j for j in joints if j.mobilizer.quaternion_start is not None]
         self.constant_axes = np.zeros((u, 6))

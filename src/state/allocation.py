@@ -71,6 +71,8 @@ class Attempt:
 
     def require_at_most(self, highest: Stage) -> Stage:
         """Return the stage of the subsystem, unless it is too high."""
+        if self.contents.realization.is_torn:
+            self.contents.mend()
         if self.contents.guard in (DEFAULT, FROZEN):
             self.contents.require_unguarded(str(self))
         stage = self.contents.realization.stages[self.subsystem]
@@ -191,13 +193,14 @@ def allocate_discrete(
     update = variable._update
     highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
     allocated_at = what.require_at_most(highest)
-    own = kept(value)
-    if update is not None and with_update:
-        allocate_entry(what, update, (), duplicate(own), None)
+    own = kept(value, what)
+    of_update = duplicate(own) if update is not None and with_update else None
     index = len(contents.realization.layout.subsystems[subsystem].discrete)
     variable._allocated(subsystem, index, allocated_at)
     contents.realization.add_discrete(variable, own)
     contents.update_times.pop(variable._node, None)  # of a node that was forgotten
+    if update is not None and with_update:
+        allocate_entry(what, update, (), of_update, None)
 
 
 def allocate_entry(
@@ -218,10 +221,11 @@ def allocate_entry(
     allocated_at = what.require_at_most(Stage.MODEL)
     for handle in prerequisites:
         _check_lifetime(contents, handle, entry.depends_on, allocated_at, what)
+    own = kept(value, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
-    function = no_function if compute is None else freezing(compute, refuse_none)
-    contents.realization.add_entry(entry, prerequisites, kept(value), function, equal)
+    function = no_function if compute is None else freezing(compute, entry, refuse_none)
+    contents.realization.add_entry(entry, prerequisites, own, function, equal)
 
 
 def check_compute(what: Attempt, compute: Compute) -> None:

@@ -27,10 +27,11 @@ class WatchedBind:
         """Return what the function of an entry is called with."""
         arguments = self.bind(node)
         contents: Contents = arguments[0]._contents
-        if contents.watch is None:  # it is from before a rollback, or another thread has just left
+        watch = contents.watch
+        if watch is None:  # it is from before a rollback, or another thread has just left
             unhook(contents)
         else:
-            contents.watch.began(contents, node)
+            watch.began(contents, node)
         return arguments
 
 

@@ -16,9 +16,8 @@ below it was computed, and of a stage the last one that invalidated it.
 
 from attrs import frozen
 
-from stagecache.graph.gates import SHUT, closing_of
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import COMPUTING, Store
+from stagecache.graph.store import COMPUTING, SHUT, Store, clock_of
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -92,7 +91,7 @@ def changes_upstream(
         for above in structure.prerequisites[node]:
             kind = structure.kinds[above]
             if kind is NodeKind.VARIABLE:
-                clock = store.gates[above] - closing_of(store.gates[above])
+                clock = clock_of(store.gates[above])
                 if clock > since and above not in found:
                     written = _written(causes, store.keys[above], clock)
                     found[above] = Change(clock, above, 0, written, _way(below, node))

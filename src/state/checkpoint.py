@@ -4,6 +4,8 @@ The graph notes what changes (`stagecache.graph.journal`), so that nodes, and wh
 what has changed. Vectors are copied whole, and so are lists with a number for each subsystem.
 """
 
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 from weakref import ref
@@ -116,8 +118,10 @@ class Checkpoint:
         )
 
 
-def go_back(contents: Contents, mark: object) -> None:
-    """Make everything in a State what it was; what was valid then is valid, and nothing else.
+def going_back(contents: Contents, mark: object) -> Callable[[], object]:
+    """Return what makes everything in a State what it was, for `Contents.finish`.
+
+    What was valid then is valid, and nothing else.
 
     Raises
     ------
@@ -133,15 +137,21 @@ def go_back(contents: Contents, mark: object) -> None:
         )
     _require_idle(contents, "rollback()")
     chosen = mark._kept
-    kept_ones = [k for _, k in contents.checkpoints]
-    if chosen is None or chosen not in kept_ones:
+    if chosen is None or chosen not in [kept for _, kept in contents.checkpoints]:
         raise mark._ended_already("rollback(): cannot go back")
-    chosen.bring_back(contents)
-    for later, _ in contents.checkpoints[kept_ones.index(chosen) + 1 :]:
+    chosen.require_topology()
+    return partial(_go_back, contents, chosen)
+
+
+def _go_back(contents: Contents, chosen: "Kept") -> object:
+    before = chosen.bring_back(contents)
+    at = [kept for _, kept in contents.checkpoints].index(chosen)
+    for later, _ in contents.checkpoints[at + 1 :]:
         given_up = later()
         if given_up is not None:
             given_up._ended("given up, by going back further")
-    del contents.checkpoints[kept_ones.index(chosen) + 1 :]
+    del contents.checkpoints[at + 1 :]
+    return before
 
 
 @frozen(eq=False)
@@ -189,9 +199,8 @@ class Kept:
             contents.system,
         )
 
-    def bring_back(self, contents: Contents) -> None:
-        """Make a State what it was."""
-        self._require_topology()
+    def bring_back(self, contents: Contents) -> object:
+        """Make a State what it was, and return what was there until now."""
         present, realization = contents.realization, self.realization
         had_vectors = present.stage >= MODEL
         versions = self.versions.restored(
@@ -203,7 +212,7 @@ class Kept:
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
             contents.realization = realization
-        restore(realization.store, self.journal)
+        before = present, restore(realization.store, self.journal), present.layout
         if realization.layout is not self.layout:
             realization.become_laid_out(self.layout)
         if had_vectors and self.stage < MODEL:
@@ -222,13 +231,15 @@ class Kept:
         contents.system = self.system
         contents.guard = None
         contents.outdated_by = ""
+        return before
 
     def release(self) -> None:
         """Let the store note no more for it."""
         if self.journal in self.realization.store.journals:
             release(self.realization.store, self.journal)
 
-    def _require_topology(self) -> None:
+    def require_topology(self) -> None:
+        """Raise `TopologyVersionError` if the System has another topology now."""
         version = self.versions.in_system(TOPOLOGY)
         if self.system is not None and self.system.topology_cache_version != version:
             raise TopologyVersionError(
@@ -240,6 +251,8 @@ class Kept:
 
 
 def _require_idle(contents: Contents, what: str) -> None:
+    if contents.realization.is_torn:
+        contents.mend()
     contents.require_unguarded(what)
     contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
 

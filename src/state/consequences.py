@@ -7,6 +7,8 @@
        '-> stage Instance --> energy       the stages that the write invalidates
                \
                 '-> allocated at Model     what is forgotten, as that stage is left
+                 \
+                  '-> stage Dynamics       what was presumed computed when it was reached
 """
 
 from collections.abc import Iterable
@@ -15,6 +17,7 @@ from typing import Any, final
 from attrs import frozen
 
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.store import Store
 from stagecache.state.contents import Contents
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -40,11 +43,15 @@ class Consequence:
         The entries that depend on what is written, realized or not.
     forgotten : frozenset of int
         What would be forgotten.
+    by_stage : dict of int to Stage
+        The entries of `lost` that do not depend on what is written: the stage that they depend on,
+        or at which they are presumed computed, and that is left.
     """
 
     lost: tuple[int, ...]
     own: frozenset[int]
     forgotten: frozenset[int]
+    by_stage: dict[int, Stage]
 
 
 @final
@@ -74,6 +81,11 @@ class Consequences:
             node: key
             for node in paths.of
             if isinstance(key := store.keys[node], CacheEntry) and store.is_valid(node)
+        }
+        self._presumed: dict[int, Stage] = {
+            node: entry.computed_by
+            for node, entry in self.realized.items()
+            if _is_presumed(store, node)
         }
         self.stages = {
             node: stage
@@ -107,8 +119,14 @@ class Consequences:
         own = self._downstream(written)
         below = self._below(stage)
         forgotten = self._forgotten(stage)
-        lost = [n for n in self.realized if n in own or n in below or n in forgotten]
-        return Consequence(tuple(lost), own, forgotten)
+        by_stage: dict[int, Stage] = {}
+        for n, entry in self.realized.items():
+            if n in below or n in forgotten:  # what depends on an earlier stage is dropped with it
+                by_stage[n] = max(entry.depends_on, stage)
+            elif self._presumed.get(n, Stage.EMPTY) >= stage:
+                by_stage[n] = self._presumed[n]
+        lost = tuple([n for n in self.realized if n in own or n in by_stage])
+        return Consequence(lost, own, forgotten, {n: by_stage[n] for n in lost if n not in own})
 
     def _written_with(self, variable: AbstractHandle) -> list[int]:
         """The nodes of a variable and of those that overlap it."""
@@ -153,3 +171,9 @@ class Consequences:
                 if item.allocated_at >= stage - 1
             ]
         )
+
+
+def _is_presumed(store: Store, node: int) -> bool:
+    """Whether a valid entry is presumed computed, and would not be valid without that."""
+    group = store.group_of[node]
+    return store.gates[group] < 0 and store.marks[node] < store.unpresumed[group]

@@ -32,6 +32,8 @@ class Contents(AbstractVectorAccess):
 
     def copy(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return those of a copy of the State; `State.copy` says what comes along."""
+        if self.realization.is_torn:
+            self.mend()
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind), self.system)
         if self.watch is not None:
@@ -48,6 +50,8 @@ class Contents(AbstractVectorAccess):
 
     def clone(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return those of a State in the same state; `State.copy` says what that is."""
+        if self.realization.is_torn:
+            self.mend()
         if self.guard is REALIZING:
             self.require_unguarded("copy(keep_cache=True)")
         twin = Contents(self.realization.clone(bind), self.system)
@@ -78,8 +82,12 @@ class Contents(AbstractVectorAccess):
         twin.update_times = self.update_times.copy()
         return twin
 
-    def assign(self, other: "Contents") -> None:
-        """Become `other`, which nobody else has; version numbers exceed those of both before."""
+    def assign(self, other: "Contents") -> object:
+        """Become `other`, which nobody else has; version numbers exceed those of both before.
+
+        Returns what was there until now.
+        """
+        before = self.realization
         other.realization.exceed(self.realization)
         self.pools.assign(other.pools)
         self.realization = other.realization
@@ -89,6 +97,7 @@ class Contents(AbstractVectorAccess):
         self.time = other.time
         self.update_times = other.update_times
         self.handed_out = other.handed_out
+        return before
 
     def _name_of(self, node: int) -> str:
         key = self.realization.store.keys[node]
@@ -130,7 +139,7 @@ class Contents(AbstractVectorAccess):
     def set_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
         """Replace the value."""
         self.require(variable)
-        value = kept(value)
+        value = kept(value, variable)
         self._count_write_of_discrete(variable)
         self.realization.store.values[variable._node] = value
         self.handed_out.discard(variable._node)
@@ -189,10 +198,12 @@ class Contents(AbstractVectorAccess):
     # ------------------------------------------------------------------ cache entries
 
     def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
-        """Compute an entry that is not valid, or raise what says why it cannot be read."""
+        """Return the value of an entry, computing it if it is not valid, or raise why that cannot be."""
         self.require(entry)
         realization = self.realization
         node = entry._node
+        if realization.store.is_valid(node):  # as it is where reads were watched until just now
+            return realization.store.values[node]
         if self.guard is FROZEN:
             raise CacheEntryOutOfDateError(
                 f"{realization.layout.path(entry)}: is not realized",
@@ -232,8 +243,9 @@ class Contents(AbstractVectorAccess):
         """Store a value, without saying that it is realized."""
         self.require(entry)
         self.require_not_frozen("storing a value")
+        own = kept(value, entry)
         self.realization.store.renounce(entry._node)
-        self.realization.store.values[entry._node] = kept(value)
+        self.realization.store.values[entry._node] = own
         self.handed_out.discard(entry._node)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:

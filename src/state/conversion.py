@@ -1,5 +1,6 @@
 """Values to be written into a vector of any type: converted, if nothing but precision is lost."""
 
+import sys
 from typing import Any, Final
 
 import numpy as np
@@ -28,7 +29,8 @@ def converted(
     ShapeError, NotANumberError
         `what` names what was to be written.
     """
-    array = _objects(values) if dtype.kind == "O" else array_of(values)
+    refuse_masked(values, what)
+    array = _objects(values) if dtype.kind == "O" else _array(values)
     if array is None or (shape is not None and array.shape != shape):
         raise ShapeError(
             f"{what}: cannot be written",
@@ -61,8 +63,44 @@ def converted(
     return twin
 
 
-def array_of(values: object) -> NDArray[Any] | None:
-    """The values as an array, if they are of one shape."""
+def array_of(values: object, what: str) -> NDArray[Any] | None:
+    """The values as an array, if they are of one shape.
+
+    Raises
+    ------
+    NotANumberError
+        Of a masked array; `what` names what was to be written.
+    """
+    refuse_masked(values, what)
+    return _array(values)
+
+
+def refuse_masked(values: object, what: object) -> None:
+    """Refuse a masked array, also among the rows of a list: NumPy would drop its mask.
+
+    Raises
+    ------
+    NotANumberError
+    """
+    ma = sys.modules.get("numpy.ma")  # NumPy loads it late; until then there are no masked arrays
+    if ma is not None and _holds(values, ma.MaskedArray):
+        raise NotANumberError(
+            f"{what}: is a masked array",
+            "numbers of which none is masked",
+            brief(values),
+            "pass values.filled(nan) where NaN may stand for what is masked, and values.data where "
+            "nothing is",
+        )
+
+
+def _holds(values: object, kind: type) -> bool:
+    if not isinstance(values, list | tuple):
+        return isinstance(values, kind)
+    kinds = {*map(type, values)} - {float, int}
+    return bool(kinds) and any(_holds(value, kind) for value in values)
+
+
+def _array(values: object) -> NDArray[Any] | None:
     try:
         return np.asarray(values)
     except ValueError:  # of lists of different lengths
@@ -78,7 +116,7 @@ def _objects(values: object) -> NDArray[Any] | None:
         return one
     items = list(values)  # type: ignore[call-overload]  # an array, a list or a tuple
     if any(isinstance(item, list | tuple | np.ndarray) for item in items):
-        return array_of(values)
+        return _array(values)
     several = np.empty(len(items), object)
     several[:] = items
     return several

@@ -16,7 +16,13 @@ from typing import Any, Final, Generic, Protocol, SupportsFloat, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.errors import HandleTruthError, NotAStateError, NotPicklableError, brief
+from stagecache.errors import (
+    HandleTruthError,
+    NotAStateError,
+    NotPicklableError,
+    UnknownItemError,
+    brief,
+)
 from stagecache.graph.store import Store
 from stagecache.state.stage import Stage
 
@@ -415,7 +421,7 @@ class TimeVariable(AbstractHandle):
         """Return the time; NaN before Topology is realized."""
         return contents_of(state).get_time(self)
 
-    def set(self, state: AnyState, time: float) -> None:
+    def set(self, state: AnyState, time: SupportsFloat) -> None:
         """Replace the time, which invalidates Time."""
         contents_of(state).set_time(time, self)
 
@@ -427,10 +433,25 @@ class TimeVariable(AbstractHandle):
 
 
 def declared_item(owner: object, attribute: str, number: int) -> object:
-    """The handle that a subsystem, or a system, declares under that name."""
+    """The handle that a subsystem, or a system, declares under that name.
+
+    Raises
+    ------
+    UnknownItemError
+        Its class has changed since the handle was pickled.
+    """
     declared = getattr(owner, "declarations", {}).get(attribute)
-    item = attrgetter(attribute)(owner) if declared is None else declared.bound(owner)
-    return item if number == NO_NUMBER else item.member(number)
+    try:
+        item = attrgetter(attribute)(owner) if declared is None else declared.bound(owner)
+        return item if number == NO_NUMBER else item.member(number)
+    except AttributeError:
+        name = attribute if number == NO_NUMBER else f"{attribute}[{number}]"
+        raise UnknownItemError(
+            f"{type(owner).__name__}.{name}: does not exist",
+            "an item that the class declares",
+            "the handle of one that it declared when this was pickled",
+            "unpickle it with the version of the model that pickled it",
+        ) from None
 
 
 def copied_item(item: Any, owner: Any, attribute: str, number: int, memo: dict[int, Any]) -> Any:

@@ -39,7 +39,8 @@ class Impact:
         Of these, those that depend on the variable, directly or by other entries; the next value of
         an auto-update variable, too.
     by_stage : dict of str to tuple of str
-        The others, by the stage that is left and on which they depend.
+        The others, by the stage that is left and on which they depend, or at which they are
+        presumed computed.
     stages : tuple of str
         The stages that the system, or a subsystem, would leave.
     forgotten : tuple of str
@@ -102,11 +103,9 @@ def impact(contents: Contents, item: object) -> Impact:
         if node not in consequences.stages:
             raise _not_written(contents, paths, node)
         name, stage, found = paths.of[node], consequences.stages[node], consequences.of(node)
-    realized = consequences.realized
     groups: dict[Stage, list[str]] = {}
-    for n in found.lost:
-        if n not in found.own:  # what depends on an earlier stage is dropped with this one
-            groups.setdefault(max(realized[n].depends_on, stage), []).append(paths.of[n])
+    for n, left in found.by_stage.items():
+        groups.setdefault(left, []).append(paths.of[n])
     return Impact(
         name,
         tuple([paths.of[n] for n in found.lost]),
@@ -114,7 +113,7 @@ def impact(contents: Contents, item: object) -> Impact:
         {str(stage): tuple(groups[stage]) for stage in sorted(groups)},
         tuple([str(Stage(g)) for g in range(stage, contents.realization.highest + 1)]),
         tuple([path for n, path in paths.of.items() if n in found.forgotten]),
-        len(realized),
+        len(consequences.realized),
     )
 
 

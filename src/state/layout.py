@@ -145,6 +145,17 @@ class SubsystemLayout:
             while stack and stack[-1].allocated_at >= stage:
                 stack.pop()
 
+    def drop_unlisted(self) -> None:
+        """Drop what was being allocated and is not listed yet among blocks or discrete variables.
+
+        A variable that is to have an update entry is not there without it.
+        """
+        for kind, blocks in self.blocks.items():
+            del self.rows[kind][len(blocks) :]
+        entries = set(map(id, self.entries))
+        self.discrete = [v for v in self.discrete if v._update is None or id(v._update) in entries]
+        self.auto_update = [v for v in self.discrete if v._update is not None]
+
     def _stacks(self) -> list[list[Any]]:
         stacks: list[list[Any]] = [*self.blocks.values(), *self.rows.values(), *self.triggers]
         return [*stacks, self.discrete, self.auto_update, self.entries]
@@ -179,16 +190,18 @@ def resize_all(stack: list[Rows], slot: int, sizes: Sequence[tuple[int, Vector |
         By row: how many, and what they start with.
     """
     moved = 0
-    for x, (count, initial) in enumerate(sizes, slot):
-        old = stack[x]
-        stack[x] = Rows(old.allocated_at, old.start + moved, count, initial, is_fixed=False)
+    resized = []
+    for old, (count, initial) in zip(stack[slot:], sizes, strict=False):
+        resized.append(Rows(old.allocated_at, old.start + moved, count, initial, is_fixed=False))
         moved += count - old.count
+    after = slot + len(sizes)
     if moved:
-        after = slot + len(sizes)
-        stack[after:] = [
+        resized += [
             Rows(r.allocated_at, r.start + moved, r.count, r.initial, r.is_fixed)
             for r in stack[after:]
         ]
+        after = len(stack)
+    stack[slot:after] = resized  # at once: an error in between would leave rows that overlap
 
 
 class Layout:

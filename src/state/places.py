@@ -64,7 +64,7 @@ def vector_of(values: ArrayLike | Elements, what: str) -> Elements:
     """
     if isinstance(values, AbstractElementView):
         return values
-    array = array_of(values)
+    array = array_of(values, what)
     if array is not None and array.size == 0 and not isinstance(values, np.ndarray):
         array = array.astype(FLOAT)
     if array is None or array.ndim != 1:

@@ -95,7 +95,8 @@ class Pools:
         starts = self.starts.copy()
         for part in _parts(stage):
             starts[part] = _starts([subsystem.size(part) for subsystem in subsystems])
-        arrays = self._arrays.copy()
+        earlier = {kind.pool for kind in VECTORS if kind.exists < stage}
+        arrays = {pool: array for pool, array in self._arrays.items() if pool in earlier}
         trigger_starts = self.trigger_starts
         if stage == INSTANCE:
             trigger_starts = [_starts([total(s.triggers[g]) for s in subsystems]) for g in Stage]
@@ -129,7 +130,10 @@ class Pools:
                     places[block._node] = slice(start, start + rows.count)
 
     def drop(self, stage: Stage) -> None:
-        """Drop the vectors that exist from `stage` on; views of them are sealed and detached."""
+        """Drop the vectors that exist from `stage` on; views of them are sealed and detached.
+
+        If an error cuts this short, it is to be called again.
+        """
         gone = [kind for kind in VECTORS if kind.exists >= stage]
         if self.whole.keys().isdisjoint([kind.name for kind in gone]):
             return
@@ -159,14 +163,14 @@ class Pools:
                 whole[kind.name] = arrays[kind.pool][start:stop]
         for view in whole.values():
             view.flags.writeable = False
-        self._arrays, self._places, self.whole = arrays, places, whole
+        if "y" not in whole:
+            self.places = {}
+        self.y = whole.get("y", NO_ITEMS)
         self._handing_out: dict[tuple[str, int | None], tuple[Key, slice]] = {}
         self.constraints = None
         self.differences = {}
-        self.y = whole.get("y", NO_ITEMS)
-        if "y" not in whole:
-            self.places = {}
-        self.trigger_starts = trigger_starts
+        self._arrays, self._places, self.trigger_starts = arrays, places, trigger_starts
+        self.whole = whole
         self.starts = starts  # last: where it is what it was, so is all the rest
 
     # ------------------------------------------------------------------ views
@@ -203,7 +207,7 @@ class Pools:
         """A view that is sealed when its stage is reached; if it is already, as variables are."""
         views = self.writable if at >= key[2] else self.writable_caches
         view: Vector | None = views.get(key)
-        if view is None:
+        if view is None or not view.flags.writeable:  # sealing it may have been cut short
             view = views[key] = self._arrays[kind.pool][place]
             self.is_open = True
         return view
@@ -258,9 +262,9 @@ class Pools:
 
     def seal(self) -> None:
         """Make the views of variables read-only that were handed out for writing."""
-        views, self.writable = self.writable, {}  # other threads may seal as well
-        for view in views.values():
+        for view in list(self.writable.values()):  # other threads may seal as well
             view.flags.writeable = False
+        self.writable = {}
 
     def seal_reached(self, stage: int, subsystem: int | None) -> None:
         """Seal all that was handed out, of caches only what can be read from this stage on."""
@@ -275,14 +279,16 @@ class Pools:
             for key in tuple(views):
                 _, whose, sealed, _, _ = key
                 if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
-                    views.pop(key).setflags(write=False)
+                    views[key].setflags(write=False)
+                    del views[key]
         self.is_open = bool(views)
 
     def _seal_of(self, names: set[str]) -> None:
         """Seal the views of some vectors."""
         for views in (self.writable, self.writable_caches):
             for key in [key for key in views if key[0] in names]:
-                views.pop(key).flags.writeable = False
+                views[key].flags.writeable = False
+                del views[key]
 
     # ------------------------------------------------------------------ copies
 

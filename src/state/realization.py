@@ -16,6 +16,7 @@ from typing import Any
 
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.store import Store
 from stagecache.graph.structure import NEVER
 from stagecache.state.handles import (
@@ -34,6 +35,7 @@ from stagecache.state.vectors import CONTINUOUS, WEIGHTS
 
 EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = STAGES[:5]
 INFINITY = Stage.INFINITY
+NOBODY = -1  # in place of a stage or a subsystem
 
 
 class Realization:
@@ -57,14 +59,25 @@ class Realization:
         How often stages were left.
     causes : list of (int, object)
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
+    is_torn : bool
+        An operation was cut short by an error, and `mend` has not been called since.
+    backing_up : int
+        The stage to which all are going back, until they are there; -1 otherwise.
+    abandoned : int
+        The subsystem whose next stage failed, until what it has allocated for that is forgotten; -1
+        otherwise.
     """
 
     __slots__ = (
+        "_is_layout_torn",
         "_shared",
+        "abandoned",
+        "backing_up",
         "causes",
         "evaluator",
         "highest",
         "is_even",
+        "is_torn",
         "layout",
         "stage",
         "stages",
@@ -83,6 +96,10 @@ class Realization:
         self.stages: list[int] = []
         self.versions = StageVersions()
         self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
+        self.is_torn = False
+        self._is_layout_torn = False
+        self.backing_up = NOBODY
+        self.abandoned = NOBODY
         self._shared = False
 
     @classmethod
@@ -155,7 +172,7 @@ class Realization:
         store.touch_all(nodes)
         for node in store.rewound.keys() & nodes:
             store.keep(node)
-            store.exceed_rewound(node)
+            store.raise_version(node)
 
     def become_laid_out(self, layout: Layout) -> None:
         """Have the items that another layout, of before, lists."""
@@ -176,15 +193,19 @@ class Realization:
 
     def add_subsystem(self, name: str, version: str, wholes: dict[str, ContinuousVariable]) -> int:
         """Add one that is empty; the handles of its q, u and z are those of `new_wholes`."""
-        layout = self._own_layout()
-        index = len(layout.subsystems)
-        layout.subsystems.append(SubsystemLayout(name, version, wholes))
-        for whole in wholes.values():
-            whole._allocated(index, 0, STAGES[EMPTY])
-            self._add(whole, NodeKind.VARIABLE)
-        layout.changed()
-        self.stages.append(EMPTY)
-        self.versions.add_subsystem()
+        try:
+            layout = self._own_layout()
+            index = len(layout.subsystems)
+            layout.subsystems.append(SubsystemLayout(name, version, wholes))
+            for whole in wholes.values():
+                whole._allocated(index, 0, STAGES[EMPTY])
+                self._add(whole, NodeKind.VARIABLE)
+            layout.changed()
+            self.versions.add_subsystem()
+            self.stages.append(EMPTY)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
         return index
 
     def rename_subsystem(self, index: int, name: str, version: str) -> None:
@@ -196,21 +217,29 @@ class Realization:
     def add_block(self, block: AbstractContinuousVariable, rows: Rows) -> None:
         """Add some q, u or z."""
         assert block.subsystem is not None
-        subsystem = self.own_subsystem(block.subsystem)
-        block.slot = len(subsystem.blocks[block.kind])
-        self._add(block, NodeKind.VARIABLE)
-        subsystem.blocks[block.kind].append(block)
-        subsystem.rows[block.kind].append(rows)
-        self.layout.changed()
+        try:
+            subsystem = self.own_subsystem(block.subsystem)
+            block.slot = len(subsystem.blocks[block.kind])
+            self._add(block, NodeKind.VARIABLE)
+            self.layout.changed()
+            subsystem.rows[block.kind].append(rows)
+            subsystem.blocks[block.kind].append(block)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
 
     def add_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
         """Add a discrete variable."""
         assert variable.subsystem is not None
-        subsystem = self.own_subsystem(variable.subsystem)
-        self._add(variable, NodeKind.VARIABLE, value=value)
-        subsystem.discrete.append(variable)
-        if variable._update is not None:
-            subsystem.auto_update.append(variable)
+        try:
+            subsystem = self.own_subsystem(variable.subsystem)
+            self._add(variable, NodeKind.VARIABLE, value=value)
+            if variable._update is not None:
+                subsystem.auto_update.append(variable)
+            subsystem.discrete.append(variable)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
 
     def add_entry(
         self,
@@ -225,15 +254,19 @@ class Realization:
         One with a function is never presumed computed: it is computed when it is read. Its values
         may be compared.
         """
-        self._own_layout()
         assert entry.subsystem is not None
-        above = [p._node for p in prerequisites]
-        above.append(self._stage_node(entry.subsystem, entry.depends_on))
-        latest = NEVER
-        if entry.computed_by < INFINITY and function is no_function:
-            latest = self._stage_node(entry.subsystem, entry.computed_by)
-        self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function, equal)
-        self.layout.subsystems[entry.subsystem].entries.append(entry)
+        try:
+            subsystem = self.own_subsystem(entry.subsystem)
+            above = [p._node for p in prerequisites]
+            above.append(self._stage_node(entry.subsystem, entry.depends_on))
+            latest = NEVER
+            if entry.computed_by < INFINITY and function is no_function:
+                latest = self._stage_node(entry.subsystem, entry.computed_by)
+            self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function, equal)
+            subsystem.entries.append(entry)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
 
     def own_subsystem(self, index: int) -> SubsystemLayout:
         """The layout of a subsystem, to be changed."""
@@ -245,11 +278,12 @@ class Realization:
         node = subsystem.stages[stage]
         if node == NO_NODE:
             key = f"stage {stage} of {self.layout.label(index)}"
-            node = subsystem.stages[stage] = self._add(key, NodeKind.STAGE)
+            node = self._add(key, NodeKind.STAGE)
             self.store.connect(node, self.layout.stages[stage])
-            self.layout.stage_nodes[stage][index] = node
             if self.stages[index] >= stage:
                 self.store.open(node)
+            self.layout.stage_nodes[stage][index] = node
+            subsystem.stages[stage] = node  # last: from here on it is there
         return node
 
     def _add(
@@ -309,44 +343,49 @@ class Realization:
         ]
         if not going:
             return
-        layout = self._own_layout()
-        handles: list[AbstractHandle] = []
-        for x in going:
-            items = layout.subsystems[x].items()
-            handles += [item for item in items if item.allocated_at >= stages[x]]
-            layout.subsystems[x].forget_from(stages[x])
-        handles.sort(key=_serial, reverse=True)
-        for handle in handles:
-            self.store.remove(handle._node)
-            layout.functions[handle._node] = no_function
-            layout.equals.pop(handle._node, None)
-        layout.changed()
+        try:
+            layout = self._own_layout()
+            handles: list[AbstractHandle] = []
+            for x in going:
+                items = layout.subsystems[x].items()
+                handles += [item for item in items if item.allocated_at >= stages[x]]
+                layout.subsystems[x].forget_from(stages[x])
+            handles.sort(key=_serial, reverse=True)
+            for handle in handles:
+                self._remove(handle._node)
+            layout.changed()
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
 
-    def abandon(self, subsystem: int) -> None:
-        """Forget what a subsystem allocated at its present stage: realizing the next one failed."""
-        stages: list[int] = [INFINITY] * len(self.stages)
-        stages[subsystem] = self.stages[subsystem]
-        self._forget(stages)
+    def _remove(self, node: int) -> None:
+        function = replace(self.layout.functions, node, no_function)
+        self.layout.equals.pop(node, None)
+        self.store.remove(node)
+        let_go(function)
 
     # ------------------------------------------------------------------ stages
 
     def advance_subsystem(self, subsystem: int, stage: int) -> None:
         """Let a subsystem reach the stage after its present one."""
-        node = self.layout.stage_nodes[stage].get(subsystem, NO_NODE)
-        if node != NO_NODE:
-            if node in self.store.closed:
+        try:
+            node = self.layout.stage_nodes[stage].get(subsystem, NO_NODE)
+            if node != NO_NODE:
                 self.store.admit(node)
-            self.store.presume(node)
-        self.versions.reach_alone(subsystem, stage, self.highest)
-        self.is_even = False
-        self.stages[subsystem] = stage
-        self.highest = max(self.highest, stage)
+                self.store.presume(node)
+            self.versions.reach_alone(subsystem, stage, self.highest)
+            self.is_even = False
+            self.highest = max(self.highest, stage)
+            self.stages[subsystem] = stage
+        except BaseException:
+            self.is_torn = True
+            raise
 
     def advance_system(self, stage: int) -> None:
         """Let the system reach the stage after its present one."""
         self.versions.reach_system(stage)
-        self.stage = stage
         self.highest = max(self.highest, stage)
+        self.stage = stage
         self.is_even = self.highest == stage
 
     def touch(self, stage: int, cause: object, nodes: Sequence[int]) -> None:
@@ -359,34 +398,102 @@ class Realization:
 
     def back_up(self, stage: int) -> None:
         """Let the system and all subsystems that are beyond a stage go back to it."""
-        store = self.store
-        versions = self.versions
-        if versions.peaks is not None:
-            versions.leave(stage, self.stage, self.highest)
-        left = versions.system
-        together = versions.together
-        stage_nodes = self.layout.stage_nodes
-        if not self.is_even:
-            self._back_up_alone(stage)
-        for g in range(stage + 1, self.highest + 1):
-            if self.is_even:
-                together[g] += 1
-            if g <= self.stage:
-                left[g] += 1
-            if stage_nodes[g]:
-                for node in stage_nodes[g].values():
-                    store.close(node)
-        self.stages = [stage] * len(self.stages) if self.is_even else self.stages
-        self.stage = min(self.stage, stage)
-        self.highest = stage
-        if stage < INSTANCE:
-            self._forget([stage] * len(self.stages))
+        try:
+            self.backing_up = stage
+            store = self.store
+            versions = self.versions
+            if versions.peaks is not None:
+                versions.leave(stage, self.stage, self.highest)
+            left = versions.system
+            together = versions.together
+            stage_nodes = self.layout.stage_nodes
+            if not self.is_even:
+                self._back_up_alone(stage)
+            for g in range(stage + 1, self.highest + 1):
+                if self.is_even:
+                    together[g] += 1
+                if g <= self.stage:
+                    left[g] += 1
+                if stage_nodes[g]:
+                    for node in stage_nodes[g].values():
+                        store.close(node)
+            self.stages = [stage] * len(self.stages) if self.is_even else self.stages
+            self.stage = min(self.stage, stage)
+            self.highest = stage
+            if stage < INSTANCE:
+                self._forget([stage] * len(self.stages))
+            self.backing_up = NOBODY
+        except BaseException:
+            self.is_torn = True
+            raise
 
     def _back_up_alone(self, stage: int) -> None:
         for x, at in enumerate(self.stages):
             if at > stage:
                 self.versions.leave_alone(x, stage, at)
                 self.stages[x] = stage
+
+    # ------------------------------------------------------------------ mending
+
+    def mend(self) -> None:
+        """Make good what an operation that was cut short has left: finish it, or undo it.
+
+        Cost O(nodes + edges). If this is cut short itself, the next one begins anew.
+        """
+        if self.store.is_torn:
+            self.store.mend()
+        if self._is_layout_torn:
+            self._drop_unlisted()
+        self.is_even = False
+        if self.backing_up != NOBODY:
+            self.back_up(self.backing_up)
+        if self.abandoned != NOBODY:
+            stages: list[int] = [INFINITY] * len(self.stages)
+            stages[self.abandoned] = self.stages[self.abandoned]
+            self._forget(stages)
+            self.abandoned = NOBODY
+        self.highest = max([self.stage, *self.stages])
+        self.is_even = self.highest == min([self.stage, *self.stages])
+        for stage, nodes in enumerate(self.layout.stage_nodes):
+            for x, node in nodes.items():
+                if self.stages[x] < stage:
+                    self.store.close(node)
+        self.is_torn = False
+
+    def _drop_unlisted(self) -> None:
+        """Drop what has a node, or rows, and is not listed: it was being allocated, or forgotten."""
+        layout = self._own_layout()
+        self._extend()
+        del layout.subsystems[len(self.stages) :]
+        del self.versions.alone[len(self.stages) :]
+        for x, subsystem in enumerate(layout.subsystems):
+            if self.backing_up != NOBODY:
+                subsystem.forget_from(self.backing_up)
+            if self.abandoned == x:
+                subsystem.forget_from(self.stages[x])
+        listed = {
+            *layout.stages,
+            *layout.weights.values(),
+            *[handle._node for handle in layout.variables.values()],
+        }
+        for subsystem in layout.subsystems:
+            subsystem.drop_unlisted()
+            listed.update(subsystem.stages)
+            listed.update([handle._node for handle in subsystem.whole.values()])
+            listed.update([handle._node for handle in subsystem.items()])
+        for nodes in layout.stage_nodes:
+            for x in [x for x, node in nodes.items() if node not in listed]:
+                del nodes[x]
+        store = self.store
+        unlisted = [node for node in store.structure if node not in listed]
+        while unlisted:
+            free = [node for node in unlisted if not store.structure.dependents[node]]
+            assert free, "what is listed depends on what is not"
+            for node in free:
+                self._remove(node)
+            unlisted = [node for node in unlisted if node not in free]
+        layout.changed()
+        self._is_layout_torn = False
 
 
 def new_variables() -> dict[str, AbstractHandle]:

@@ -80,9 +80,9 @@ class StageVersions:
 
     def exceed(self, other: "StageVersions") -> None:
         """Let every number exceed those of both; but that of Topology, which is the System's."""
-        topology = self.system[TOPOLOGY]
-        self.system = [count + 2 for count in _highest(self._highest()[0], other._highest()[0])]
-        self.system[TOPOLOGY] = topology
+        system = [count + 2 for count in _highest(self._highest()[0], other._highest()[0])]
+        system[TOPOLOGY] = self.system[TOPOLOGY]
+        self.system = system
         self.floor = max(self._most(), other._most()) + 2
         self.together = [self.floor] * len(STAGES)
         self.alone = [[0] * len(STAGES) for _ in self.alone]

@@ -1,11 +1,13 @@
 """How a State moves from stage to stage: forwards by realizing, backwards by writing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import Any, Final
 
 import attrs
 
 from stagecache.errors import ForeignNodeError, NodeInUseError, ReadOnlyError, StageOrderError
+from stagecache.graph.releasing import let_go
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.pools import Pools
 from stagecache.state.realization import Realization
@@ -73,6 +75,8 @@ class AbstractStaged:
         What watches its reads, in strict mode.
     tracer : Tracer or None
         What notes all that is done with it, while it is traced.
+    unfinished : callable or None
+        What was begun and must be done to its end: a rollback, or an assignment.
     """
 
     __slots__ = (
@@ -85,6 +89,7 @@ class AbstractStaged:
         "system",
         "time",
         "tracer",
+        "unfinished",
         "update_times",
         "watch",
     )
@@ -101,10 +106,38 @@ class AbstractStaged:
         self.watch: Any = None
         self.tracer: Any = None
         self.checkpoints: list[tuple[Any, Any]] = []
+        self.unfinished: Callable[[], object] | None = None
+
+    # ------------------------------------------------------------------ errors in the middle
+
+    def finish(self, what: Callable[[], object]) -> None:
+        """Do what, once begun, must be done to its end, and can be done again from its beginning.
+
+        If an error cuts it short, the next operation does it. It returns what it has replaced: that
+        is let go of at last, since finalizers may look at the State.
+        """
+        try:
+            self.unfinished = what
+            before = what()
+            self.unfinished = None
+        except BaseException:
+            self.realization.is_torn = True
+            raise
+        let_go(before)
+
+    def mend(self) -> None:
+        """Make good what an operation that was cut short by an error has left. Cost O(items)."""
+        if self.unfinished is not None:
+            self.finish(self.unfinished)
+        self.realization.mend()
+        self._drop_unreached()
 
     def stage_of(self, subsystem: int | None) -> int:
         """The stage of a subsystem, or of the system."""
         realization = self.realization
+        if realization.is_torn:
+            self.mend()
+            realization = self.realization
         return realization.stage if subsystem is None else realization.stages[subsystem]
 
     def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
@@ -164,6 +197,9 @@ class AbstractStaged:
     def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and of variables; back up before the stage.
 
+        To be called before a value changes: if an error cuts this short, what is valid is right, and
+        the next operation backs up.
+
         Parameters
         ----------
         cause : object
@@ -172,16 +208,43 @@ class AbstractStaged:
             Those of the stage and of the variables that were written; each has a new version.
         """
         realization = self.realization
+        if realization.is_torn:
+            self.mend()
         if self.guard is not None or realization.evaluator.running:
             cause = realization.layout.path(cause) if isinstance(cause, AbstractHandle) else cause
             self.require_unguarded(f"a write of {cause}")
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
-        realization.touch(stage, cause, nodes)
-        if realization.highest >= stage:
-            if stage <= INSTANCE:
-                self._drop(stage)
+        if realization.highest < stage:
+            realization.touch(stage, cause, nodes)
+            return
+        try:
+            realization.backing_up = stage - 1  # if an error strikes, this is finished later
+            realization.touch(stage, cause, nodes)
+            layout = realization.layout
+            if stage <= MODEL <= realization.stage:
+                realization.store.write_all(layout.variable_nodes("y", None))
+            if stage <= TOPOLOGY <= realization.stage:
+                realization.store.write(layout.variables["time"]._node)
             realization.back_up(stage - 1)
+            if stage <= INSTANCE:
+                self._drop_unreached()
+        except BaseException:
+            realization.is_torn = True
+            raise
+
+    def _drop_unreached(self) -> None:
+        """Drop the values that are there only once Topology, Model or Instance is realized."""
+        reached = self.realization.stage
+        if reached < INSTANCE:
+            self.pools.drop(MODEL if reached < MODEL else INSTANCE)
+        if reached < TOPOLOGY:
+            self.time = NAN
+
+    def is_computing_here(self) -> bool:
+        """Whether this thread computes an entry of the State now."""
+        running = self.realization.evaluator.running
+        return bool(running) and get_ident() in list(running.values())
 
     def require_unguarded(self, what: str) -> None:
         """Raise `ReadOnlyError` if the State must not be changed now."""
@@ -205,6 +268,8 @@ class AbstractStaged:
 
     def invalidate_explicitly(self, stage: Stage) -> None:
         """The same without a write; does nothing if nobody is at that stage."""
+        if self.realization.is_torn:
+            self.mend()
         if self.realization.highest >= stage:
             nodes = (self.realization.layout.stages[stage],)
             self.invalidate(stage, f"invalidate_all({stage})", nodes)
@@ -223,20 +288,10 @@ class AbstractStaged:
                     "do this outside of compute functions, and while no other thread reads",
                 )
 
-    def _drop(self, stage: Stage) -> None:
-        """Drop the values that are there only once `stage`, Instance or before, is realized."""
-        realization = self.realization
-        if realization.stage < stage:
-            return
-        if stage <= MODEL <= realization.stage:
-            realization.store.write_all(realization.layout.variable_nodes("y", None))
-        self.pools.drop(stage)
-        if stage <= TOPOLOGY:
-            realization.store.write(realization.layout.variables["time"]._node)
-            self.time = NAN
-
     def require(self, handle: AbstractHandle) -> None:
         """Raise `ForeignNodeError` unless it is a handle of this State."""
+        if self.realization.is_torn:
+            self.mend()
         keys = self.realization.store.keys
         if handle._node < len(keys) and keys[handle._node] is handle:
             return

@@ -1,6 +1,7 @@
 """The State of a system: its variables, and what was computed from them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from threading import RLock
 from typing import Any, Literal, final, overload
 from weakref import ref
@@ -18,7 +19,7 @@ from stagecache.errors import (
 )
 from stagecache.graph.evaluation import Arguments
 from stagecache.graph.store import Store
-from stagecache.state.checkpoint import Checkpoint, go_back
+from stagecache.state.checkpoint import Checkpoint, going_back
 from stagecache.state.contents import Contents
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.explain import explain
@@ -106,6 +107,23 @@ class State(AbstractPartition):
         watch_new(self)
         self._link()
         self._register()
+
+    def _finish(self, what: Callable[[], object]) -> None:
+        """Do what, once begun, is done to its end, be it by the next operation; see `Contents`."""
+
+        def do() -> object:
+            self._store = Store()  # in which no handle finds anything until it is done
+            before = what()
+            self._link()
+            return before
+
+        self._contents.finish(do)
+
+    def _mended(self) -> Contents:
+        """The contents, once an operation that was cut short by an error is finished or undone."""
+        if self._contents.realization.is_torn:
+            self._contents.mend()
+        return self._contents
 
     def _link(self) -> None:
         """Let handles look into the store; if reads are noted, into an empty one, so they ask."""
@@ -204,8 +222,7 @@ class State(AbstractPartition):
             And nothing has changed.
         """
         before = self._contents.realization.stage
-        go_back(self._contents, mark)
-        self._link()
+        self._finish(going_back(self._contents, mark))
         if self._contents.tracer is not None:
             self._contents.tracer.replaced("rollback()", before)
 
@@ -231,13 +248,24 @@ class State(AbstractPartition):
         Raises
         ------
         NotAStateError
+        ForeignStateError
+            Both are States of Systems, and these are not the same one.
         """
         _check_state(other)
-        self._contents.require_unguarded("assign()")
+        self._mended().require_unguarded("assign()")
+        mine, theirs = self.system, other.system
+        if mine is not None and theirs is not None and theirs is not mine:
+            raise ForeignStateError(
+                f"assign(): {other!r} is not a State of {mine!r}",
+                "a State of the same System",
+                "one of another System, which has the same name and subsystems"
+                if repr(mine) == repr(theirs)
+                else f"one of {theirs!r}",
+                "use other.copy(); or clear() this State first, which is of no System then",
+            )
         if other is not self:
             self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
-            self._contents.assign(other._contents.copy(_binder(self)))
-            self._link()
+            self._finish(partial(self._contents.assign, other._contents.copy(_binder(self))))
             self._register()
 
     def clear(self) -> None:
@@ -294,7 +322,7 @@ class State(AbstractPartition):
         StageTooHighError, InvalidNameError
         """
         self._contents.require_unguarded("add_subsystem()")
-        realization = self._contents.realization
+        realization = self._mended().realization
         if realization.stage > Stage.EMPTY:
             raise too_high("adding a subsystem", Stage.EMPTY, "the system", realization.stage)
         _check_text(name, "the name of a subsystem")
@@ -367,7 +395,7 @@ class State(AbstractPartition):
     @property
     def stage(self) -> Stage:
         """The stage that the system has reached."""
-        return Stage(self._contents.realization.stage)
+        return Stage(self._contents.stage_of(None))
 
     def advance_to_stage(self, stage: Stage) -> None:
         """Let the system reach the next stage, at which all subsystems are.
@@ -416,7 +444,7 @@ class State(AbstractPartition):
     @property
     def stage_versions(self) -> tuple[int, ...]:
         """For each stage from Empty to the present one, one more than the times it was left."""
-        realization = self._contents.realization
+        realization = self._mended().realization
         return tuple(
             [realization.versions.in_system(stage) for stage in range(realization.stage + 1)]
         )
@@ -592,7 +620,7 @@ class State(AbstractPartition):
     @property
     def graph(self) -> GraphView:
         """A view of all variables, entries and stages, as they are now. Cost O(nodes + edges)."""
-        return graph_view(self._contents, "State" if self.system is None else self.system.name)
+        return graph_view(self._mended(), "State" if self.system is None else self.system.name)
 
     def explain(self, entry: CacheEntry[Any] | str) -> Explanation:
         """Whether an entry is realized; if not, what has changed, and what a call would compute.
@@ -608,7 +636,7 @@ class State(AbstractPartition):
         ------
         UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
         """
-        return explain(self._contents, entry)
+        return explain(self._mended(), entry)
 
     def impact(self, variable: AbstractHandle | str) -> Impact:
         """What a write of a variable would make unrealized. Nothing is written. Cost O(nodes).
@@ -622,7 +650,7 @@ class State(AbstractPartition):
         ------
         UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
         """
-        return impact(self._contents, variable)
+        return impact(self._mended(), variable)
 
     def trace(self, *others: "State", most: int = MOST) -> Trace:
         """Note what is done with this State, and with others, in a ``with`` block.
@@ -668,20 +696,20 @@ class State(AbstractPartition):
 
     def to_string(self) -> str:
         """The variables, subsystem by subsystem, in lines of text."""
-        return text(self._contents)
+        return text(self._mended())
 
     def cache_to_string(self) -> str:
         """What is computed from them, and which of it is realized, in lines of text."""
-        return cache_text(self._contents)
+        return cache_text(self._mended())
 
     def __str__(self) -> str:
         return self.to_string()
 
     def __repr__(self) -> str:
-        return summary(self._contents)
+        return summary(self._mended())
 
     def _repr_html_(self) -> str:
-        return html(self._contents)
+        return html(self._mended())
 
 
 def _binder(state: State) -> Callable[[int], Arguments]:

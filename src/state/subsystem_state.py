@@ -108,7 +108,7 @@ class SubsystemState(AbstractPartition):
     @property
     def stage(self) -> Stage:
         """The stage that the subsystem has reached."""
-        return Stage(self._contents.realization.stages[self._index])
+        return Stage(self._contents.stage_of(self._index))
 
     @property
     def stage_versions(self) -> tuple[int, ...]:
@@ -398,8 +398,8 @@ class SubsystemState(AbstractPartition):
         ----------
         compute : callable
             Called with a State, it returns the value; the handle calls it when it is read and not
-            realized. It must read nothing but what `earliest` stands for. An array that it
-            returns is read-only from then on.
+            realized. It must read nothing but what `earliest` stands for. Of an array that
+            it returns a private read-only copy is kept.
         equal : bool or callable
             What compares a new value with the one before; True stands for ``==``. If it is equal,
             the old one stays, and what depends on nothing else that has changed stays realized

@@ -34,7 +34,8 @@ GUARD: Any = vars(AbstractStaged)["guard"]
 class TracedContents(Contents):
     """The same contents, of which all is noted that is done with them.
 
-    As `WatchedContents`, it says no super(): another thread may have put the class back meanwhile.
+    As `WatchedContents`, it says neither super() nor the name of a method of its own: another thread
+    may put the class back while this one is in a method of it.
     """
 
     __slots__ = ()
@@ -105,14 +106,15 @@ class TracedContents(Contents):
         if self.tracer is not None:
             self.tracer.invalidated(entry, (entry._node,))
 
-    def assign(self, other: Contents) -> None:
+    def assign(self, other: Contents) -> object:
         """Become `other`, which nobody else has."""
-        before = self.realization.stage
+        at = self.realization.stage
         if self.tracer is not None:
             self.tracer.unwrap()  # checkpoints may keep what was there until now
-        Contents.assign(self, other)
+        before = Contents.assign(self, other)
         if self.tracer is not None:
-            self.tracer.replaced("assign()", before)
+            self.tracer.replaced("assign()", at)
+        return before
 
     def outdate(self, change: str) -> None:
         """Let nothing be written or computed any more: the System has changed."""
@@ -147,54 +149,55 @@ class TracedContents(Contents):
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""
         value = _under(self).get_entry(self, entry)
-        if self.tracer is not None:
-            self.tracer.hit(entry)
+        tracer: Tracer | None = self.tracer
+        if tracer is not None:
+            tracer.hit(entry)
         return value
 
     # ------------------------------------------------------------------ reads of all else
 
     def copy(self, bind: Callable[[int], Arguments]) -> Contents:
         """Return those of a copy of the State, in which nothing is noted."""
-        self._note_read("a copy of the State")
+        _note_read(self, "a copy of the State")
         return _under(self).copy(self, bind)
 
     def clone(self, bind: Callable[[int], Arguments]) -> Contents:
         """Return those of a State in the same state, in which nothing is noted."""
-        self._note_read("a copy of the State")
+        _note_read(self, "a copy of the State")
         return _under(self).clone(self, bind)
 
     def version(self, handle: AbstractHandle) -> int:
         """The number of the present value."""
-        self._note_read(handle)
+        _note_read(self, handle)
         return _under(self).version(self, handle)
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
         """When it was last written; NaN if it never was."""
-        self._note_read(variable)
+        _note_read(self, variable)
         return _under(self).update_time(self, variable)
 
     def get_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value."""
         value = _under(self).get_discrete(self, variable)
-        self._note_read(variable)
+        _note_read(self, variable)
         return value
 
     def get_block(self, variable: AbstractContinuousVariable) -> Vector:
         """A read-only view of a block, or of a whole q, u or z."""
         values = _under(self).get_block(self, variable)
-        self._note_read(variable)
+        _note_read(self, variable)
         return values
 
     def get_time(self, variable: AbstractHandle) -> float:
         """The time, at any stage."""
         time = _under(self).get_time(self, variable)
-        self._note_read(variable)
+        _note_read(self, variable)
         return time
 
     def read_time(self) -> float:
         """The time, from Topology on."""
         time = _under(self).read_time(self)
-        self._note_read(self.realization.layout.variables["time"])
+        _note_read(self, self.realization.layout.variables["time"])
         return time
 
     def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
@@ -202,48 +205,43 @@ class TracedContents(Contents):
         values = _under(self).view(self, kind, subsystem)
         layout = self.realization.layout
         if kind.name == "y":
-            self._note_read(*[layout.variables[part] for part in CONTINUOUS])
+            _note_read(self, *[layout.variables[part] for part in CONTINUOUS])
         elif kind.name in CONTINUOUS:
             whose = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
-            self._note_read(whose[kind.name])
+            _note_read(self, whose[kind.name])
         else:
-            self._note_read(self._title(kind, subsystem))
+            _note_read(self, self._title(kind, subsystem))
         return values
 
     def size(self, part: str, subsystem: int | None) -> int:
         """The number of items of a part of the vectors: "q", "qerr", ..."""
-        self._note_read(f"the number of {part}")
+        _note_read(self, f"the number of {part}")
         return _under(self).size(self, part, subsystem)
 
     def start(self, part: str, subsystem: int | None) -> int:
         """Where it starts."""
-        self._note_read(f"the start of {part}")
+        _note_read(self, f"the start of {part}")
         return _under(self).start(self, part, subsystem)
 
     def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
         """A read-only view of the event triggers of a stage."""
-        self._note_read("event triggers")
+        _note_read(self, "event triggers")
         return _under(self).triggers(self, stage, subsystem)
 
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
         """How many there are."""
-        self._note_read("the number of event triggers")
+        _note_read(self, "the number of event triggers")
         return _under(self).num_triggers(self, stage, subsystem)
 
     def num_all_triggers(self) -> int:
         """How many there are of all stages."""
-        self._note_read("the number of event triggers")
+        _note_read(self, "the number of event triggers")
         return _under(self).num_all_triggers(self)
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
         """Where they start: the system's among all, a subsystem's among those of that stage."""
-        self._note_read("the start of event triggers")
+        _note_read(self, "the start of event triggers")
         return _under(self).trigger_start(self, stage, subsystem)
-
-    def _note_read(self, *items: AbstractHandle | str) -> None:
-        tracer: Tracer | None = self.tracer
-        if tracer is not None:
-            tracer.read(items)
 
 
 @final
@@ -251,6 +249,12 @@ class TracedWatchedContents(TracedContents, WatchedContents):  # type: ignore[mi
     """The same for a State that is strict."""
 
     __slots__ = ()
+
+
+def _note_read(contents: Contents, *items: AbstractHandle | str) -> None:
+    tracer: Tracer | None = contents.tracer
+    if tracer is not None:
+        tracer.read(items)
 
 
 def _under(contents: Contents) -> type[Contents]:

@@ -41,6 +41,8 @@ class AbstractVectorAccess(AbstractStaged):
 
     def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Write access to a vector."""
+        if self.realization.is_torn:
+            self.mend()
         realization = self.realization
         if realization.stage < kind.exists:
             raise self._not_there(kind, subsystem)
@@ -53,6 +55,8 @@ class AbstractVectorAccess(AbstractStaged):
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
         """Write all values of a variable."""
+        if self.realization.is_torn:
+            self.mend()
         if self.realization.stage < kind.exists:
             raise self._not_there(kind, subsystem)
         shape = self.pools.view(kind, subsystem).shape
@@ -87,6 +91,8 @@ class AbstractVectorAccess(AbstractStaged):
 
     def _require_part(self, part: str, what: str, subsystem: int | None) -> None:
         exists = MODEL if part in CONTINUOUS else INSTANCE
+        if self.realization.is_torn:
+            self.mend()
         if self.realization.stage < exists:
             if subsystem is not None:
                 what = f"{what} of {self.who(subsystem)}"

@@ -84,12 +84,14 @@ def _verify(
     evaluator = contents.realization.evaluator
     store = contents.realization.store
     me = get_ident()
-    if node in evaluator.running or evaluator.running.setdefault(node, me) != me:
-        return  # another thread does
     undeclared: list[UndeclaredRead] = []
-    verification.stack.append((node, undeclared))
     kept = store.values[node]
+    if node in evaluator.running:
+        return  # another thread computes it, or this one
     try:
+        if evaluator.running.setdefault(node, me) != me:
+            return
+        verification.stack.append((node, undeclared))
         arguments = evaluator.arguments[node] or evaluator._bind(node)
         value = evaluator.functions[node](*arguments)
     except StagecacheError:
@@ -98,10 +100,10 @@ def _verify(
         raised = f"{type(error).__name__}: {error}"
         raise _stale(contents, node, brief(kept), raised, undeclared, logs) from error
     finally:
-        verification.stack.pop()
-        del evaluator.running[node]
-        if evaluator._waiting:
-            evaluator._wake_others()
+        if evaluator.running.get(node) == me:
+            verification.stack[:] = [(n, u) for n, u in verification.stack if u is not undeclared]
+            del evaluator.running[node]
+        evaluator._wake_others()
     equal = evaluator.equals.get(node)
     if not (same(kept, value) or (equal is not None and equal(kept, value))):
         raise _stale(contents, node, *shown(kept, value), undeclared, logs)

@@ -21,7 +21,8 @@ from stagecache.state.watch import Watch
 class WatchedContents(Contents):
     """The same contents, all reads of which are watched.
 
-    It does not say super(), for another thread may have put the class back meanwhile.
+    It says neither super() nor the name of a method of its own: another thread may put the class
+    back while this one is in a method of it.
     """
 
     __slots__ = ()
@@ -31,12 +32,12 @@ class WatchedContents(Contents):
     def get_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value."""
         value = Contents.get_discrete(self, variable)
-        self._read(variable)
+        _read(self, variable)
         return value
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
         """When it was last written; NaN if it never was."""
-        self._read(variable)
+        _read(self, variable)
         return Contents.update_time(self, variable)
 
     def auto_update(self) -> None:
@@ -50,37 +51,37 @@ class WatchedContents(Contents):
     def upd_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value to be changed in place."""
         value = Contents.upd_discrete(self, variable)
-        self._handed_out(variable)
+        _handed_out(self, variable)
         return value
 
     def get_block(self, variable: AbstractContinuousVariable) -> Vector:
         """A read-only view of a block, or of a whole q, u or z."""
         place = Contents.place(self, variable)
-        self._read(variable)
+        _read(self, variable)
         return self.pools.y[place]
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Where it lies in y."""
         place = Contents.place(self, variable)
-        self._read(MODEL, title=f"the place of {variable}")
+        _read(self, MODEL, title=f"the place of {variable}")
         return place
 
     def get_time(self, variable: AbstractHandle) -> float:
         """The time, at any stage."""
         time = Contents.get_time(self, variable)
-        self._read(variable)
+        _read(self, variable)
         return time
 
     def read_time(self) -> float:
         """The time, from Topology on."""
         time = Contents.read_time(self)
-        self._read(self.realization.layout.variables["time"])
+        _read(self, self.realization.layout.variables["time"])
         return time
 
     def version(self, handle: AbstractHandle) -> int:
         """The number of the present value."""
         version = Contents.version(self, handle)
-        self._read(handle)
+        _read(self, handle)
         return version
 
     # ------------------------------------------------------------------ vectors
@@ -91,48 +92,48 @@ class WatchedContents(Contents):
         layout = self.realization.layout
         if kind.name in CONTINUOUS:
             whose = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
-            self._read(whose[kind.name])
+            _read(self, whose[kind.name])
         elif kind.name == "y":
-            self._read(*[layout.variables[part] for part in CONTINUOUS])
+            _read(self, *[layout.variables[part] for part in CONTINUOUS])
         else:
             stage = kind.read if kind.invalidates is None else kind.invalidates
-            self._read(stage, title=self._title(kind, subsystem))
+            _read(self, stage, title=self._title(kind, subsystem))
         return values
 
     def size(self, part: str, subsystem: int | None) -> int:
         """The number of items of a part of the vectors: "q", "qerr", ..."""
         size = Contents.size(self, part, subsystem)
-        self._read(MODEL if part in CONTINUOUS else INSTANCE, title=f"the number of {part}")
+        _read(self, MODEL if part in CONTINUOUS else INSTANCE, title=f"the number of {part}")
         return size
 
     def start(self, part: str, subsystem: int | None) -> int:
         """Where it starts."""
         start = Contents.start(self, part, subsystem)
-        self._read(MODEL if part in CONTINUOUS else INSTANCE, title=f"the start of {part}")
+        _read(self, MODEL if part in CONTINUOUS else INSTANCE, title=f"the start of {part}")
         return start
 
     def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
         """A read-only view of the event triggers of a stage."""
         values = Contents.triggers(self, stage, subsystem)
-        self._read(max(Stage(stage), INSTANCE), title=f"event triggers of stage {stage}")
+        _read(self, max(Stage(stage), INSTANCE), title=f"event triggers of stage {stage}")
         return values
 
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
         """How many there are."""
         number = Contents.num_triggers(self, stage, subsystem)
-        self._read(INSTANCE, title="the number of event triggers")
+        _read(self, INSTANCE, title="the number of event triggers")
         return number
 
     def num_all_triggers(self) -> int:
         """How many there are of all stages."""
         number = Contents.num_all_triggers(self)
-        self._read(INSTANCE, title="the number of event triggers")
+        _read(self, INSTANCE, title="the number of event triggers")
         return number
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
         """Where they start: the system's among all, a subsystem's among those of that stage."""
         start = Contents.trigger_start(self, stage, subsystem)
-        self._read(INSTANCE, title="the start of event triggers")
+        _read(self, INSTANCE, title="the start of event triggers")
         return start
 
     # ------------------------------------------------------------------ cache entries
@@ -154,7 +155,7 @@ class WatchedContents(Contents):
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""
         value = Contents.get_entry(self, entry)
-        self._read(entry)
+        _read(self, entry)
         watch: Watch | None = self.watch
         if watch is not None:
             watch.verify(self, entry)
@@ -163,22 +164,25 @@ class WatchedContents(Contents):
     def set_entry(self, entry: CacheEntry[Any], value: object) -> None:
         """Store a value, without saying that it is realized."""
         Contents.set_entry(self, entry, value)
-        self._handed_out(entry)
+        _handed_out(self, entry)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value to be changed in place, realized or not."""
         value = Contents.upd_entry(self, entry)
-        self._handed_out(entry)
+        _handed_out(self, entry)
         return value
 
-    # ------------------------------------------------------------------ noting
 
-    def _read(self, *items: Item, title: str = "") -> None:
-        watch: Watch | None = self.watch
-        if watch is not None:
-            watch.read(self, items, title)
+# ---------------------------------------------------------------------- noting
 
-    def _handed_out(self, handle: AbstractHandle) -> None:
-        watch: Watch | None = self.watch
-        if watch is not None:
-            watch.handed_out(handle)
+
+def _read(contents: Contents, *items: Item, title: str = "") -> None:
+    watch: Watch | None = contents.watch
+    if watch is not None:
+        watch.read(contents, items, title)
+
+
+def _handed_out(contents: Contents, handle: AbstractHandle) -> None:
+    watch: Watch | None = contents.watch
+    if watch is not None:
+        watch.handed_out(handle)

@@ -4,15 +4,15 @@
 
     begin    derivatives at the start of the step      once for all steps that follow each other
     update   auto-update variables                     the step keeps these derivatives
-    step     the method, with attempts of its own
-    keep     constraints, by projection                a shorter step if that fails
+    step     the method, with attempts of its own, whose ends are projected onto constraints
+                                                       a shorter step if that fails
     look     event triggers, at the end and where they turn; the step is cut at the first event
 
 If anything of it raises, the State is what it was before the step.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import ceil, inf
 from typing import Final, final
 
@@ -28,11 +28,12 @@ from stagecache.study.derivatives import Derivatives
 from stagecache.study.integrator_options import IntegratorOptions
 from stagecache.study.integrator_statistics import IntegratorStatistics
 from stagecache.study.localization import MOST_TURNS, Look, TriggerWatch, Window, rates
-from stagecache.study.method import AbstractMethod, Interpolant, StepFailed, StepSizes
+from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
 from stagecache.study.resting import Resting
 from stagecache.study.signs import Signs
-from stagecache.study.step_refusals import not_finite, too_fast
-from stagecache.study.tolerances import Tolerances, tolerances_of
+from stagecache.study.step_polynomial import StepPolynomial
+from stagecache.study.step_refusals import not_finite, too_fast, without_constraints
+from stagecache.study.tolerances import tolerances_of
 from stagecache.system.system import System
 
 INSTANCE, VELOCITY, ACCELERATION = Stage.INSTANCE, Stage.VELOCITY, Stage.ACCELERATION
@@ -45,7 +46,8 @@ MOST_LOOKS: Final = 50
 SHORT: Final = 1e-6
 """In units of a step: over which slopes of triggers are differences."""
 
-NewMethod = Callable[[Derivatives, Tolerances, StepSizes], AbstractMethod]
+NEARLY: Final = 0.01
+"""A step that begins later by so little of it, the window of an event, begins then."""
 
 
 @final
@@ -57,7 +59,8 @@ class Advancer:
     system : System
     state : State
         Which it may change.
-    new_method : callable
+    method_class : type
+        Of AbstractMethod.
     options : IntegratorOptions
     statistics : IntegratorStatistics
 
@@ -79,7 +82,7 @@ class Advancer:
         self,
         system: System,
         state: State,
-        new_method: NewMethod,
+        method_class: type[AbstractMethod],
         options: IntegratorOptions,
         statistics: IntegratorStatistics,
     ) -> None:
@@ -92,8 +95,8 @@ class Advancer:
         self._keeper = ConstraintKeeper(system, options, statistics)
         self.signs = Signs.of_nothing()
         self._is_updated = False  # at this time
-        self._interpolant: Interpolant | None = None
-        self._new_method = new_method
+        self._interpolant: StepPolynomial | None = None
+        self._method_class = method_class
         self._method: AbstractMethod | None = None
         self.restart()
 
@@ -106,6 +109,8 @@ class Advancer:
         ------
         ProjectionError
             Constraints are not met, and cannot be.
+        MethodError
+            There are constraints, and the method cannot go on from a projected State.
         OutOfRangeError
             A weight is not positive, or a variable not finite.
         TriggerError
@@ -119,6 +124,8 @@ class Advancer:
             derivatives.drive()
         self._has_constraints = self._keeper.look(state)
         if self._has_constraints:
+            if not self._method_class.takes_constraints:
+                raise without_constraints(self._method_class, system)
             system.realize(state, VELOCITY)
             self._keeper.keep(state, is_start=True)
         options = self._options
@@ -130,9 +137,10 @@ class Advancer:
         watch = TriggerWatch(infos, unit)
         sizes = self._step_sizes()
         if self._method is None or isinstance(self._method, Resting) is bool(state.ny):
-            new_method = self._new_method if state.ny else Resting
-            self._method = new_method(derivatives, tolerances, sizes)
+            method_class = self._method_class if state.ny else Resting
+            self._method = method_class(derivatives, tolerances, sizes)
         self._method.tolerances, self._method.sizes = tolerances, sizes
+        self._method.project = self._project if self._has_constraints else None
         layout = state._contents.realization.layout
         self.has_updates = any(s.auto_update for s in layout.subsystems)
         self.t_old = self.t = state.time
@@ -231,8 +239,20 @@ class Advancer:
 
     def _step(self, bound: float) -> None:
         """Let the method take a step, and count its attempts."""
+        method = self.method
+        try:
+            method.step(bound)
+        except ProjectionError:
+            self._count_attempts()
+            raise
+        self._count_attempts()
+        least = method.sizes.least
+        if least and method.t < bound and method.t - method.t_old < least * (1 - 1e-9):
+            raise StepFailed(f"min_step is {least:g}")
+
+    def _count_attempts(self) -> None:
+        """Count the attempts of a step, with the one that was taken, or could not be projected."""
         method, counts = self.method, self._statistics
-        method.step(bound)
         rejected, diverged = method.num_rejected, method.num_diverged
         counts.num_steps_attempted += 1
         if rejected or diverged:
@@ -240,9 +260,6 @@ class Advancer:
             counts.num_error_test_failures += rejected
             counts.num_convergence_test_failures += diverged
         counts.num_iterations += method.num_iterations
-        least = method.sizes.least
-        if least and method.t < bound and method.t - method.t_old < least * (1 - 1e-9):
-            raise StepFailed(f"min_step is {least:g}")
 
     def _step_on_constraints(self, bound: float) -> None:
         """Take a step from whose end the State can be projected onto the constraints."""
@@ -251,29 +268,30 @@ class Advancer:
         for retries in range(MOST_RETRIES + 1):
             try:
                 self._step(bound)
-                self._keep(method.t, method.y)
             except ProjectionError as error:
                 failure = error
             except StepFailed as error:
                 raise failure or error from None
             else:
                 return
-            size = (method.t - t) / 4
+            size = (self._projected_to - t) / 4
             is_last = retries == MOST_RETRIES or size < method.sizes.least
             if is_last or method.sizes.fixed is not None:
                 raise failure
             method.step_size = size
             method.begin(t, y, bound)
 
-    def _keep(self, t: float, y: Vector) -> None:
-        derivatives, method = self.derivatives, self.method
-        derivatives.settle(t, y, VELOCITY)
-        if self._keeper.keep(self.state, forced=self._options.project_every_step):
-            new = np.array(self.state.y)
-            derivatives.y = new
-            if not method.changed(new):
-                method.y = new
-                self._is_begun = False
+    def _project(self, t: float, y: Vector, errors: Vector | None) -> Vector:
+        """Move the end of a step onto the constraints, as `method.Projection` says."""
+        self._projected_to = t
+        self.derivatives.settle(t, y, VELOCITY)
+        forced = self._options.project_every_step
+        return self._moved() if self._keeper.keep(self.state, forced=forced, errors=errors) else y
+
+    def _moved(self) -> Vector:
+        """Return y of the State, which has been projected."""
+        y = self.derivatives.y = np.array(self.state.y)
+        return y
 
     def _update(self) -> Checkpoint:
         """Exchange auto-update variables, in the State as it is at the start of the step."""
@@ -379,13 +397,15 @@ class Advancer:
         """Let the last step end where a window does."""
         values = window.after
         if window.high < self.t:
-            self.t, self.y = window.high, self.interpolate(window.high)
-            self._is_begun = False
+            y = self.interpolate(window.high)
             if self._has_constraints:
-                self.derivatives.settle(self.t, self.y, VELOCITY)
+                self.derivatives.settle(window.high, y, VELOCITY)
                 if self._keeper.keep(self.state):
-                    self.y = self.derivatives.y = np.array(self.state.y)
-                    values = self._triggers_now(self.signs.watch)
+                    y, found = self._moved(), self._last_step()
+                    self._interpolant = found.through(found.y0, window.high, y)
+                    values = self._triggers_with(window.high, y, self.signs.watch)
+            self.t, self.y = window.high, y
+            self._is_begun = False
         self.signs = self.signs.triggered(window, values)
         return window
 
@@ -405,16 +425,44 @@ class Advancer:
 
     def interpolate(self, t: float) -> Vector:
         """Return y at a time in the last step, as exactly as the method interpolates."""
+        return self._last_step()(t)
+
+    def _last_step(self) -> StepPolynomial:
         if self._interpolant is None:
             self._interpolant = self.method.interpolant()
-        return np.asarray(self._interpolant(t))
+        return self._interpolant
+
+    def curve_since(self, time: float) -> StepPolynomial | None:
+        """Return y over the last step, with prescribed motion; None if that began later."""
+        t, h = self.t_old, self.t - self.t_old
+        if not t - time <= NEARLY * h:
+            return None
+        with self._unguarded():
+            found = self._last_step()
+            if not self.derivatives.is_driven:
+                return found
+            return StepPolynomial.of_values(t, h, max(self.method.degree, 3), self._driven)
+
+    def _driven(self, times: Vector) -> Vector:
+        """Return y at times in the last step, with prescribed motion."""
+        found = []
+        for t in times.tolist():
+            self.derivatives.settle(t, self.interpolate(t), Stage.TIME)
+            found.append(self.state.y.copy())
+        return np.array(found)
 
     def settle(self, stage: Stage = Stage.TIME) -> None:
         """Let the State have the time and y to which the integration has come."""
+        with self._unguarded():
+            self.derivatives.settle(self.t, self.y, stage)
+
+    @contextmanager
+    def _unguarded(self) -> Iterator[None]:
+        """Write the State, which is only for reading between calls."""
         contents = self.state._contents
         guard, contents.guard = contents.guard, None
         try:
-            self.derivatives.settle(self.t, self.y, stage)
+            yield
         finally:
             contents.guard = guard
 

@@ -5,8 +5,9 @@ r"""Keeping a State on its constraints while it is integrated.
     norm(Tp qerr), norm(Tpv uerr) <= tolerance      nothing is done, which costs two norms
     else                                            project_q, prescribe_u, project_u
 
-The weights are those of the projection. Source: coordinate projection as in Hairer, Lubich, Wanner,
-"Geometric Numerical Integration", IV.4.
+The estimated error of what is projected loses its part normal to the constraints. The weights are
+those of the projection. Source: coordinate projection as in Hairer, Lubich, Wanner, "Geometric
+Numerical Integration", IV.4.
 """
 
 from typing import final
@@ -53,7 +54,14 @@ class ConstraintKeeper:
         self._u_weights = velocity_weights(state) if state.nuerr else np.empty(0)
         return state.nqerr + state.nuerr > 0
 
-    def keep(self, state: State, *, is_start: bool = False, forced: bool = False) -> bool:
+    def keep(
+        self,
+        state: State,
+        *,
+        is_start: bool = False,
+        forced: bool = False,
+        errors: Vector | None = None,
+    ) -> bool:
         """Move the State onto the constraints, if it is too far from them.
 
         Parameters
@@ -64,6 +72,9 @@ class ConstraintKeeper:
             Whether it may come from afar, not only from a step of integration.
         forced : bool
             Project even where the errors are small enough.
+        errors : (ny,) float, optional
+            Estimated errors of y. Those of q, and of u, lose what is normal to the constraints, in
+            place, where q, or u, are projected.
 
         Returns
         -------
@@ -87,10 +98,14 @@ class ConstraintKeeper:
             force_projection=forced,
         )
         system, counts = self._system, self._statistics
+        nq, nu = state.nq, state.nu
+        q_errors, u_errors = (None, None) if errors is None else (errors[:nq], errors[nq : nq + nu])
         has_changed = False
         if forced or not is_q_good:
             try:
-                has_changed = system.project_q(state, options=options).any_change_made
+                has_changed = system.project_q(
+                    state, options=options, error_estimate=q_errors
+                ).any_change_made
             except ProjectionError:
                 counts.num_q_projection_failures += 1
                 raise
@@ -100,7 +115,9 @@ class ConstraintKeeper:
                 system.prescribe_u(state)
             system.realize(state, VELOCITY)
         try:
-            has_changed_u = system.project_u(state, options=options).any_change_made
+            has_changed_u = system.project_u(
+                state, options=options, error_estimate=u_errors
+            ).any_change_made
         except ProjectionError:
             counts.num_u_projection_failures += 1
             raise

@@ -165,19 +165,18 @@ class Derivatives:
         if contents.tracer is not None:
             self._put_traced(time, y)
             return
+        if contents.realization.is_torn:
+            contents.mend()
         realization = contents.realization
         store, causes = realization.store, realization.causes
-        if time != contents.time:
-            store.write_all(self._all_nodes)
+        first: int = POSITION if time == contents.time else TIME
+        store.write_all(self._y_nodes if first == POSITION else self._all_nodes)
+        if first == TIME:
             causes[TIME] = (store.clock, self._time_handle)
-            contents.time = self.time = float(time)
-            first: int = TIME
-        else:
-            store.write_all(self._y_nodes)
-            first = POSITION
         causes[POSITION] = (store.clock, self._y_cause)
         if realization.highest >= first:
             realization.back_up(first - 1)  # once for both
+        contents.time = self.time = float(time)  # last: if an error strikes, nothing stale is valid
         contents.pools.write_y(WHOLE, y)
         self.y = y
 

@@ -43,8 +43,8 @@ class Integrator(AbstractIntegrator):
     ----------
     system : System
     method : str
-        Of SciPy: "DOP853" (order 8), "RK45", "RK23"; for stiff Systems "Radau", "BDF", "LSODA". Of
-        ours: "Verlet" (order 2), "Euler" (order 1, semi-explicit).
+        "DOP853" (order 8), "RK45", "RK23", "Verlet" (order 2), "Euler" (order 1, semi-explicit);
+        for stiff Systems "Radau", "BDF", and without constraints "LSODA".
     accuracy : float
         How large the error of a step may be: rtol = accuracy / 10, and atol = accuracy / (10
         weight) for each number of y; u and z have their weights in the State, q those of their u.
@@ -67,8 +67,8 @@ class Integrator(AbstractIntegrator):
     return_every_step : bool
         Whether `step_to` returns after each step, with TIME_HAS_ADVANCED.
     use_infinity_norm : bool
-        Errors are measured by the largest of them, not by the root of their mean square. Methods of
-        SciPy get 1/√ny of the tolerance then, which bounds the largest.
+        Errors are measured by the largest of them, not by the root of their mean square. Radau and
+        BDF get 1/√ny of the tolerance then, which bounds the largest.
 
     Raises
     ------
@@ -152,6 +152,8 @@ class Integrator(AbstractIntegrator):
         NotAStateError, ForeignStateError, TopologyVersionError
         ProjectionError
             The constraints are not met, and cannot be by projection.
+        MethodError
+            There are constraints, and the method cannot go on after a projection: LSODA.
         DerivativeError, TriggerError, OutOfRangeError
             A derivative is not finite, a trigger NaN, a weight not positive.
         Exception
@@ -190,7 +192,7 @@ class Integrator(AbstractIntegrator):
         Raises
         ------
         StudyError, StageOutOfRangeError
-        ProjectionError, DerivativeError, TriggerError, OutOfRangeError
+        ProjectionError, MethodError, DerivativeError, TriggerError, OutOfRangeError
             As `initialize`.
         """
         advancer = self._initialized("reinitialize()")

@@ -12,10 +12,9 @@ from stagecache.study.counters import AbstractCounters
 class IntegratorStatistics(AbstractCounters):
     """Counters of an `Integrator`.
 
-    Methods of SciPy do not tell why they reject a step. Of Runge-Kutta methods, evaluations are
-    counted, so their numbers are exact. Of the others, a step that came out shorter than it was
-    to be counts as one failure: of convergence, if it was halved; else of the error test. So does
-    one of LSODA, of the error test.
+    Radau and BDF do not tell why they reject a step: one that came out shorter than it was to be
+    counts as one failure, of convergence if it was halved, else of the error test. LSODA tells
+    nothing, and no failures of it are counted.
 
     Attributes
     ----------

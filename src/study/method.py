@@ -1,11 +1,14 @@
-"""What the integrator asks of a numerical method: steps, and what lies between their ends.
+"""The interface between the integrator and a numerical method: steps, and what lies within them.
 
 ::
 
     begin(t, y, bound)      the derivatives at the start are computed, once
     step(bound)             t_old, t, y: one accepted step, which lands on the bound or before it
-    interpolant()           y between t_old and t, as a function that stays good
-    changed(y)              y at the end was moved onto the constraints
+    project(t, y, errors)   called within `step`: y at the end, moved onto the constraints
+    interpolant()           y between t_old and t, as a polynomial
+
+A projection changes y by little, and a method goes on from there with all that it knows of earlier
+steps: a multistep method that began anew would stay at order 1 where each step is projected.
 """
 
 from abc import ABC, abstractmethod
@@ -16,9 +19,12 @@ from attrs import frozen
 
 from stagecache.state.handles import Vector
 from stagecache.study.derivatives import Derivatives
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.tolerances import Tolerances
 
-Interpolant = Callable[[float], Vector]
+Projection = Callable[[float, Vector, Vector | None], Vector]
+"""Takes the time, y, and estimated errors. Returns y on the constraints, or the same object where
+it has not moved; the errors lose what is normal to the constraints, in place."""
 
 
 @frozen
@@ -57,10 +63,12 @@ class AbstractMethod(ABC):
     ----------
     t_old, t : float
         The beginning and the end of the last step.
-    y : ndarray
-        The solution at its end; not to be changed.
+    y_old, y : (ny,) float
+        The solution at both; not to be changed.
+    project : Projection or None
+        The projection of the end of each step; None without constraints.
     step_size : float or None
-        What is to be tried next; None before a method has chosen one.
+        The size to be tried next; None before a method has chosen one.
     num_rejected, num_diverged : int
         Of the last step: attempts whose error was too large, and that did not converge.
     num_iterations : int
@@ -70,14 +78,19 @@ class AbstractMethod(ABC):
     name: str
     min_order: int
     max_order: int
-    has_error_control = True
+    degree: int
+    """Of the interpolant."""
+
+    takes_constraints = True
 
     def __init__(self, derivatives: Derivatives, tolerances: Tolerances, sizes: StepSizes) -> None:
         self.derivatives = derivatives
         self.tolerances = tolerances
         self.sizes = sizes
         self.t_old = self.t = 0.0
+        self.y_old: Vector
         self.y: Vector
+        self.project: Projection | None = None
         self.step_size: float | None = sizes.fixed or sizes.initial
         self.num_rejected = self.num_diverged = self.num_iterations = 0
 
@@ -93,22 +106,23 @@ class AbstractMethod(ABC):
 
     @abstractmethod
     def step(self, bound: float) -> None:
-        """Take a step up to the bound, which lies after t.
+        """Take a step up to the bound, which lies after t, and onto the constraints.
 
         Raises
         ------
         StepFailed
             It would have to be too short; the method has to begin anew.
+        ProjectionError
+            Likewise, a shorter step may end closer to the constraints.
         """
 
     @abstractmethod
-    def interpolant(self) -> Interpolant:
-        """Return y over the last step as a function of t. It may compute derivatives."""
+    def interpolant(self) -> StepPolynomial:
+        """Return y over the last step, which has y_old and y at the ends.
 
-    @abstractmethod
-    def changed(self, y: Vector) -> bool:
-        """Go on from another y at the end of the last step; False if it has to begin anew."""
+        It may compute derivatives.
+        """
 
     def limited(self, step: float) -> float:
-        """A step size within the limits."""
+        """Return a step size within the limits."""
         return min(max(step, self.sizes.least), self.sizes.most)

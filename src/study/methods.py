@@ -1,4 +1,4 @@
-"""The methods that there are, by name. Those of SciPy are imported when one is asked for."""
+"""The methods, by name. Those that need SciPy are imported when one is asked for."""
 
 from difflib import get_close_matches
 from typing import Final
@@ -9,13 +9,13 @@ from stagecache.study.method import AbstractMethod
 from stagecache.study.verlet import Verlet
 
 OWN: Final[dict[str, type[AbstractMethod]]] = {"Euler": Euler, "Verlet": Verlet}
-OF_SCIPY: Final = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+NEEDING_SCIPY: Final = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 IMPLICIT: Final = ("Radau", "BDF", "LSODA")
-METHOD_NAMES: Final = (*OF_SCIPY, *OWN)
+METHOD_NAMES: Final = (*NEEDING_SCIPY, *OWN)
 
 
 def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
-    """The class of a method.
+    """Return the class of a method.
 
     Raises
     ------
@@ -32,10 +32,11 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
         )
     if isinstance(name, str) and name in OWN:
         return OWN[name]
-    if isinstance(name, str) and name in OF_SCIPY:
-        from stagecache.study.scipy_methods import METHODS  # noqa: PLC0415  # it needs SciPy
+    if isinstance(name, str) and name in NEEDING_SCIPY:
+        from stagecache.study.runge_kutta import RUNGE_KUTTA  # noqa: PLC0415  # they need SciPy
+        from stagecache.study.scipy_methods import SOLVERS  # noqa: PLC0415
 
-        return next(method for method in METHODS if method.name == name)
+        return next(method for method in (*RUNGE_KUTTA, *SOLVERS) if method.name == name)
     by_case = {known.lower(): known for known in METHOD_NAMES}
     similar = get_close_matches(str(name).lower(), by_case, 1)
     raise UnknownMethodError(

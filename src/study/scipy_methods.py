@@ -1,33 +1,34 @@
-"""The methods of SciPy, behind the interface of `method`.
+"""Methods of SciPy for stiff Systems, behind the interface of `method`.
 
 SciPy's solvers are told where to end when they are made. Here the bound changes from step to step;
-a step that it cuts short says nothing about the error, so the size of before is tried again.
+a step that it cuts short says nothing about the error, so the size of before is tried again. After
+a projection they go on::
 
-::
+    Radau     one-step: from another y, with the derivatives there
+    BDF       multistep: its history is shifted by as much as y, which leaves its differences
+    LSODA     multistep, its history is private: refused with constraints; begins anew at each bound
 
-    RK23, RK45, DOP853    explicit, one-step: continue from another y at once
-    Radau                 implicit, one-step, but it starts from the last solution: begins anew
-    BDF, LSODA            multistep: begin anew, with the step that they had
+Their estimated errors are private, too, and not projected: steps may be shorter than they need be.
 """
 
-from math import frexp, isfinite, nextafter
+from abc import abstractmethod
+from math import frexp, isfinite
 from typing import Any, Final, final
 
-import numpy as np
-from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, Radau
+from scipy.integrate import BDF, LSODA, Radau
 
 from stagecache.state.handles import Vector
 from stagecache.study.derivatives import Derivatives
-from stagecache.study.method import AbstractMethod, Interpolant, StepFailed, StepSizes
+from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.tolerances import Tolerances
 
-NEVER: Final = np.inf
 LANDS: Final = 1e-9
-"""What is left to the bound is taken along with a fixed step, if it is so little of one."""
+"""A step that is shorter by so little of it than it was to be is as long."""
 
 
 class AbstractScipyMethod(AbstractMethod):
-    """A solver of SciPy."""
+    """A method whose steps are those of a solver of SciPy."""
 
     solver_class: Any
 
@@ -52,10 +53,13 @@ class AbstractScipyMethod(AbstractMethod):
             first_step=first,
         )
         self.t_old = self.t = t
-        self.y = y
+        self.y_old = self.y = y
 
     def _tolerances(self) -> tuple[float, Any]:
-        """What SciPy takes; its norm is the root of the mean square, so the largest is √n of it."""
+        """Return rtol and atol for SciPy, whose norm is the root of the mean square.
+
+        The largest of n errors is √n of it at most.
+        """
         tolerances = self.tolerances
         if not tolerances.use_infinity_norm:
             return tolerances.rtol, tolerances.atol
@@ -77,85 +81,17 @@ class AbstractScipyMethod(AbstractMethod):
             solver.status = "running"
         elif solver.status == "failed":
             raise StepFailed(message)
+        self.y_old = self.y
         self.t_old, self.t, self.y = float(solver.t_old), float(solver.t), solver.y
 
-    def interpolant(self) -> Interpolant:
-        """The dense output."""
-        found: Interpolant = self._solver.dense_output()
-        return found
+    def interpolant(self) -> StepPolynomial:
+        """Return the dense output, made to have y at both ends.
 
-    def changed(self, y: Vector) -> bool:  # noqa: ARG002  # others need it
-        """Begin anew; with a longer step, which a method that has just begun does not try."""
-        if not self.num_rejected + self.num_diverged and self.step_size is not None:
-            self.step_size = max(self.step_size, 2 * (self.t - self.t_old))
-        return False
-
-
-class AbstractRungeKutta(AbstractScipyMethod):
-    """An explicit Runge-Kutta method, whose last derivatives are the first of the next step."""
-
-    stages: int
-
-    def begin(self, t: float, y: Vector, bound: float) -> None:
-        """Make a solver; its first derivatives have to be finite."""
-        super().begin(t, y, bound)
-        self.derivatives.check(self._solver.f)
-        if self.step_size is not None:
-            self._solver.h_abs = self.limited(self.step_size)  # also beyond this bound
-        elif not isfinite(self._solver.h_abs):  # its second look was one too far
-            self._solver.h_abs = 1e-6
-
-    def _tolerances(self) -> tuple[float, Any]:
-        if self.sizes.fixed is not None:
-            return 1.0, np.inf  # no error is too large
-        return super()._tolerances()
-
-    def step(self, bound: float) -> None:
-        """Take a step."""
-        solver = self._solver
-        fixed = self.sizes.fixed
-        if fixed is not None:
-            is_last = bound - solver.t < fixed * (1 + LANDS)
-            solver.h_abs = solver.max_step = bound - solver.t if is_last else fixed
-            wanted = fixed
-        else:
-            wanted = solver.h_abs = max(solver.h_abs, self.sizes.least)
-        count = solver.nfev
-        self._advance(bound)
-        self.num_rejected = (solver.nfev - count) // self.stages - 1
-        if solver.f[0] != solver.f[0]:  # NaN, which no error estimate of DOP853 feels
-            self.derivatives.check(solver.f)
-        if self.t == bound and not self.num_rejected:
-            solver.h_abs = max(solver.h_abs, wanted)
-        self.step_size = solver.h_abs
-
-    def changed(self, y: Vector) -> bool:
-        """Go on with derivatives of the new y."""
-        f = self.derivatives(self.t, y)
-        self.derivatives.check(f)
-        self._solver.y, self._solver.f, self.y = y, f, y
-        return True
-
-
-@final
-class RungeKutta23(AbstractRungeKutta):
-    """The pair of Bogacki and Shampine, of order 3(2). Cost: 3 evaluations for each attempt."""
-
-    name, min_order, max_order, stages, solver_class = "RK23", 3, 3, 3, RK23
-
-
-@final
-class RungeKutta45(AbstractRungeKutta):
-    """The pair of Dormand and Prince, of order 5(4). Cost: 6 evaluations for each attempt."""
-
-    name, min_order, max_order, stages, solver_class = "RK45", 5, 5, 6, RK45
-
-
-@final
-class RungeKutta853(AbstractRungeKutta):
-    """DOP853, of order 8(5,3). Cost: 12 evaluations for each attempt, 3 to interpolate."""
-
-    name, min_order, max_order, stages, solver_class = "DOP853", 8, 8, 12, DOP853
+        That of the multistep methods misses them, as it is a polynomial through other points.
+        """
+        output, h = self._solver.dense_output(), self.t - self.t_old
+        found = StepPolynomial.of_values(self.t_old, h, self.degree, lambda t: output(t).T)
+        return found.through(self.y_old, self.t, self.y)
 
 
 class AbstractImplicit(AbstractScipyMethod):
@@ -190,6 +126,15 @@ class AbstractImplicit(AbstractScipyMethod):
             self._lengthen()
         self.step_size = solver.h_abs
         self.derivatives.y = None  # iterations may have changed it in place since
+        if self.project is not None:
+            y = self.project(self.t, self.y, None)
+            if y is not self.y:
+                self._move(y)
+                solver.y = self.y = y
+
+    @abstractmethod
+    def _move(self, y: Vector) -> None:
+        """Go on from another y at the end of the step."""
 
     def _lengthen(self) -> None:
         """Undo that the bound cut a step short."""
@@ -199,12 +144,15 @@ class AbstractImplicit(AbstractScipyMethod):
 class RadauMethod(AbstractImplicit):
     """The Radau IIA method of order 5, for stiff Systems."""
 
-    name, min_order, max_order, solver_class = "Radau", 5, 5, Radau
+    name, min_order, max_order, degree, solver_class = "Radau", 5, 5, 3, Radau
 
     def step(self, bound: float) -> None:
         """Take a step."""
         super().step(bound)
         self.derivatives.check(self._solver.f)
+
+    def _move(self, y: Vector) -> None:
+        self._solver.f = self.derivatives(self.t, y)
 
     def _lengthen(self) -> None:
         solver = self._solver
@@ -216,7 +164,10 @@ class RadauMethod(AbstractImplicit):
 class BdfMethod(AbstractImplicit):
     """Backward differences of orders 1 to 5, for stiff Systems."""
 
-    name, min_order, max_order, solver_class = "BDF", 1, 5, BDF
+    name, min_order, max_order, degree, solver_class = "BDF", 1, 5, 5, BDF
+
+    def _move(self, y: Vector) -> None:
+        self._solver.D[0] = y  # the other rows are differences to steps before
 
 
 @final
@@ -224,10 +175,12 @@ class LsodaMethod(AbstractScipyMethod):
     """LSODA of ODEPACK: Adams methods of orders 1 to 12, or BDF where the System is stiff.
 
     Older versions of SciPy refuse to run two at the same time. Its norm is always the largest
-    error. It does not notice NaN, so that is raised at once.
+    error. It does not notice NaN, so that is raised at once. It tells neither of attempts that it
+    rejects nor of the step that it will try.
     """
 
-    name, min_order, max_order, solver_class = "LSODA", 1, 12, LSODA
+    name, min_order, max_order, degree, solver_class = "LSODA", 1, 12, 12, LSODA
+    takes_constraints = False
 
     def begin(self, t: float, y: Vector, bound: float) -> None:
         """Make a solver, if the derivatives at the start are finite."""
@@ -237,7 +190,7 @@ class LsodaMethod(AbstractScipyMethod):
         super().begin(t, y, bound)
 
     def _first_step(self, t: float, y: Vector, bound: float) -> float:
-        """As much as is surely small, as LSODA's own choice depends on where it is to end."""
+        """Return a step that is surely small, as LSODA's own choice depends on the bound."""
         size = self.tolerances.norm(self.derivatives(t, y), y, y)
         longest = bound - t if isfinite(bound) else 1.0
         return min(0.01 / size if size else longest, longest)
@@ -247,15 +200,13 @@ class LsodaMethod(AbstractScipyMethod):
 
     def step(self, bound: float) -> None:
         """Take a step."""
-        integrator = self._solver._lsoda_solver._integrator
-        integrator.rwork[0] = bound
-        assert self.step_size is not None
-        wanted = min(self.limited(self.step_size), bound - self.t)
+        if bound != self._solver.t_bound:  # which it keeps in private
+            self.begin(self.t, self.y, bound)
         self._advance(bound)
         if self.t <= self.t_old:
             raise StepFailed("the step is as short as rounding")
-        self.num_rejected = int(self.t - self.t_old < wanted * (1 - LANDS))
-        self.step_size = max(float(integrator.rwork[11]), nextafter(self.t, NEVER) - self.t)
+        if self.t < bound or self.step_size is None:
+            self.step_size = self.t - self.t_old
 
 
-METHODS: Final = (RungeKutta23, RungeKutta45, RungeKutta853, RadauMethod, BdfMethod, LsodaMethod)
+SOLVERS: Final = (RadauMethod, BdfMethod, LsodaMethod)

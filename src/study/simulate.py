@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
 from itertools import count
 from math import inf
 from typing import Any
+
+import numpy as np
 
 from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, brief
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.state import State
 from stagecache.study.integrator import Integrator
 from stagecache.study.progress import Progress, ProgressBar
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.step_status import StepStatus
 from stagecache.study.time_stepper import TimeStepper
 from stagecache.study.trajectory import Item, Trajectory
@@ -47,7 +51,8 @@ def simulate(
     every : float, optional
         The time between two rows [s]: there is one at the beginning and one at the end, where
         events at these times are handled already. By default there is one after each step of the
-        method, and two at each event: before it, and after it, if it has changed anything.
+        method, and two at each event: before it, and after it, if it has changed anything; and the
+        dense output of each step is kept, which `Trajectory.plot` draws.
     record : sequence of str or handles
         Entries to be kept in each row, as for `Trajectory`.
     into : Trajectory, optional
@@ -111,7 +116,7 @@ def simulate(
     stepper = TimeStepper(system, integrator, progress=False)
     with ProgressBar(system.name, begin, end, progress) as bar:
         if every is None:
-            stepper._see = trajectory.append
+            stepper._see = partial(_append, trajectory, integrator)
         stepper.initialize(state)
         for time in _times(begin, end, every) if every is not None else ():
             status = stepper._step_to(time, bar.show)
@@ -123,6 +128,19 @@ def simulate(
     trajectory._reason = integrator.termination_reason
     trajectory._statistics = integrator.statistics
     return trajectory
+
+
+def _append(
+    trajectory: Trajectory, integrator: Integrator, state: State, has_changed: bool
+) -> None:
+    """Add a row, and the curve to it from the last one; after events it has no length."""
+    rows = trajectory._kept
+    since = float(trajectory.times[-1]) if len(trajectory) else -inf
+    trajectory.append(state)
+    if has_changed:
+        rows.curves[-1] = StepPolynomial.constant(state.time, np.array(state.y))
+    else:
+        rows.curves[-1] = integrator._initialized("the last step").curve_since(since)
 
 
 def _times(begin: float, end: float, every: float) -> Iterator[float]:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stagecache.errors import EventLoopError, OutOfRangeError, StepSizeError
+from stagecache.errors import EventLoopError, MethodError, OutOfRangeError, StepSizeError
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
 from stagecache.study.derivatives import Derivatives
 from stagecache.study.localization import TriggeredEvent
 from stagecache.study.method import AbstractMethod
 from stagecache.study.names import name_of_y
+from stagecache.system.system import System
 
 
 def not_finite(state: State) -> OutOfRangeError:
@@ -23,6 +24,17 @@ def not_finite(state: State) -> OutOfRangeError:
         "a finite number to go on from",
         f"{state.y[worst]}",
         "write another one; after an event, look at what its handler writes",
+    )
+
+
+def without_constraints(method: type[AbstractMethod], system: System) -> MethodError:
+    """Return what to raise where a method is to integrate a System with constraints, and cannot."""
+    return MethodError(
+        f"{method.name}: cannot integrate {system.name}, which has constraints",
+        "a method that goes on from a State that was moved onto them: DOP853, RK45, RK23, Radau, "
+        "BDF, Verlet, Euler",
+        f"{method.name}, which begins anew after each projection, at order 1",
+        "choose 'BDF' or 'Radau' for a stiff System, 'DOP853' for others",
     )
 
 

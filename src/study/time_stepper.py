@@ -124,7 +124,8 @@ class TimeStepper(Study):
         self._integrator = integrator
         self._progress = progress
         self._is_initialized = self._is_stepping = False
-        self._see: Callable[[State], object] | None = None  # each step, before and after events
+        # Called after each step, and before and after events: with the State, and True if after.
+        self._see: Callable[[State, bool], object] | None = None
 
     @property
     def integrator(self) -> Integrator:
@@ -155,7 +156,7 @@ class TimeStepper(Study):
         Raises
         ------
         NotAStateError, ForeignStateError, TopologyVersionError
-        ProjectionError, DerivativeError, TriggerError, OutOfRangeError, Exception
+        ProjectionError, MethodError, DerivativeError, TriggerError, OutOfRangeError, Exception
             As `Integrator.initialize`.
         """
         integrator = self._integrator
@@ -406,7 +407,7 @@ class TimeStepper(Study):
         """Show a State to who watches all of them, if it is another one than the last."""
         if self._see is not None and (is_new or state.time > self._last_seen):
             self._last_seen = state.time
-            self._see(state)
+            self._see(state, is_new)
 
     # ------------------------------------------------------------------ where it is
 

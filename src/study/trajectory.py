@@ -43,6 +43,7 @@ class Trajectory:
 
     Cost of a row: O(its numbers + discrete variables), amortised. Values of discrete variables are
     kept once for as long as they stay the same; those that can be changed in place are copied.
+    Rows of `simulate` after each step have its dense output beside them.
 
     Parameters
     ----------
@@ -293,7 +294,7 @@ class Trajectory:
     def _column(self, item: Item) -> Column:
         """The column of a path or handle, or of one number of it: "chain.angles[2]"."""
         if item == WHOLE_Y:
-            return Column(WHOLE_Y, "y", self.y)
+            return Column(WHOLE_Y, "y", self.y, slice(0, self.y.shape[1]))
         try:
             path = self._pattern.path_of(item)
         except UnknownPathError:
@@ -303,7 +304,10 @@ class Trajectory:
             whole = self._column(found[1])
             if found[0] not in whole.labels:
                 raise
-            return Column(found[0], whole.kind, whole.values[:, int(found[2])])
+            index = int(found[2])
+            start = None if whole.place is None else whole.place.start + index
+            place = None if start is None else slice(start, start + 1)
+            return Column(found[0], whole.kind, whole.values[:, index], place)
         handle = self._pattern.handle(path)
         if isinstance(handle, CacheEntry) and path not in self._kept.entries:
             raise UnknownPathError(
@@ -360,7 +364,12 @@ class Trajectory:
         write_csv(path, self.times, self._columns(paths))
 
     def plot(self, *paths: Item, ax: Any = None) -> Any:
-        """Draw columns over the time with matplotlib, with a legend. Discrete variables are steps.
+        """Draw columns over the time with matplotlib, with a legend.
+
+        Between two rows it shows what was computed there, if that is known: between those that
+        `simulate` makes after each step, curves of q, u and z, from the dense output, and steps of
+        discrete variables. Elsewhere rows are marks that no line connects: at intervals (``every``)
+        or appended by hand, and for recorded entries.
 
         Parameters
         ----------
@@ -384,7 +393,7 @@ class Trajectory:
         columns = self._columns(paths)
         if not paths:
             columns = [column for column in columns if column.kind == "q"] or columns
-        return draw_columns(self.times, columns, ax)
+        return draw_columns(self.times, columns, self._kept.curves, ax)
 
     def __repr__(self) -> str:
         return f"Trajectory({self._summary})"

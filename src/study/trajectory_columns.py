@@ -23,6 +23,9 @@ Array = NDArray[Any]
 NUMBERS: Final = "biuf"
 """The kinds of arrays that are real numbers, or truth values."""
 
+DISCRETE: Final = "discrete variable"
+"""The kind of a column."""
+
 FIRST_CAPACITY: Final = 64
 
 
@@ -147,11 +150,14 @@ class Column:
     kind : str
         "q", "u", "z", "y", "time", "discrete variable" or "cache entry".
     values : ndarray of shape (n, ...)
+    place : slice or None
+        Where it lies in y; None if it does not.
     """
 
     path: str
     kind: str
     values: Array
+    place: slice | None = None
 
     @property
     def labels(self) -> list[str]:

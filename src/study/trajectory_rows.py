@@ -19,7 +19,9 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.values import duplicate
+from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.trajectory_columns import (
+    DISCRETE,
     Column,
     GrowingArray,
     SeldomChanging,
@@ -47,6 +49,8 @@ class Rows:
         By subsystem.
     entries : dict of str to list
         The values, by path.
+    curves : list of StepPolynomial or None
+        For each row, y since the row before, as it was computed; None where that is not known.
     """
 
     def __init__(self, pattern: Pattern, entries: Sequence[str]) -> None:
@@ -55,6 +59,7 @@ class Rows:
         self.y = GrowingArray((pattern.template.ny,))
         self.discrete = [[SeldomChanging() for _ in found] for found in pattern.discrete]
         self.entries: dict[str, list[Any]] = {path: [] for path in entries}
+        self.curves: list[StepPolynomial | None] = []
         self._layout: tuple[object, int] = (None, 0)  # that of the State that was added last
 
     # ------------------------------------------------------------------ adding
@@ -88,6 +93,7 @@ class Rows:
             recorded.append(value)
         self.y.append(y)
         self.times.append(contents.time)
+        self.curves.append(None)
 
     def _look(self, state: State) -> None:
         """See where the discrete variables are in a State, and which entries are to be computed."""
@@ -131,13 +137,14 @@ class Rows:
         if isinstance(handle, TimeVariable):
             return Column(path, "time", self.times.rows)
         if isinstance(handle, AbstractContinuousVariable):
-            values: Vector = self.y.rows[:, self.pattern.place(handle)]
+            place = self.pattern.place(handle)
+            values: Vector = self.y.rows[:, place]
             is_one = isinstance(handle, ScalarVariable)
-            return Column(path, handle.kind, values[:, 0] if is_one else values)
+            return Column(path, handle.kind, values[:, 0] if is_one else values, place)
         if isinstance(handle, DiscreteVariable):
             assert handle.subsystem is not None
             kept = self.discrete[handle.subsystem][handle.index].all(self.times.count)
-            return Column(path, "discrete variable", array_of_values(kept))
+            return Column(path, DISCRETE, array_of_values(kept))
         return Column(path, "cache entry", array_of_values(self.entries[path]))
 
     def of(self, rows: range) -> "Rows":
@@ -148,15 +155,18 @@ class Rows:
         new.y = GrowingArray(self.y.shape, self.y.rows[which])
         new.discrete = [[column.of_rows(rows) for column in s] for s in self.discrete]
         new.entries = {path: [kept[row] for row in rows] for path, kept in self.entries.items()}
+        follows = rows.step == 1
+        new.curves = [self.curves[row] if follows and row != rows[0] else None for row in rows]
         return new
 
     def __reduce__(self) -> Any:
-        return _restored, (self.pattern, self.times, self.y, self.discrete, self.entries)
+        parts = self.times, self.y, self.discrete, self.entries, self.curves
+        return _restored, (self.pattern, *parts)
 
 
-def _restored(pattern: Pattern, times: Any, y: Any, discrete: Any, entries: Any) -> Rows:
+def _restored(pattern: Pattern, *parts: Any) -> Rows:
     new = Rows(pattern, ())
-    new.times, new.y, new.discrete, new.entries = times, y, discrete, entries
+    new.times, new.y, new.discrete, new.entries, new.curves = parts
     return new
 
 

@@ -1,4 +1,4 @@
-r"""What realizing does where dynamics are declared: qdot, udot, qdotdot and multipliers.
+r"""Accelerations where masses or motions are declared: qdot, udot, qdotdot and multipliers.
 
 ::
 
@@ -7,13 +7,15 @@ r"""What realizing does where dynamics are declared: qdot, udot, qdotdot and mul
                     multipliers     M udot + G' multipliers = f,  G udot + bias = 0
                     qdotdot = N udot + dN/dt u
 
-That comes before all hooks of the stage, which may read and change it. qdot and qdotdot are those
-of subsystems that declare a mass matrix and whose q and u are related: by `kinematics`, or by
-being as many. u without mass that are not prescribed keep what hooks give them.
+All of it comes before the hooks of the stage, which may read and change it. qdot and qdotdot are
+those of subsystems that declare a mass matrix or prescribe some u, and whose q and u are related:
+by `kinematics`, or by being as many. u that have no mass and are not prescribed keep what hooks
+give them, and so do multipliers where nothing has mass.
 
-Systems that declare no mass matrix pay nothing. Else realizing Acceleration costs, as measured
-with rods whose Jacobians and biases are declared, 0.3 ms for one rod, 0.4 ms for 10, 2.5 ms for 100
-and 6 ms for 1000 in one subsystem; with as many subsystems, some 25 us for each more.
+Systems that declare neither masses nor motions pay nothing. Else realizing Acceleration costs, as
+measured with rods whose Jacobians and biases are declared, 0.3 ms for one rod, 0.4 ms for 10,
+2.5 ms for 100 and 6 ms for 1000 in one subsystem; with as many subsystems, some 25 us for each
+more.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +36,7 @@ from stagecache.system.dynamics_refusals import check_massless, check_rows, with
 from stagecache.system.kinematic_matrix import product
 from stagecache.system.kinematic_rows import ROWS, BoundKinematics, Handles, indices, rows_of
 from stagecache.system.mass_blocks import MassBlock, free_accelerations, free_part
-from stagecache.system.prescribing import prescribed_udot
+from stagecache.system.prescribing import AbstractMover, declares_motion, prescribed_udot
 
 Call = Callable[[Any], None]
 Index = NDArray[np.intp]
@@ -71,32 +73,42 @@ class Dynamics:
     Attributes
     ----------
     subsystems : tuple of Subsystem
-        Those that declare a mass matrix.
+        Those that declare a mass matrix or a motion of some u: their qdot and qdotdot are found.
     """
 
     def __init__(self, subsystems: Sequence[Any]) -> None:
         self._masses: list[BoundMass] = []
         self._forces: list[BoundForce] = []
-        with_mass = []
+        moving = []
         for subsystem in subsystems:
             masses = masses_of(subsystem)
-            if masses:
-                with_mass.append(subsystem)
+            if masses or declares_motion(subsystem, "u"):
+                moving.append(subsystem)
             self._masses += masses
             self._forces += forces_of(subsystem)
-        self.subsystems = tuple(with_mass)
+        self.subsystems = tuple(moving)
+        self._prescribing = [
+            subsystem.index
+            for subsystem in subsystems
+            if isinstance(subsystem, AbstractMover) or declares_motion(subsystem, "u")
+        ]
         self._layout: Layout | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self._masses) or bool(self._forces)
 
     def call_at(self, stage: Stage) -> Call | None:
         """What has to be called before the hooks of a stage; None if nothing."""
-        if not self:
-            return None
-        if stage == Stage.VELOCITY:
+        if stage == Stage.INSTANCE and self._prescribing:
+            return self.realize_instance
+        if stage == Stage.VELOCITY and self.subsystems:
             return self.realize_velocity
-        return self.realize_acceleration if stage == Stage.ACCELERATION else None
+        if stage == Stage.ACCELERATION and (self.subsystems or self._prescribing or self._forces):
+            return self.realize_acceleration
+        return None
+
+    def realize_instance(self, state: Any) -> None:
+        """Forget the udot of what may be prescribed: which that is depends on parameters."""
+        pools = state._contents.pools
+        for index in self._prescribing:
+            pools.write(UDOT, index, np.full(pools.size("u", index), np.nan))
 
     def realize_velocity(self, state: Any) -> None:
         """Compute qdot. Cost O(nq), and that of N."""
@@ -114,6 +126,8 @@ class Dynamics:
         Raises
         ------
         MassMatrixError, InconsistentConstraintsError, NotANumberError
+        KinematicsError
+            A prescribed u has no declared udot, and the way q moves is not known, either.
         Exception
             Whatever a computation raises.
         """
@@ -129,11 +143,14 @@ class Dynamics:
 
     def _accelerations(self, state: Any, layout: Layout) -> tuple[Vector, Vector]:
         """udot, of which that without mass is as it was, and the multipliers."""
-        udot: Vector = state._contents.pools.whole["udot"].copy()
-        is_free = np.ones(len(udot), bool)
+        pools = state._contents.pools
+        udot: Vector = pools.whole["udot"].copy()
         rows, values = prescribed_udot(state)
-        is_free[rows] = False
         udot[rows] = values
+        if not self._masses:
+            return udot, pools.whole["multipliers"].copy()
+        is_free = np.ones(len(udot), bool)
+        is_free[rows] = False
         forces = np.zeros(len(udot))
         for index, force in zip(layout.forces, self._forces, strict=True):
             forces[index] += force.values(state)

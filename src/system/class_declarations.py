@@ -1,10 +1,16 @@
 """The declarations of a class as a whole: what it inherits and replaces, and what does not fit."""
 
-from typing import Any
+from typing import Any, Final
 
 from stagecache.errors import DeclarationError
+from stagecache.graph.declaration import check_returns
+from stagecache.state.stage import Stage
 from stagecache.system.declaration import AbstractDeclaration
 from stagecache.system.enabling import check_enabling_in
+
+HOOKS: Final = frozenset(
+    {"calc_decorative_geometry_and_append", *(f"realize_{stage.name.lower()}" for stage in Stage)}
+)
 
 
 def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]]:
@@ -20,7 +26,12 @@ def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]
     ------
     DeclarationError
         A name hides an attribute of Subsystem, or what is declared is hidden by what is not.
+    NotCallableError
+        A hook is a coroutine or generator function, which would do nothing when it is called.
     """
+    for name, value in vars(cls).items():
+        if name in HOOKS and callable(value):
+            check_returns(value, f"{cls.__name__}.{name}")
     found: dict[str, AbstractDeclaration[Any]] = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():

@@ -28,7 +28,7 @@ def _array(
     """Return a private read-only array of finite numbers."""
     what = f"{field} of a decoration"
     expected = f"an array of shape {shape}".replace(str(_ANY), "n") if shape else "one number"
-    array = array_of(values)
+    array = array_of(values, what)
     if (
         array is None
         or array.ndim != len(shape)

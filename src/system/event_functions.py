@@ -10,7 +10,7 @@ from stagecache.errors import (
     NotCallableError,
     brief,
 )
-from stagecache.graph.declaration import check_function
+from stagecache.graph.declaration import check_function, check_returns
 from stagecache.state.conversion import FLOAT, converted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,6 +40,7 @@ def given_or_overridden(
             else f"pass a function, or derive a class that has def {method}(self, {arguments})",
         )
     if given is None:
+        check_returns(getattr(type(observer), method), f"{what}.{method}")
         return None
     try:
         return check_function("", given, names)  # type: ignore[return-value]  # it is that one

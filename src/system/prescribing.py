@@ -239,6 +239,11 @@ def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
             yield from subsystem.prescribed_variables(state, kind)
 
 
+def declares_motion(subsystem: Subsystem, kind: str) -> bool:
+    """Whether a subsystem declares motions of q, or of u."""
+    return bool(_declared_in(type(subsystem), kind))
+
+
 def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
     """The declarations of motion in a class, or of families of it, with those of their udot."""
     known: dict[str, list[tuple[Any, Any]]] | None = vars(cls).get("_declared_motions")

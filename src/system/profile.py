@@ -17,6 +17,7 @@ from typing import Any, Final, final
 from attrs import asdict, frozen
 
 from stagecache.errors import NotASystemError, NotCallableError, brief
+from stagecache.graph.declaration import check_returns
 from stagecache.state.state import State
 from stagecache.state.trace import Trace
 from stagecache.state.trace_summary import duration, html_table, table
@@ -226,6 +227,7 @@ not the stage
             f"an object of type {type(run).__name__}",
             "write a function that takes a State and does with it what is to be profiled",
         )
+    check_returns(run, f"profile(..., {brief(run)})")
     state = system.realize_topology().copy()
     with state.trace() as trace:
         run(state)

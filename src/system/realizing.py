@@ -72,7 +72,11 @@ class Schedule:
             self._hooks.append([(x, hook) for x, hook, _, _ in tasks[stage]] if are_hooks else None)
 
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
-        """Realize all stages up to one, and count them."""
+        """Realize all stages up to one, and count them.
+
+        If a call raises, or Control-C strikes, stages may be open for subsystems that are not there:
+        the State is torn, and is to be mended.
+        """
         realization: Realization = contents.realization
         if realization.versions.peaks is not None:
             at, stages, highest = realization.stage, realization.stages, realization.highest
@@ -128,7 +132,6 @@ class Schedule:
                     after(state)
             except BaseException:
                 stages[x] = stage - 1
-                self._shut(realization, stage)
                 raise
         if pools.is_open:
             pools.seal_reached(stage, None)
@@ -151,9 +154,8 @@ class Schedule:
                         after(state)
                 except BaseException:
                     realization.stages[x] = stage - 1
-                    self._shut(realization, stage)
                     if stage > TOPOLOGY:  # of a new State, all is forgotten
-                        realization.abandon(x)
+                        realization.abandoned = x
                     raise
         contents.advance(STAGES[stage], None)
 
@@ -163,8 +165,7 @@ class Schedule:
             pools.seal_reached(stage, x)
         node = realization.layout.stage_nodes[stage].get(x, NO_NODE)
         if node != NO_NODE:
-            if node in realization.store.closed:
-                realization.store.admit(node)
+            realization.store.admit(node)
             realization.store.presume(node)
 
     def _open(self, realization: Realization, subsystems: tuple[int, ...], stage: int) -> None:
@@ -172,12 +173,5 @@ class Schedule:
         nodes = realization.layout.stage_nodes[stage]
         store = realization.store
         for x in subsystems:
-            node = nodes.get(x, NO_NODE)
-            if node in store.closed:
-                store.admit(node)
-
-    def _shut(self, realization: Realization, stage: int) -> None:
-        """Take back what is open for a subsystem that has not reached the stage."""
-        for x, node in realization.layout.stage_nodes[stage].items():
-            if realization.stages[x] < stage:
-                realization.store.close(node)
+            if x in nodes:
+                store.admit(nodes[x])

@@ -47,15 +47,14 @@ class AbstractRows(AbstractComputation[Vector]):
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Vector]:
         subsystem = handle._owner
         compute, slot, x = self.compute, self.slot(subsystem), subsystem.index
-        switch = self.allocated(subsystem).enabled
 
         def computed(state: Any) -> Any:
-            if not is_enabled(switch, subsystem, state):
+            count = self.stack(state._contents.realization.layout.subsystems[x])[slot].count
+            if not count:  # they are switched off, or size= says so
                 return np.empty(0)
             values: Any = compute(subsystem, state)
             if values is None:
                 raise refused_none(str(handle))
-            count = self.stack(state._contents.realization.layout.subsystems[x])[slot].count
             if type(values) is float and count == 1:  # as most of them
                 return np.array((values,))
             vector = converted(values, FLOAT, None, f"the values of {handle}")

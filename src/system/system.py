@@ -36,15 +36,11 @@ from stagecache.system.event_table import EventTable
 from stagecache.system.eventful import AbstractEventfulSystem
 from stagecache.system.realizing import Schedule
 from stagecache.system.scheduling import schedule_of
+from stagecache.system.snapshot import restore_state, snapshot
 from stagecache.system.statistics import SystemStatistics
 from stagecache.system.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.topology import allocate_declared, declared_handles
-from stagecache.system.transport import (
-    complete_system,
-    reduce_system,
-    restore_state,
-    snapshot,
-)
+from stagecache.system.transport import complete_system, reduce_system
 from stagecache.system.variants import variant_of
 from stagecache.views.view import GraphView
 
@@ -447,13 +443,18 @@ class System(AbstractEventfulSystem):
             self._realize(state, contents, stage)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
-        if contents.guard in (REALIZING, FROZEN):
+        guard = contents.guard
+        if guard in (REALIZING, FROZEN) or contents.is_computing_here():
             contents.require_unguarded("realize()")
-        guard, contents.guard = contents.guard, REALIZING
         try:
+            contents.guard = REALIZING
             self._schedule.realize(state, contents, stage, self._statistics._realizations)
-        finally:
             contents.guard = guard
+        except BaseException:
+            contents.guard = guard
+            contents.realization.is_torn = True
+            contents.mend()
+            raise
 
     def _require_own(self, state: State) -> None:
         self._contents_of(state)
@@ -462,6 +463,8 @@ class System(AbstractEventfulSystem):
         """What is in a State of this System."""
         if type(state) is State:
             contents = state._contents
+            if contents.realization.is_torn:
+                contents.mend()
             if (
                 contents.system is self
                 and contents.realization.versions.system[TOPOLOGY] == self._topology_version - 1

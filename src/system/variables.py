@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import DeclarationError, brief
+from stagecache.graph.declaration import check_returns
 from stagecache.state.allocation import allocate_block, allocate_discrete
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
@@ -20,7 +21,7 @@ from stagecache.state.handles import (
 from stagecache.state.layout import resize_all
 from stagecache.state.places import vector_of
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values import duplicate
+from stagecache.state.values import duplicate, kept
 from stagecache.system.computations import check_compute
 from stagecache.system.declaration import (
     AbstractDeclaration,
@@ -45,6 +46,8 @@ class Initial(Generic[T]):
     ------
     DeclarationError
         Neither is given, or both are.
+    NotCallableError
+        The function is a coroutine or generator function.
     """
 
     def __init__(self, what: str, value: T, factory: Callable[..., T] | None) -> None:
@@ -55,11 +58,16 @@ class Initial(Generic[T]):
                 "neither" if factory is None else "both",
                 f"write {what}(1.0), or {what}(factory=lambda self: self.something)",
             )
-        if factory is not None and not callable(factory):
-            raise DeclarationError(
-                f"{what}: its factory cannot be called", "a function", brief(factory), "pass one"
-            )
-        self.value = value if value is NOT_GIVEN else duplicate(value)
+        if factory is not None:
+            if not callable(factory):
+                raise DeclarationError(
+                    f"{what}: its factory cannot be called",
+                    "a function",
+                    brief(factory),
+                    "pass one",
+                )
+            check_returns(factory, f"{what}(factory=...)")
+        self.value = value if value is NOT_GIVEN else duplicate(kept(value, what))
         self.factory = factory
 
     def __call__(self, *args: Any) -> T:
@@ -309,7 +317,7 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
         except Exception as error:
             error.add_note(f"while {what} were asked for")
             raise
-        vector = vector_of(np.atleast_1d(np.asarray(found)), what)
+        vector = vector_of(found if isinstance(found, list) or np.ndim(found) else [found], what)
         initial: Vector = converted(vector, FLOAT, (len(vector),), what).copy()
         initial.flags.writeable = False
         return initial

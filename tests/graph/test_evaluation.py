@@ -107,46 +107,6 @@ def test_an_entry_whose_source_is_written_while_it_is_computed_stays_invalid() -
     check_store(graph._handles.store)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the timers of Unix")
-def test_interrupts_leave_nothing_stale_that_passes_for_valid() -> None:
-    """Strike again and again while a ladder with a wide rung is written and read."""
-    graph = Graph()
-    rungs = [graph.variable(f"v{i}", 0) for i in range(12)]
-    top: Variable[int] | Entry[int] = rungs[0]
-    for i, rung in enumerate(rungs[1:]):
-        graph.entry(f"wide{i}", lambda a, b: a() + b(), prerequisites=(rungs[0], rung))
-        top = graph.entry(f"e{i}", lambda a, b: a() + b(), prerequisites=(top, rung))
-    entries = [node for node in graph if isinstance(node, Entry)]
-
-    def work_forever() -> NoReturn:
-        while True:
-            for n in range(1000):
-                rungs[n % 12].set(n)
-                entries[n % len(entries)]()
-
-    def strike(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, strike)
-    try:
-        for n in range(150):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 1e-4 * (1 + n % 7))
-                work_forever()
-            except KeyboardInterrupt:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            check_store(graph._handles.store)
-            fresh = graph.copy()
-            for node in fresh:
-                if isinstance(node, Entry):
-                    node.invalidate()
-            for entry in entries:
-                assert not entry.is_valid() or entry() == fresh[entry]()
-            top()
-    finally:
-        signal.signal(signal.SIGALRM, before)
-
-
 # ---------------------------------------------------------------------- cycles
 
 
@@ -463,6 +423,29 @@ def test_a_cycle_across_two_threads_is_an_error_and_no_deadlock() -> None:
         assert error.path in [("a", "b", "a"), ("b", "a", "b")]
     assert not a.is_valid()
     assert not b.is_valid()
+
+
+@pytest.mark.parametrize("graphs", [2, 3])
+def test_a_cycle_across_graphs_and_threads_is_an_error_and_no_deadlock(graphs: int) -> None:
+    started = [threading.Event() for _ in range(graphs)]
+    entries: list[Entry[int]] = []
+
+    def compute(i: int) -> int:
+        started[i].set()
+        following = (i + 1) % graphs
+        assert started[following].wait(TIMEOUT)
+        return entries[following]()
+
+    for i in range(graphs):
+        graph = Graph(f"graph {i}")
+        entries.append(graph.entry(f"e{i}", partial(compute, i)))
+    errors = [r for r in run_together(*entries) if isinstance(r, CycleError)]
+    assert errors
+    for error in errors:
+        assert set(error.path) <= {f"e{i}" for i in range(graphs)}
+        assert error.path[0] == error.path[-1]
+    assert max(len(error.path) for error in errors) == graphs + 1
+    assert not any(entry.is_valid() for entry in entries)
 
 
 def test_a_computation_may_use_threads_that_read_other_entries() -> None:

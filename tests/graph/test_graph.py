@@ -2,8 +2,10 @@
 
 import copy
 import gc
+import threading
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,6 +230,39 @@ def test_the_standard_copy_is_the_same() -> None:
     twin = copy.copy(graph)
     head.set(7)
     assert (tail(), twin[tail]()) == (17, 5)
+
+
+def test_a_deep_copy_is_independent_and_has_values_of_its_own() -> None:
+    graph = Graph("table")
+    shared = [1.0]
+    rows = graph.variable("rows", {"a": shared})
+    table = graph.entry("table", lambda rows: [rows()["a"], shared], prerequisites=(rows,))
+    never = graph.entry("never", lambda rows: 1, prerequisites=(rows,))
+    before = table()
+    holder: Any = copy.deepcopy({"table": table, "graph": graph, "rows": rows, "shared": shared})
+    twin = holder["graph"]
+    assert (holder["table"], holder["rows"]) == (twin[table], twin[rows])
+    assert (twin[table].is_valid(), twin[never].is_valid()) == (True, False)
+    assert [node.version for node in twin] == [node.version for node in graph]
+    found = twin[table]()
+    assert found == before == [[1.0], [1.0]]
+    assert found[0] is found[1] is twin[rows]()["a"] is holder["shared"]
+    assert found[0] is not shared
+    twin[rows].set({"a": [2.0]})
+    assert (twin[table]()[0], table()[0], table.is_valid()) == ([2.0], [1.0], True)
+    graph.remove(never)
+    assert "never" in twin
+    assert copy.deepcopy(table)() == before
+
+
+def test_a_value_that_cannot_be_copied_is_named_by_a_deep_copy() -> None:
+    graph = Graph("locked")
+    graph.variable("lock", threading.Lock())
+    with pytest.raises(TypeError) as caught:
+        copy.deepcopy(graph)
+    assert caught.value.__notes__ == [
+        "while the value of 'lock' of graph 'locked' was being copied"
+    ]
 
 
 def test_a_copy_computes_from_its_own_variables() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from stagecache import NodeKind, Store
 from stagecache.errors import NodeKindError
-from stagecache.graph.gates import CLOSED
+from stagecache.graph.store import CLOSED
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 

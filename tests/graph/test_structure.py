@@ -87,6 +87,19 @@ def test_removing_frees_the_number_and_unregisters_the_node() -> None:
     check_structure(structure)
 
 
+def test_the_number_of_a_removed_node_is_not_reserved() -> None:
+    """Even where nobody else may have it yet, since a group goes by it."""
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    founder, lonely = structure.add("founder", ENTRY, (a, b)), structure.add("lonely", VARIABLE)
+    structure.add("other", ENTRY, (a, b))
+    for node in (founder, lonely):
+        structure.remove(node)
+        with pytest.raises(NodeInUseError, match="the number of a node that was removed"):
+            structure.add("new", VARIABLE, reserved=node)
+    check_structure(structure)
+
+
 def test_a_group_outlives_the_entry_that_founded_it() -> None:
     structure = Structure()
     a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)

@@ -41,6 +41,7 @@ from stagecache.multibody import (
     with_euler_angles,
     with_quaternions,
 )
+from stagecache.system.dynamics import mass_matrix
 from stagecache.system.prescribing import prescribed_udot
 from stagecache.testing import check_coherence
 from tests.multibody.test_own_mobilizer import Screw
@@ -74,11 +75,21 @@ class Swing(AbstractMotion):
         return [2 * time / 3] * len(self.starts)
 
 
-def moved_tree(seed: int, count: int, *, use_euler_angles: bool) -> Tree:
+class Heavy(MatterSubsystem):
+    """A matter with masses, on which no force acts: what is free moves steadily."""
+
+    @mass_matrix(prerequisites=())
+    def inertia(self, state: State) -> Array:
+        return np.ones(state.nu)
+
+
+def moved_tree(
+    seed: int, count: int, *, use_euler_angles: bool, matter: MatterSubsystem | None = None
+) -> Tree:
     """A random tree of which about every second joint has a motion."""
     rng = np.random.default_rng(seed)
-    system = MultibodySystem()
-    matter = system.matter
+    matter = matter or MatterSubsystem()
+    system = MultibodySystem(matter=matter)
     for i in range(1, count + 1):
         kinds: list[Any] = [*MOBILIZERS[1:], Screw]
         mobilizer = kinds[rng.integers(0, len(kinds))]()
@@ -123,6 +134,10 @@ def joint_pose(body: MobilizedBody, state: State) -> Array:
 seeds = st.integers(0, 2**16)
 times = st.floats(-2, 2, allow_nan=False)
 moved_trees = st.builds(moved_tree, seeds, st.integers(1, 6), use_euler_angles=st.booleans())
+heavy_trees = st.builds(
+    lambda seed, count, angles: moved_tree(seed, count, use_euler_angles=angles, matter=Heavy()),
+    *(seeds, st.integers(1, 6), st.booleans()),
+)
 
 
 # ---------------------------------------------------------------------- motions
@@ -176,6 +191,60 @@ def test_velocities_and_accelerations_are_derivatives_along_the_motion(
         np.testing.assert_allclose(velocity[3:], rate[:3, 3], atol=1e-7)
     driven, udot = prescribed_udot(now)
     np.testing.assert_allclose(udot, ((after.u - before.u) / (2 * STEP))[driven], atol=1e-7)
+
+
+@settings(deadline=None, max_examples=100)
+@given(moved_trees | heavy_trees, times, st.data())
+def test_udot_and_qdotdot_of_driven_joints_are_derivatives_along_the_motion(
+    tree: Tree, time: float, data: Any
+) -> None:
+    """How they move is known without masses; how the others do is not: NaN."""
+    state, system = tree.state, tree.system
+    state.u = tree.rng.normal(size=state.nu)
+    state.time = time
+    system.prescribe(state)
+    levels = st.sampled_from([None, None, Stage.POSITION, Stage.VELOCITY])
+    held = {body: data.draw(levels) for body in tree.bodies[1:]}
+    for body, level in held.items():
+        if level is not None:
+            body.lock(state, level=level)
+    system.realize(state, Stage.VELOCITY)
+    q, qdot = state.q.copy(), state.qdot.copy()
+
+    def after(step: float) -> State:
+        state.time = time + step
+        state.q = q + step * qdot
+        system.prescribe(state)
+        system.realize(state, Stage.ACCELERATION)
+        return state.copy(keep_cache=True)
+
+    one, other, now = after(STEP), after(-STEP), after(0.0)
+    udot, qdotdot = (one.u - other.u) / (2 * STEP), (one.qdot - other.qdot) / (2 * STEP)
+    for body, level in held.items():
+        of_q, of_u = body.q.place(now), _of_u(body, now)
+        if body.motion is None and level is None and isinstance(tree.system.matter, Heavy):
+            udot[of_u] = 0.0
+        elif body.motion is None and level is None:
+            udot[of_u] = qdotdot[of_q] = np.nan
+    np.testing.assert_allclose(now.udot, udot, atol=1e-7)
+    scale = 1 + np.nanmax(np.abs(now.qdotdot), initial=0.0)
+    np.testing.assert_allclose(now.qdotdot, qdotdot, atol=1e-6 * scale)
+
+
+def test_udot_of_a_joint_is_forgotten_when_it_is_not_driven_any_more() -> None:
+    system = MultibodySystem()
+    arm = system.matter.add_body("arm", system.matter.ground, Pin(), motion=Sinusoid(1.5, 1.1))
+    hand = system.matter.add_body("hand", arm, Slider())
+    state = system.realize_topology().copy()
+    state.time = 0.3
+    hand.lock(state)
+    system.prescribe(state)
+    system.realize(state, Stage.ACCELERATION)
+    assert state.udot.tolist() == pytest.approx([-1.5 * 1.1**2 * math.sin(0.33), 0.0])
+    arm.follows_motion.set(state, False)
+    hand.unlock(state)
+    system.realize(state, Stage.ACCELERATION)
+    assert np.isnan(state.udot).all()
 
 
 @settings(deadline=None, max_examples=30)
@@ -569,6 +638,9 @@ def test_a_simulation_moves_joints_of_which_all_are_driven() -> None:
     assert arm.u(end)[0] == pytest.approx(math.cos(2.0), abs=1e-15)
     wanted = across(Ball, np.array(swing.q(1.0)), use_euler_angles=True)
     np.testing.assert_allclose(joint_pose(hand, end), wanted, atol=1e-12)
+    system.realize(end, Stage.ACCELERATION)
+    assert np.isfinite(end.ydot).all()
+    assert end.udot[0] == pytest.approx(-2.0 * math.sin(2.0), abs=1e-14)
 
 
 def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:

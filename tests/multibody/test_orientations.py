@@ -13,12 +13,14 @@ from stagecache.multibody import (
     Ball,
     Free,
     MatterSubsystem,
+    MultibodySystem,
     Pin,
+    Steady,
     with_euler_angles,
     with_quaternions,
 )
 from stagecache.system.constraint_jacobians import normalization_jacobian
-from tests.multibody.trees import Tree, make_tree, poses, trees
+from tests.multibody.trees import Array, Tree, make_tree, poses, trees
 
 few = settings(max_examples=40, deadline=None)
 
@@ -38,6 +40,55 @@ def test_conversion_keeps_poses_and_velocities(tree: Tree) -> None:
             )
         assert twin.time == 3.0
         state = twin
+
+
+quaternions = st.builds(
+    lambda numbers, dim: np.array(numbers) * np.array(dim),
+    st.lists(st.floats(0.01, 1) | st.floats(-1, -0.01), min_size=4, max_size=4),
+    st.lists(st.sampled_from([0.0, 1e-17, 1e-9, 1e-4, 1.0]), min_size=4, max_size=4),
+).filter(lambda q: np.linalg.norm(q) > 0.01)
+
+
+@given(st.sampled_from([Ball, Free]), quaternions)
+@settings(max_examples=300, deadline=None)
+def test_quaternions_come_back_from_angles_with_the_sign_that_makes_w_positive(
+    kind: Any, quaternion: Array
+) -> None:
+    """Where w is 0, up to rounding, it is x that is positive; then y, then z."""
+    tree = make_tree([kind], [0], 0)
+    body, matter = tree.bodies[1], tree.system.matter
+    quaternion /= np.linalg.norm(quaternion)
+    body.q.set(tree.state, [*quaternion, *tree.rng.normal(size=kind.nq - 4)])
+    back = with_quaternions(matter, with_euler_angles(matter, tree.state))
+    leading = quaternion[np.abs(quaternion) > 1e-14][0]
+    np.testing.assert_allclose(body.q(back)[:4], np.sign(leading) * quaternion, atol=1e-12)
+    np.testing.assert_array_equal(body.q(back)[4:], body.q(tree.state)[4:])
+
+
+def test_a_lock_in_angles_holds_the_quaternion_to_which_the_state_was_converted() -> None:
+    tree = make_tree([Ball], [0], 0, use_euler_angles=True)
+    body, matter = tree.bodies[1], tree.system.matter
+    body.q.set(tree.state, [3.0, 0.1, 3.0])  # of half the angles, w is negative
+    body.lock(tree.state)
+    there = with_quaternions(matter, tree.state)
+    assert body.q(there)[0] >= 0
+    before = body.q(there).copy()
+    tree.system.prescribe(there)
+    np.testing.assert_array_equal(body.q(there), before)
+
+
+def test_the_quaternion_of_a_motion_changes_its_sign_nowhere() -> None:
+    """It goes on where w becomes negative, as the solution of qdot = N u does."""
+    system = MultibodySystem()
+    turn = Steady([1.0, 0.0, 0.0])
+    body = system.matter.add_body("body", system.matter.ground, Ball(), motion=turn)
+    state = system.realize_topology().copy()
+    seen = []
+    for state.time in np.linspace(0, 4 * np.pi, 100):
+        system.prescribe(state)
+        seen.append(body.q(state).copy())
+    assert np.min(seen) < -0.9
+    assert np.abs(np.diff(seen, axis=0)).max() < 0.07
 
 
 @given(st.floats(-7, 7), st.floats(-1e-9, 1e-9) | st.just(0.0), st.sampled_from([-1, 1]))

@@ -2,14 +2,17 @@ import copy
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 from stagecache import AbstractHandle, CacheEntry, Stage, State
 from stagecache.errors import (
     ForeignNodeError,
     HandleTruthError,
+    NotANumberError,
     NotAStateError,
     NotPicklableError,
+    ShapeError,
     StageTooLowError,
     UnknownItemError,
     UnknownSubsystemError,
@@ -182,3 +185,20 @@ def test_an_entry_knows_its_prerequisites_and_they_their_dependents() -> None:
     assert entry.prerequisites(state) == (q, mass, time)
     assert q.dependents(state) == mass.dependents(state) == time.dependents(state) == (entry,)
     assert u.dependents(state) == ()
+
+
+@pytest.mark.parametrize("value", ["1.0", None, 1j, object(), [1.0], {}, b"", True, [1.0, 2.0]])
+def test_a_time_that_is_not_a_number_is_refused_by_name(value: Any) -> None:
+    """In compiled modules as well, where an annotation that is not kept is a bare TypeError."""
+    state = realize(state_of("arm"), Stage.TIME)
+    for write in (state.variable("time").set, lambda state, v: setattr(state, "time", v)):
+        with pytest.raises((NotANumberError, ShapeError), match="time: cannot be written"):
+            write(state, value)
+    assert (state.time, state.stage) == (0.0, Stage.TIME)
+
+
+@pytest.mark.parametrize("value", [1, np.float32(1.0), np.int8(1), np.array(1.0)])
+def test_a_time_may_be_a_number_of_any_kind(value: Any) -> None:
+    state = realize(state_of("arm"), Stage.TIME)
+    state.variable("time").set(state, value)
+    assert (state.time, type(state.time)) == (1.0, float)

@@ -1,22 +1,27 @@
 """What a write would make unrealized: said before it is done, and without doing it."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stagecache import Stage, State, System
+from stagecache import CacheEntry, Stage, State, System
 from stagecache.errors import (
     ForeignNodeError,
     NodeKindError,
     NotANodeError,
+    StagecacheError,
     UnknownPathError,
 )
 from stagecache.testing.items import blocks_of
+from stagecache.views.nodes import Status
 from tests.state.asking import random_systems, realized, steps
 from tests.state.realizing import realize, state_of
 from tests.system.models import Crane
+
+STAGES = list(Stage)[: Stage.INFINITY]
 
 
 def mechanism(state: State) -> str:
@@ -117,6 +122,123 @@ def test_weights_leave_report_only() -> None:
     assert str(impact) == (
         "A write of u_weights leaves stage Report. It makes no entry unrealized."
     )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_entries_that_are_presumed_computed_are_lost_with_the_stage_that_presumes_them(
+    data: st.DataObject,
+) -> None:
+    """It names those that are realized and are not after the write: in any State, at any stage."""
+    state, variables, entries = by_hand(data)
+    for _ in range(data.draw(st.integers(1, 8))):
+        disturb(state, entries, data)
+        (written,) = some(data, [*variables, *VECTORS], least=1, most=1)
+        if state.stage < (Stage.MODEL if written in VECTORS else Stage.TOPOLOGY):
+            continue
+        before = valid(state)
+        impact = state.impact(written)
+        shown = state.graph.impacts.get(impact.variable, impact.entries)
+        if isinstance(written, str):
+            setattr(state, written, getattr(state, written).copy())
+        else:
+            written.set(state, 0.5)
+        assert set(impact.entries) == before - valid(state)
+        assert shown == impact.entries
+        parts = [*impact.by_prerequisite, *(p for group in impact.by_stage.values() for p in group)]
+        assert sorted(parts) == sorted(impact.entries)
+
+
+def test_an_entry_that_is_presumed_computed_is_listed_by_the_stage_that_presumes_it() -> None:
+    state = state_of("arm")
+    rate = state[0].allocate_discrete_variable(Stage.VELOCITY, 1, name="rate")
+    matrix = state[0].allocate_cache_entry(Stage.TOPOLOGY, Stage.DYNAMICS, 0, name="matrix")
+    realize(state, Stage.DYNAMICS)
+    assert matrix.is_realized(state)
+    assert state.impact(rate).by_stage == {"Dynamics": ("arm.matrix",)}
+    matrix.mark_realized(state)  # now it is known to be computed, whatever is realized
+    assert state.impact(rate).entries == ()
+    rate.set(state, 2)
+    assert matrix.is_realized(state)
+
+
+VECTORS = ("q", "u", "z", "y", "u_weights", "z_weights")
+
+
+def valid(state: State) -> set[str]:
+    """The paths of the entries that are valid."""
+    return {
+        node.path
+        for node in state.graph.nodes
+        if node.kind == "entry" and node.status is Status.REALIZED
+    }
+
+
+def some(data: st.DataObject, items: list[Any], *, least: int = 0, most: int) -> list[Any]:
+    """Some items, each once; they are chosen by their places, as Hypothesis keeps what it draws."""
+    places = st.integers(0, len(items) - 1)
+    return [
+        items[place]
+        for place in data.draw(st.lists(places, min_size=least, max_size=most, unique=True))
+    ]
+
+
+def by_hand(data: st.DataObject) -> tuple[State, list[Any], list[CacheEntry[Any]]]:
+    """A State of two subsystems, with variables, and entries of all kinds."""
+    state = state_of("one", "two")
+    variables: list[Any] = [state.variable("time")]
+    entries: list[CacheEntry[Any]] = []
+    for part in state:
+        for stage in data.draw(st.lists(st.sampled_from(STAGES[2:]), max_size=3)):
+            name = f"variable {len(variables)}"
+            if stage >= Stage.POSITION and data.draw(st.booleans()):
+                depends_on = data.draw(st.sampled_from(STAGES[1:]))
+                variables.append(
+                    part.allocate_auto_update_discrete_variable(stage, 0, depends_on, name=name)
+                )
+            else:
+                variables.append(part.allocate_discrete_variable(stage, 0, name=name))
+        part.allocate_q([0.5])
+        part.allocate_u([0.5])
+        part.allocate_z([0.5])
+        for _ in range(data.draw(st.integers(1, 5))):
+            earliest = data.draw(st.sampled_from(STAGES[1:]))
+            latest = data.draw(st.sampled_from([*STAGES[earliest:], Stage.INFINITY]))
+            above = [e for e in entries if e.depends_on <= earliest] + variables
+            chosen = some(data, above, most=2)
+            compute = (lambda state: 1.0) if data.draw(st.booleans()) else None
+            kind: dict[str, Any] = {} if compute is None else {"compute": compute}
+            if compute is not None and data.draw(st.booleans()):
+                kind["equal"] = True
+            entries.append(
+                part.allocate_cache_entry_with_prerequisites(
+                    earliest, latest, chosen, 0.0, name=f"entry {len(entries)}", **kind
+                )
+            )
+    return state, variables, entries
+
+
+def disturb(state: State, entries: list[CacheEntry[Any]], data: st.DataObject) -> None:
+    """Advance some subsystems and the system; mark, invalidate, store and read some entries."""
+    for part in state:
+        for _ in range(data.draw(st.integers(0, 4))):
+            if part.stage < Stage.REPORT and part.stage <= state.stage + data.draw(
+                st.integers(0, 2)
+            ):
+                part.advance_to_stage(part.stage.next())
+        while state.stage < min(part.stage for part in state) and data.draw(st.booleans()):
+            state.advance_to_stage(state.stage.next())
+    for entry in some(data, entries, most=4):
+        do = data.draw(st.sampled_from(["mark", "invalidate", "store", "read"]))
+        with suppress(StagecacheError):
+            if do == "mark":
+                entry.mark_realized(state)
+            elif do == "invalidate":
+                entry.invalidate(state)
+            elif do == "store":
+                state[entry.subsystem].set_cache_entry(entry, 2.0)
+            else:
+                entry(state)
 
 
 def test_a_stage_that_is_not_reached_is_not_left() -> None:

@@ -9,8 +9,14 @@ from stagecache.study.step_status import StepStatus
 from tests.study.models import state_of
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "Euler", "Verlet")
+CONSTRAINED = tuple(method for method in METHODS if method != "LSODA")
+"""Those that take constraints."""
+
 ONE_STEP = ("RK23", "RK45", "DOP853", "Euler", "Verlet")
 """Those that take fixed steps."""
+
+POWERS = {"Euler": 1 / 2, "Verlet": 2 / 3}
+"""The error at the end is of the order accuracy to that power; 1 where it is not named."""
 
 START, REPORT = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.REACHED_REPORT_TIME
 STEP, LIMIT = StepStatus.TIME_HAS_ADVANCED, StepStatus.REACHED_STEP_LIMIT

@@ -75,9 +75,7 @@ def test_no_step_goes_beyond_a_scheduled_event(method: str, times: list[float]) 
 
 @METHOD
 @pytest.mark.parametrize("beyond", [0.5, math.inf])
-def test_a_step_beyond_the_final_time_ends_the_simulation_there(
-    method: str, beyond: float
-) -> None:
+def test_a_step_beyond_the_final_time_ends_the_simulation_there(method: str, beyond: float) -> None:
     integrator = integrating(Oscillator(), method, accuracy=1e-2, final_time=1.5)
     assert [integrator.step_to(t) for t in (1.0, 1.0)] == [START, REPORT]
     assert not integrator.is_simulation_over

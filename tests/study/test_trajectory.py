@@ -705,35 +705,7 @@ def test_without_the_package_the_extra_is_named(
         getattr(trajectory, method)()
 
 
-# ---------------------------------------------------------------------- pictures and texts
-
-
-def test_columns_are_drawn_with_a_legend() -> None:
-    figure = pytest.importorskip("matplotlib.figure", reason="the extra viz is not installed")
-    chain, trajectory = filled(4)
-    ax = figure.Figure().add_subplot()
-    assert trajectory.plot("chain.angles", chain.clicks, ax=ax) is ax
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["chain.angles[0]", "chain.angles[1]", "chain.clicks"]
-    assert ax.get_xlabel() == "time [s]"
-    lines = ax.get_lines()
-    assert (lines[1].get_xdata() == trajectory.times).all()
-    assert (lines[1].get_ydata() == trajectory.y[:, 1]).all()
-    assert [line.get_drawstyle() for line in lines] == ["default", "default", "steps-post"]
-    with pytest.raises(NotANumberError, match="plotted"):
-        trajectory.plot("chain.mood", ax=ax)
-    assert len(ax.get_lines()) == 3
-
-
-def test_all_q_are_drawn_on_a_new_figure_if_nothing_is_named() -> None:
-    matplotlib = pytest.importorskip("matplotlib", reason="the extra viz is not installed")
-    matplotlib.use("agg")
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    _, trajectory = filled(3)
-    ax = trajectory.plot()
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["chain.angles[0]", "chain.angles[1]", "chain.lift", "other.angle"]
-    pyplot.close(ax.figure)
+# ---------------------------------------------------------------------- texts
 
 
 def test_its_repr_says_how_much_there_is() -> None:

@@ -57,9 +57,7 @@ def stepping(system: System, **options: Any) -> TimeStepper:
     each = options.pop("each", False)
     state = options.pop("state", None) or system.realize_topology()
     integrator = Integrator(system, **options)
-    stepper = TimeStepper(
-        system, integrator, report_all_significant_states=each, progress=False
-    )
+    stepper = TimeStepper(system, integrator, report_all_significant_states=each, progress=False)
     stepper.initialize(state)
     return stepper
 
@@ -617,9 +615,7 @@ def test_a_handler_that_ends_the_simulation_triggers_nothing_any_more() -> None:
 def test_a_handler_that_is_triggered_by_another_one_may_end_the_simulation() -> None:
     level = Level()
     system = System(level)
-    system.add_event_handler(
-        ScheduledEventHandler(lambda s: level.value.set(s, 1.0), 1.0), "write"
-    )
+    system.add_event_handler(ScheduledEventHandler(lambda s: level.value.set(s, 1.0), 1.0), "write")
     system.add_event_handler(
         TriggeredEventHandler(Stage.DYNAMICS, level.value, lambda s: EventAction.TERMINATE), "end"
     )
@@ -639,9 +635,7 @@ def test_what_a_handler_has_triggered_is_handled_also_if_its_handler_fails_at_fi
             raise ValueError("no")
         found.append(state.time)
 
-    system.add_event_handler(
-        ScheduledEventHandler(lambda s: level.value.set(s, 1.0), 1.0), "write"
-    )
+    system.add_event_handler(ScheduledEventHandler(lambda s: level.value.set(s, 1.0), 1.0), "write")
     system.add_event_handler(TriggeredEventHandler(Stage.DYNAMICS, level.value, handle), "watch")
     stepper = stepping(system)
     for _ in range(2):
@@ -681,9 +675,7 @@ def test_a_handler_that_fails_has_changed_no_sign() -> None:
 def test_there_is_a_row_before_and_after_each_round_of_handlers() -> None:
     level = Level()
     system = System(level)
-    system.add_event_handler(
-        ScheduledEventHandler(lambda s: level.value.set(s, 1.0), 1.0), "write"
-    )
+    system.add_event_handler(ScheduledEventHandler(lambda s: level.value.set(s, 1.0), 1.0), "write")
     system.add_event_handler(
         TriggeredEventHandler(Stage.DYNAMICS, level.value, lambda s: level.value.set(s, 2.0)),
         "watch",
@@ -991,7 +983,9 @@ def test_a_cause_of_initialization_may_write_too() -> None:
     found: list[float] = []
 
     class Beginning(System):
-        def handle_events(self, state: State, cause: Any, events: Any = (), options: Any = None) -> Any:
+        def handle_events(
+            self, state: State, cause: Any, events: Any = (), options: Any = None
+        ) -> Any:
             if cause is EventCause.INITIALIZATION:
                 events = [info.event for info in self.calc_event_trigger_info(state)][:1]
             return super().handle_events(state, cause, events, options)

@@ -266,7 +266,9 @@ class Watching(Oscillator):
 def test_a_trigger_that_is_far_from_zero_changes_no_step_and_costs_its_value_at_most(
     method: str,
 ) -> None:
-    plain, watched = (integrating(model(), method, accuracy=1e-3) for model in (Oscillator, Watching))
+    plain, watched = (
+        integrating(model(), method, accuracy=1e-3) for model in (Oscillator, Watching)
+    )
     for integrator in (plain, watched):
         run_to(integrator, 10.0)
     counts = [integrator.statistics for integrator in (plain, watched)]

@@ -53,6 +53,7 @@ from stagecache.testing import check_coherence
 from tests.system.models import state_of
 
 INSTANCE, TIME, POSITION, VELOCITY = Stage.INSTANCE, Stage.TIME, Stage.POSITION, Stage.VELOCITY
+ACCELERATION = Stage.ACCELERATION
 
 
 class Machine(Subsystem):
@@ -238,7 +239,7 @@ def test_prescribed_values_are_exact_and_nothing_else_moves(
 
 @settings(deadline=None, max_examples=50)
 @given(models, numbers, st.randoms(use_true_random=False))
-def test_udot_of_prescribed_u_is_the_derivative_along_the_motion(
+def test_udot_of_prescribed_u_is_the_derivative_along_the_motion_without_any_mass(
     model: list[tuple[int, int, bool, bool, float]], time: float, random: Any
 ) -> None:
     system, machines, state = built(model)
@@ -261,6 +262,13 @@ def test_udot_of_prescribed_u_is_the_derivative_along_the_motion(
     assert rows.tolist() == np.flatnonzero(~np.isnan(wanted)).tolist()
     assert udot == pytest.approx(wanted[rows], rel=1e-7, abs=1e-7)
     assert state.stage == VELOCITY
+    system.realize(state, ACCELERATION)
+    assert state.udot == pytest.approx(wanted, rel=1e-7, abs=1e-7, nan_ok=True)
+    assert state.qdotdot.tolist() == pytest.approx(state.udot.tolist(), nan_ok=True)
+    assert state.qdot.tolist() == state.u.tolist()
+    machines[0].is_driven.set(state, False)
+    system.realize(state, ACCELERATION)
+    assert np.isnan(state.udot[1])
 
 
 # ---------------------------------------------------------------------- when it is computed
@@ -381,6 +389,8 @@ def test_udot_that_cannot_be_known_names_the_subsystem() -> None:
     state = state_of(Pair(), stage=VELOCITY)
     with pytest.raises(KinematicsError, match="pair"):
         prescribed_udot(state)
+    with pytest.raises(KinematicsError, match="pair"):
+        state.system.realize(state, ACCELERATION)
 
 
 def test_a_motion_that_ends_at_this_time_is_named_where_udot_needs_another_time() -> None:

@@ -383,6 +383,30 @@ def test_an_interrupt_leaves_the_state_at_the_last_stage() -> None:
     assert state_of(Interrupted([(TIME, "")]), stage=REPORT).stage is REPORT
 
 
+class Eager(Subsystem):
+    """What realizes its State in a computation."""
+
+    angle = q_variable(0.1)
+
+    @cached(prerequisites=(angle,))
+    def wrong(self, state: State) -> float:
+        assert isinstance(self.system, System)
+        self.system.realize(state, VELOCITY)
+        return self.angle(state)
+
+
+def test_a_computation_does_not_take_its_state_on() -> None:
+    eager = Eager()
+    state = System(eager).realize_topology().copy()
+    with pytest.raises(ReadOnlyError, match=r"realize\(\): is refused"):
+        eager.wrong(state)
+    assert state.stage is MODEL
+    System.realize(eager.system, state, POSITION)  # type: ignore[arg-type]  # it has one
+    with pytest.raises(ReadOnlyError):
+        eager.wrong(state)
+    assert state.stage is POSITION
+
+
 class Slider(Subsystem):
     """What is busy at Position, and has an entry that waits for it."""
 

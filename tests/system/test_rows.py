@@ -1,6 +1,8 @@
 """Declared errors of constraints and event triggers: their values land in their rows."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -448,3 +450,30 @@ def test_a_handler_is_a_method_that_writes() -> None:
     state = state_of(bells, stage=ACCELERATION)
     bells.ring(state)
     assert (bells.t(state), state.stage) == (99.0, TIME)
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [position_error, velocity_error, acceleration_error, partial(event_trigger, stage=POSITION)],
+)
+def test_where_there_are_no_rows_the_function_is_not_called(
+    declare: Callable[..., Callable[[Callable[..., Any]], Any]],
+) -> None:
+    calls = []
+
+    class Chain(Subsystem):
+        links = parameter(0)
+
+        @declare(size=lambda self, state: self.links(state))
+        def straight(self, state: State) -> Vector:
+            calls.append(1)
+            return np.ones(max(1, self.links(state)))
+
+    chain = Chain()
+    state = state_of(chain, stage=Stage.REPORT)
+    assert chain.straight(state).shape == (0,)
+    assert not calls
+    chain.links.set(state, 2)
+    state.system.realize(state)
+    assert chain.straight(state).tolist() == [1.0, 1.0]
+    assert calls

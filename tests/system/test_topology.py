@@ -703,3 +703,20 @@ def test_an_outdated_state_says_what_was_changed() -> None:
     new = system.realize_topology().copy()
     system.realize(new)
     assert new.stage is Stage.REPORT
+
+
+def test_a_state_of_another_system_cannot_be_assigned() -> None:
+    state, other = Crane().new_state(Stage.POSITION), Crane().new_state(Stage.POSITION)
+    other.system.joint.angle.set(other, 3.0)
+    before = str(state), state.stage_versions
+    with pytest.raises(ForeignStateError, match="which has the same name and subsystems"):
+        state.assign(other)
+    assert (str(state), state.stage_versions, state.system is other.system) == (*before, False)
+    with pytest.raises(ForeignStateError, match=r"one of System.*pump"):
+        state.assign(System(Pump()).realize_topology())
+    by_hand = State()
+    by_hand.assign(other)
+    assert by_hand.system is other.system
+    state.clear()
+    state.assign(other)
+    assert other.system.joint.angle(state) == 3.0

@@ -15,6 +15,7 @@ from stagecache.errors import (
     ForeignStateError,
     NotPicklableError,
     TopologyVersionError,
+    UnknownItemError,
 )
 from tests.system.models import Chain, Crane, Joint, Springs, state_of
 
@@ -433,3 +434,24 @@ def test_a_shallow_copy_of_a_subsystem_has_handles_of_its_own() -> None:
     assert twin.product is not latch.product
     assert str(twin.q) == "latch.q"
     assert twin.q is not latch.q
+
+
+class Keeper(Subsystem):
+    """Keeps handles of its own and of another."""
+
+    x = q_variable(1.0)
+
+    def __init__(self, springs: Springs) -> None:
+        self.kept = (self.x, springs.force[1])
+
+
+@pytest.mark.parametrize(("cls", "name"), [(Keeper, "x"), (Springs, "force")])
+def test_a_kept_handle_of_an_item_that_is_not_declared_any_more_is_named(
+    cls: type[Subsystem], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    springs = Springs(2)
+    dump = pickle.dumps(System(springs, Keeper(springs)))
+    monkeypatch.setattr(cls, "declarations", {})
+    monkeypatch.delattr(cls, name)
+    with pytest.raises(UnknownItemError, match=rf"{cls.__name__}\.{name}"):
+        where_it_is_unknown(dump)

@@ -1,0 +1,132 @@
+"""An operation on a Graph that an error cuts short has happened, or what it touched is recomputed.
+
+After each strike, every entry that is read is as it is computed from scratch; writes, declarations,
+removals and copies work as if nothing had been.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from stagecache import Entry, Graph, Variable
+from tests.graph.check_structure import check_store
+from tests.interrupting import (
+    ignore_lost_strikes,
+    needs_timer,
+    plain_only,
+    strikes,
+    struck_by_timer,
+)
+
+Read = Callable[[], int]
+
+OPERATIONS: dict[str, Callable[[Graph], object]] = {
+    "write": lambda graph: graph["a"].set(2),
+    "write of what a wide group depends on": lambda graph: graph["c"].set(9),
+    "read": lambda graph: graph["product"](),
+    "invalidate": lambda graph: graph["odd"].invalidate(),
+    "copy": lambda graph: graph.copy(),
+    "declare a variable": lambda graph: graph.variable("new", 1),
+    "declare an entry": lambda graph: graph.entry(
+        "new", lambda a, b: a() + b(), prerequisites=(graph["a"], graph["b"])
+    ),
+    "declare an entry below one that is compared": lambda graph: graph.entry(
+        "new", lambda a, b: a() + b(), prerequisites=(graph["odd"], graph["product"])
+    ),
+    "remove": lambda graph: graph.remove(graph["product"]),
+    "remove several": lambda graph: graph.remove(*[graph[f"wide{i}"] for i in range(3)]),
+}
+
+
+def model() -> Graph:
+    """Variables a, b, c; an entry that is compared and two below it; and a wide group."""
+    graph = Graph()
+    a, b, c = (graph.variable(name, value) for name, value in zip("abc", (1, 2, 3), strict=True))
+    odd = graph.entry("odd", lambda a: a() % 2, prerequisites=(a,), equal=True)
+    total = graph.entry("sum", lambda odd, b: odd() + b(), prerequisites=(odd, b))
+    graph.entry("product", lambda total, c: total() * c(), prerequisites=(total, c))
+    for i in range(9):
+        graph.entry(f"wide{i}", lambda c, x, i=i: c() + x() + i, prerequisites=(c, (a, b)[i % 2]))
+    return graph
+
+
+def expected(graph: Graph) -> dict[str, int]:
+    a, b, c = (graph[name]() for name in "abc")
+    wide = {f"wide{i}": c + (a, b)[i % 2] + i for i in range(9)}
+    found = {"odd": a % 2, "sum": a % 2 + b, "product": (a % 2 + b) * c, **wide}
+    return {name: value for name, value in found.items() if name in graph}
+
+
+def read_all(graph: Graph) -> None:
+    for name, value in expected(graph).items():
+        assert graph[name]() == value, name
+
+
+def check(graph: Graph) -> None:
+    """Assert that all is right, and goes on to be."""
+    read_all(graph)
+    for name in "acb":
+        graph[name].set(graph[name]() + 1)
+        read_all(graph)
+    check_store(graph._handles.store)
+    if "new" not in graph:
+        graph.variable("new", 5)
+    again = graph.entry("again", lambda n, a: n() + a(), prerequisites=(graph["new"], graph["a"]))
+    assert again() == graph["new"]() + graph["a"]()
+    graph.remove(again, graph["new"])
+    twin = graph.copy()
+    read_all(twin)
+    graph.remove(*graph)
+    assert len(graph) == len(graph._handles.store.structure) == 0
+    read_all(twin)
+
+
+def prepared(history: str) -> Graph:
+    graph = model()
+    if history != "new":
+        read_all(graph)
+    if history == "written":
+        graph["a"].set(4)
+    return graph
+
+
+@plain_only
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_unusable(operation: str) -> None:
+    for history in ("new", "read", "written"):
+        for graph, what in strikes(partial(prepared, history), OPERATIONS[operation], every=7):
+            values = [graph[name]() for name in "abc"]
+            try:
+                assert all(v in w for v, w in zip(values, ((1, 2, 4), (2,), (3, 9)), strict=True))
+                check(graph)
+            except BaseException as error:
+                error.add_note(f"{operation}, {history}: {what}")
+                raise
+
+
+def endless(graph: Graph) -> Iterator[None]:
+    """Do everything, again and again."""
+    variables: list[Variable[Any]] = [node for node in graph if isinstance(node, Variable)]
+    entries: list[Entry[Any]] = [node for node in graph if isinstance(node, Entry)]
+    n = 0
+    while True:
+        n += 1
+        variables[n % 3].set(n)
+        entries[n % len(entries)]()
+        graph.copy()
+        if "new" in graph:
+            graph.remove(graph["new"])
+        else:
+            graph.entry("new", lambda a, b: a() + b(), prerequisites=(graph["a"], graph["b"]))
+        yield
+
+
+@needs_timer
+@ignore_lost_strikes
+def test_interrupts_by_a_timer_leave_nothing_stale_and_nothing_unusable() -> None:
+    for n in range(150):
+        graph = model()
+        struck_by_timer(1e-4 * (1 + n % 17), endless(graph))
+        check(graph)

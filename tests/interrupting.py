@@ -1,0 +1,153 @@
+"""Errors that strike in the middle of an operation, wherever the library is at the time.
+
+CPython delivers Control-C when a function is entered, when a loop goes round, and after a call; a
+call may run out of stack, and any line out of memory. `struck_at` raises at the n-th line, entry or
+end of a function that an operation comes to, so that a test can try one after the other. In compiled
+code nothing can be struck so; there, a timer strikes (`struck_by_timer`).
+"""
+
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from linecache import getline
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import settings
+
+import stagecache
+from stagecache.graph import store
+
+LIBRARY = str(Path(stagecache.__file__).resolve().parent)
+IS_COMPILED = not store.__file__.endswith(".py")
+
+Operation = Callable[[], object]
+
+plain_only = pytest.mark.skipif(
+    IS_COMPILED, reason="the library is compiled: nothing can be traced in it"
+)
+needs_timer = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="needs the timers of Unix"
+)
+ignore_lost_strikes = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"  # of strikes in call-backs of weak references
+)
+
+
+class Strike:
+    """Raises an error at the n-th step of the library, counted from 0; a trace function."""
+
+    def __init__(self, at: int, error: type[BaseException]) -> None:
+        self.steps = at
+        self.error = error
+        self.place = ""
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.startswith(LIBRARY):
+            return None
+        if event != "exception" and not is_with(frame):
+            if self.steps == 0:
+                sys.settrace(None)
+                where = Path(frame.f_code.co_filename).name
+                self.place = f"{where}:{frame.f_lineno}, {frame.f_code.co_name}, {event}"
+                raise self.error(f"struck at {self.place}")
+            self.steps -= 1
+        return self
+
+
+def is_with(frame: FrameType) -> bool:
+    """Whether a ``with`` is entered or left, where the interpreter lets nothing strike."""
+    return getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with ")
+
+
+def struck_at(at: int, operation: Operation, error: type[BaseException]) -> str:
+    """Run an operation and strike at its n-th step; return where, or "" if it has fewer."""
+    strike = Strike(at, error)
+    before = sys.gettrace()
+    sys.settrace(strike)
+    try:
+        operation()
+    except BaseException:  # noqa: BLE001  # a computation may have turned it into another one
+        if not strike.place:
+            raise
+    finally:
+        sys.settrace(before)
+    return strike.place
+
+
+def steps(operation: Operation) -> int:
+    """How many steps of the library an operation takes."""
+    strike = Strike(sys.maxsize, KeyboardInterrupt)
+    before = sys.gettrace()
+    sys.settrace(strike)
+    try:
+        operation()
+    finally:
+        sys.settrace(before)
+    return sys.maxsize - strike.steps
+
+
+def out_of_stack(margin: int, operation: Operation) -> bool:
+    """Run an operation with that many frames left; return whether they were too few."""
+    depth = 0
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(depth + margin)  # which the interpreter refuses if it is used already
+        operation()
+    except RecursionError:
+        return True
+    finally:
+        sys.setrecursionlimit(limit)
+    return False
+
+
+def strikes(
+    prepare: Callable[[], Any], operation: Callable[[Any], object], every: int
+) -> Iterator[tuple[Any, str]]:
+    """Strike at steps of an operation, each time on what `prepare` makes.
+
+    Yields what it was done to, and what struck: Control-C and lack of memory at each `every`-th step
+    (in the profile `nightly` at each), lack of stack at each depth.
+    """
+    every = 1 if settings().max_examples > 1000 else every
+    for error in (KeyboardInterrupt, MemoryError):
+        at = 0
+        while True:
+            subject = prepare()
+            place = struck_at(at, partial(operation, subject), error)
+            if not place:
+                break
+            yield subject, f"{error.__name__} at {place}"
+            at += every
+    for margin in range(1, 200):
+        subject = prepare()
+        if not out_of_stack(margin, partial(operation, subject)):
+            break
+        yield subject, f"stack of {margin} frames"
+
+
+def struck_by_timer(seconds: float, steps: Iterable[object]) -> None:
+    """Take steps that have no end until Control-C strikes, after that time."""
+    has_struck = False
+
+    def strike(*_: object) -> NoReturn:
+        nonlocal has_struck
+        has_struck = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, strike)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        for _ in steps:
+            if has_struck:  # and was lost, in the call-back of a weak reference
+                break
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGALRM, before)

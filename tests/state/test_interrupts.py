@@ -1,0 +1,141 @@
+"""What an error cuts short in a State made by hand: allocation, advancing, updates, marks.
+
+It has happened, or not: what is half allocated is gone, and what is there is consistent.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+
+from stagecache import Stage, State
+from tests.graph.check_structure import check_store
+from tests.interrupting import plain_only, strikes
+
+TOPOLOGY, INSTANCE, POSITION, REPORT = Stage.TOPOLOGY, Stage.INSTANCE, Stage.POSITION, Stage.REPORT
+LAZY = Stage.INFINITY
+
+
+class Subject:
+    """A State with two subsystems at a stage, and handles of what the first one has."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.state = State()
+        self.part = self.state[self.state.add_subsystem("arm")]
+        self.state.add_subsystem("base")
+        self.q = self.part.allocate_q([1.0, 2.0], name="angle")
+        self.mass = self.part.allocate_discrete_variable(POSITION, 3.0, name="mass")
+        self.grip = self.part.allocate_auto_update_discrete_variable(
+            Stage.VELOCITY, 4.0, update_depends_on=POSITION, name="grip"
+        )
+        self.weight = self.part.allocate_cache_entry_with_prerequisites(
+            TOPOLOGY, LAZY, (self.mass,), compute=self.weigh, name="weight"
+        )
+        self.stored = self.part.allocate_cache_entry(POSITION, Stage.DYNAMICS, 0.0, name="stored")
+        self.part.allocate_event_trigger(POSITION, 2)
+        for g in range(TOPOLOGY, stage + 1):
+            self.advance(Stage(g))
+
+    def weigh(self, state: State) -> float:
+        return 9.81 * self.mass(state)
+
+    def advance(self, stage: Stage) -> None:
+        for part in self.state:
+            if part.stage < stage:
+                if stage == Stage.DYNAMICS and part.index == 0:
+                    self.part.set_cache_entry(self.stored, self.mass(self.state))
+                part.advance_to_stage(stage)
+        if self.state.stage < stage:
+            self.state.advance_to_stage(stage)
+
+    def allocate_entry(self) -> None:
+        above = (self.q, self.mass, self.weight)
+        self.part.allocate_cache_entry_with_prerequisites(
+            POSITION, Stage.VELOCITY, above, name="more"
+        )
+
+    def swap(self) -> None:
+        self.part.set_discrete_variable_update_value(self.grip, 5.0)
+        self.part.mark_discrete_variable_update_value_realized(self.grip)
+        self.state.auto_update_discrete_variables()
+
+    def store(self) -> None:
+        self.part.set_cache_entry(self.stored, self.mass(self.state))
+        self.stored.mark_realized(self.state)
+
+
+def check(subject: Subject) -> None:
+    """Assert that all is consistent, and goes on to work up to Report and back to the beginning."""
+    state, part = subject.state, subject.part
+    for g in range(state.stage + 1, REPORT + 1):
+        subject.advance(Stage(g))
+    check_store(state._contents.realization.store)
+    assert state.q[:2].tolist() == [1.0, 2.0]
+    assert len(state.q) == sum(p.nq for p in state)
+    assert subject.weight(state) == 9.81 * subject.mass(state)
+    assert subject.stored(state) == subject.mass(state)
+    assert subject.grip(state) in (4.0, 5.0)
+    subject.mass.set(state, subject.mass(state) + 1)
+    assert not subject.stored.is_realized(state)
+    assert subject.weight(state) == 9.81 * subject.mass(state)
+    for g in range(state.stage + 1, REPORT + 1):
+        subject.advance(Stage(g))
+    assert subject.stored(state) == subject.mass(state)
+    twin = state.copy()
+    assert np.array_equal(twin.q, state.q)
+    state.invalidate_all(TOPOLOGY)
+    assert not any(part._layout.items() for part in state)
+    kept = list(state._contents.realization.store.structure)
+    assert all(str(state._contents.realization.store.keys[n]).split()[0] != "more" for n in kept)
+    part.allocate_q([7.0])
+    entry = part.allocate_lazy_cache_entry(TOPOLOGY, compute=lambda s: 1, name="new")
+    for g in range(TOPOLOGY, INSTANCE + 1):
+        subject.advance(Stage(g))
+    assert (state.q.tolist(), entry(state)) == ([7.0], 1)
+
+
+OPERATIONS: dict[str, tuple[Stage, Callable[[Subject], object]]] = {
+    "add a subsystem": (Stage.EMPTY, lambda s: s.state.add_subsystem("more")),
+    "allocate q": (Stage.EMPTY, lambda s: s.part.allocate_q([3.0])),
+    "allocate z": (TOPOLOGY, lambda s: s.part.allocate_z([3.0])),
+    "allocate errors": (Stage.MODEL, lambda s: s.part.allocate_qerr(2)),
+    "allocate triggers": (Stage.MODEL, lambda s: s.part.allocate_event_trigger(POSITION, 1)),
+    "allocate a variable": (
+        TOPOLOGY,
+        lambda s: s.part.allocate_discrete_variable(POSITION, 1, name="more"),
+    ),
+    "allocate a variable with an update": (
+        TOPOLOGY,
+        lambda s: s.part.allocate_auto_update_discrete_variable(
+            Stage.VELOCITY, 1, update_depends_on=Stage.VELOCITY, name="more"
+        ),
+    ),
+    "allocate an entry": (TOPOLOGY, lambda s: s.allocate_entry()),
+    "advance to Topology": (Stage.EMPTY, lambda s: s.advance(TOPOLOGY)),
+    "advance to Model": (TOPOLOGY, lambda s: s.advance(Stage.MODEL)),
+    "advance to Instance": (Stage.MODEL, lambda s: s.advance(INSTANCE)),
+    "advance to Position": (Stage.TIME, lambda s: s.advance(POSITION)),
+    "advance to Dynamics": (Stage.VELOCITY, lambda s: s.advance(Stage.DYNAMICS)),
+    "back up below what is allocated": (REPORT, lambda s: s.state.invalidate_all(TOPOLOGY)),
+    "update": (REPORT, lambda s: s.swap()),
+    "store and mark": (REPORT, lambda s: s.store()),
+    "clear": (REPORT, lambda s: s.state.clear()),
+}
+
+
+@plain_only
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_half_allocated(
+    operation: str,
+) -> None:
+    stage, operate = OPERATIONS[operation]
+    for subject, what in strikes(partial(Subject, stage), operate, every=7):
+        try:
+            str(subject.state)
+            items = [part._layout.items() for part in subject.state]
+            if items and items[0]:  # else it went back to the beginning
+                check(subject)
+        except BaseException as error:
+            error.add_note(f"{operation}: {what}")
+            raise
