@@ -37,9 +37,7 @@ from stagecache.graph.releasing import let_go
 from stagecache.graph.store import COMPUTING, SHUT, VOID, Store, clock_of
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
-LONGEST_WAIT: Final = (
-    1.0  # seconds until a thread looks anew: an error may have kept it from being woken
-)
+LONGEST_WAIT: Final = 1.0  # seconds until a thread looks anew: an error may have kept it from being woken
 
 Function = Callable[..., Any]
 Equal = Callable[[Any, Any], Any]
@@ -156,9 +154,7 @@ class Evaluator:
                     if self.equals and node in self.equals:
                         computed = self._evaluate_compared(node, me)
                         value = store.values[node]
-                        if start < clock_of(
-                            store.gates[group]
-                        ):  # stale already: not to compare with
+                        if start < clock_of(store.gates[group]):  # stale already: not to compare with
                             marks[node] = VOID
                     else:
                         marks[node] = COMPUTING

@@ -273,9 +273,7 @@ class Variable(AbstractNode, Generic[T]):
             store.write(self._node)
         except IndexError:
             raise self._removed() from None
-        replace(
-            store.values, self._node, value
-        )  # last: if an error strikes, nothing stale is valid
+        replace(store.values, self._node, value)  # last: if an error strikes, nothing stale is valid
 
     def __repr__(self) -> str:
         if self._node == REMOVED:

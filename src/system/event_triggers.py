@@ -124,11 +124,14 @@ class TriggerDeclaration(AbstractAllocatedRows):
 
         def fill_at_stage(state: Any) -> None:  # the last of the stage sees all of it
             realization = state._contents.realization
-            at, realization.stage = realization.stage, self.stage
+            at = realization.stage
             try:
+                realization.stage = self.stage
                 fill(state)
-            finally:
                 realization.stage = at
+            except BaseException:
+                realization.stage = at
+                raise
 
         return fill_at_stage
 

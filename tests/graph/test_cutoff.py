@@ -451,9 +451,7 @@ def run_with_marks(draw: random.Random) -> None:
 
 
 @plain_only
-def test_links_reached_by_a_compared_and_a_plain_path_cost_the_same_however_long_the_chain() -> (
-    None
-):
+def test_links_reached_by_a_compared_and_a_plain_path_cost_the_same_however_long_the_chain() -> None:
     def steps_for(length: int) -> int:
         graph = Graph()
         source = graph.variable("source", 0)
