@@ -27,7 +27,14 @@ from stagecache.study.constraint_keeper import ConstraintKeeper
 from stagecache.study.derivatives import Derivatives
 from stagecache.study.integrator_options import IntegratorOptions
 from stagecache.study.integrator_statistics import IntegratorStatistics
-from stagecache.study.localization import MOST_TURNS, Look, TriggerWatch, Window, rates
+from stagecache.study.localization import (
+    MOST_HALVINGS,
+    MOST_TURNS,
+    Look,
+    TriggerWatch,
+    Window,
+    rates,
+)
 from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
 from stagecache.study.resting import Resting
 from stagecache.study.signs import Signs
@@ -341,18 +348,24 @@ class Advancer:
         if every == inf and signs.are_far(length, values, speeds):
             self.signs = signs.stepped(values, None, speeds)
             return
-        turns = MOST_TURNS if t + 1e-3 * SHORT * length > t else 0  # else there is but rounding
-        last = Look(self.t, values, self._slopes_at_end(values) if turns else speeds)
-        low = Look(t, signs.after, self._slopes_after(t, signs.values) if turns else speeds)
+        has_inside = t + 1e-3 * SHORT * length > t  # else there is but rounding
+        last = Look(self.t, values, self._slopes_at_end(values) if has_inside else speeds)
+        low = Look(t, signs.after, self._slopes_after(t, signs.values) if has_inside else speeds)
         count = max(ceil(length / every), 1)
         for i in range(1, count + 1):
             high = last if i == count else self._look_at(t + length * i / count)
-            window = watch.first_change(low, high, self._look_at, turns)
+            window = watch.first_change(
+                low,
+                high,
+                self._look_at,
+                MOST_TURNS * has_inside,
+                MOST_HALVINGS * (has_inside and self.method.has_long_steps),
+            )
             if window is not None:
                 self._cut(watch.localize(window, self._triggers_at))
                 return
             low = high
-        slopes = last.slopes if turns else None
+        slopes = last.slopes if has_inside else None
         self.signs = signs.stepped(values, slopes, np.maximum(speeds, np.abs(last.slopes)))
 
     def _look_at(self, t: float) -> Look:

@@ -39,9 +39,15 @@ Read = Callable[[float], Vector]
 MOST_TURNS: Final = 8
 """How often a stretch is divided where triggers turn towards zero."""
 
+MOST_HALVINGS: Final = 4
+"""How often a stretch is halved that is too long for cubics."""
+
 REACH: Final = 4.0
 """A trigger is looked at where it turns, if it comes as much nearer to zero as what is left, divided
 by this; for all that the cubic tells, it may reach zero then."""
+
+DOUBT: Final = 2.0
+"""By so much the error of a cubic may be larger than it is where it is looked at."""
 
 
 @frozen
@@ -184,19 +190,47 @@ class TriggerWatch:
         return np.where([info.initially for info in self.infos], sides, 0.0)
 
     def first_change(
-        self, low: Look, high: Look, look: Callable[[float], Look], turns: int = MOST_TURNS
+        self,
+        low: Look,
+        high: Look,
+        look: Callable[[float], Look],
+        turns: int = MOST_TURNS,
+        halvings: int = 0,
     ) -> Window | None:
         """Return the earliest stretch between two looks in which any has changed; None if none.
 
-        Cost O(triggers), and a look wherever one turns towards zero.
+        Cost O(triggers), and a look wherever one turns towards zero. With halvings, there is a look
+        in the middle at least, and more where the cubics do not tell what is seen.
         """
-        turn = self._turn(low, high) if turns else inf
-        if turn == inf:
+        t = self._turn(low, high) if turns else inf
+        if t == inf and halvings:
+            t = (low.time + high.time) / 2
+        if t == inf:
             has_changed = self.changed(low.values, high.values).size > 0
             return Window(low.time, high.time, low.values, high.values) if has_changed else None
-        middle = look(turn)
-        found = self.first_change(low, middle, look, turns - 1)
-        return found or self.first_change(middle, high, look, turns - 1)
+        middle = look(t)
+        turns, halvings = max(turns - 1, 0), max(halvings - 1, 0)
+        if halvings and self._is_told(low, middle, high):
+            halvings = 0
+        found = self.first_change(low, middle, look, turns, halvings)
+        return found or self.first_change(middle, high, look, turns, halvings)
+
+    def _is_told(self, low: Look, middle: Look, high: Look) -> bool:
+        """Whether cubics through two looks tell what is seen between, but for what changes no sign.
+
+        The error of a cubic is taken for a multiple of (s (1 - s))^2, as it is where the trigger is
+        of degree 4; the slope sees what is of degree 5, and not seen in the middle.
+        """
+        h = high.time - low.time
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinite ones
+            cubics = low.values, h * low.slopes, high.values, h * high.slopes
+            s = (middle.time - low.time) / h
+            value, slope = _cubic(s, *cubics)
+            errors = np.abs(value - middle.values) + 0.3 * np.abs(slope - h * middle.slopes)
+            errors *= DOUBT / (s * (1 - s)) ** 2
+            places = np.arange(1, 8)[:, None] / 8
+            curves, _ = _cubic(places, *cubics)
+            return not (np.abs(curves) < errors * (places * (1 - places)) ** 2).any()
 
     def _turn(self, low: Look, high: Look) -> float:
         """Return the first time between two looks at which a trigger turns towards zero, or inf."""
@@ -265,6 +299,15 @@ class TriggerWatch:
             TriggeredEvent(self.infos[row], bool(window.before[row] < 0), float(time))
             for row, time in zip(rows[order], times[order], strict=True)
         )
+
+
+def _cubic(
+    s: float | Vector, start: Vector, slope: Vector, end: Vector, end_slope: Vector
+) -> tuple[Vector, Vector]:
+    """Return cubics and their slopes at s, from values and slopes at 0 and 1."""
+    c = 3 * (end - start) - 2 * slope - end_slope
+    d = slope + end_slope - 2 * (end - start)
+    return start + s * (slope + s * (c + s * d)), slope + s * (2 * c + 3 * s * d)
 
 
 def rates(before: Vector, after: Vector, length: float) -> Vector:

@@ -19,8 +19,11 @@ from attrs import evolve, frozen
 from stagecache.state.handles import Vector
 from stagecache.study.localization import TriggerWatch, Window, rates
 
-FADES: Final = 0.95
-"""By how much less the speed of a trigger counts after each step."""
+FADES: Final = 0.98
+"""The part of the speed of a trigger that still counts after each step."""
+
+FASTER: Final = 4.0
+"""A trigger is not taken to become faster by more within a step."""
 
 
 @final
@@ -70,11 +73,11 @@ class Signs:
         return speeds if self.speeds is None else np.maximum(FADES * self.speeds, speeds)
 
     def are_far(self, length: float, values: Vector, speeds: Vector) -> bool:
-        """Whether all are too far from zero to reach it within a step, at twice these speeds."""
+        """Whether all are too far from zero to reach it within a step, at `FASTER` than this."""
         if self.speeds is None:
             return False
         nearest = np.minimum(np.abs(self.after), np.abs(values))
-        is_far = (nearest > 2 * length * speeds) & ((self.after > 0) == (values > 0))
+        is_far = (nearest > FASTER * length * speeds) & ((self.after > 0) == (values > 0))
         return bool(is_far.all())
 
     def triggered(self, window: Window, values: Vector) -> Self:

@@ -13,12 +13,12 @@ from math import floor, inf, nextafter, ulp
 from typing import Final
 
 SUMMED: Final = 4096
-"""So many terms a sum has, as far as is known."""
+"""Terms that a sum is taken to have where nothing is known of them."""
 
 CLOSE: Final = 1e-6
-"""In units of such a term: larger differences are never taken for rounding."""
+"""In units of the interval, or of such a term: larger differences are never rounding."""
 
-FEW: Final = 4
+FEW: Final = 16
 """Units in the last place that are always taken for rounding."""
 
 
@@ -36,9 +36,9 @@ def rounding(time: float, origin: float, interval: float = inf) -> float:
         The least difference between times that must be told apart [s].
     """
     passed = abs(time - origin)
-    terms = max(SUMMED, passed / interval)
     unit = ulp(max(abs(time), abs(origin)))
-    of_sum = min(terms * unit, CLOSE * passed / terms)
+    term = interval if interval < inf else passed / SUMMED
+    of_sum = min(max(SUMMED, passed / interval) * unit, CLOSE * term)
     return min(max(of_sum, FEW * unit), interval / 4)
 
 

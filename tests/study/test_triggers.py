@@ -243,6 +243,51 @@ def test_a_wave_that_passes_a_level_within_a_step_is_found(
     assert (missing, invented) == ([], [])
 
 
+SHAPES: dict[str, Callable[[float, float, float], float]] = {
+    "product": lambda x, low, high: (x - low) * (x - high),
+    "least": lambda x, low, high: min(x - low, high - x),
+    "cubic": lambda x, low, high: (x - low) * (x - high) * (x + low),
+    "wave": lambda x, low, _: math.sin(2 * x) - low,
+}
+
+
+class Bent(Oscillator):
+    """A trigger that is no linear function of the place, and turns more often than it."""
+
+    def __init__(self, shape: str, low: float, high: float) -> None:
+        self.shape, self.low, self.high = shape, low, high
+
+    @event_trigger(stage=Stage.POSITION)
+    def bent(self, state: State) -> float:
+        return SHAPES[self.shape](self.place(state), self.low, self.high)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.sampled_from(list(SHAPES)),
+    low=st.floats(-0.9, 0.9),
+    high=st.floats(-0.9, 0.9),
+    accuracy=st.sampled_from([1e-2, 1e-3, 1e-5]),
+)
+def test_what_turns_more_often_than_steps_end_is_followed(
+    shape: str, low: float, high: float, accuracy: float
+) -> None:
+    """The method has steps of about a third of a period at these accuracies."""
+    end, calc = 12.0, SHAPES[shape]
+    times = np.linspace(0.0, end, 24001)
+    values = np.array([calc(Oscillator.solution(t)[0], low, high) for t in times])
+    rows = np.flatnonzero(values[:-1] * values[1:] < 0)
+    exact = times[rows]
+    depths = [np.abs(part).max() for part in np.split(values, rows + 1)]
+    integrator = integrating(Bent(shape, low, high), "DOP853", accuracy=accuracy)
+    found = np.array([t for _, _, t in events_of(integrator, end)])
+    error = 20 * accuracy  # of the place, in the end
+    sure = [t for t, *d in zip(exact, depths, depths[1:], strict=False) if min(d) > 8 * error]
+    missing = [t for t in sure if not (np.abs(found - t) < math.sqrt(error)).any()]
+    invented = [t for t in found if abs(calc(Oscillator.solution(t)[0], low, high)) > 8 * error]
+    assert (missing, invented) == ([], [])
+
+
 def test_a_step_that_begins_at_zero_and_ends_below_it_may_have_been_above() -> None:
     """Free fall is no work for a method: its steps are longer than the flights."""
     for height in (-1e-9, 0.0):
