@@ -2,10 +2,13 @@ r"""Finding when event triggers change their signs, between two times.
 
 First the earliest stretch of a step in which a sign has changed::
 
-    trigger   \                   /      the cubic that has the values and the slopes of both ends
-               \                 /       turns towards zero at t: the trigger is looked at there, and
+    trigger   \                   /      the cubic with the values and the slopes of both ends turns
+               \                 /       towards zero at t: there is a look at the trigger at t, and
     0 ----------\-------t-------/---     there are two stretches, for which the same is done
-                 `-----------´
+                 `---------------
+
+Over a step of a method of high order, a trigger may turn more often than a cubic. Such a step is
+halved until the cubics tell what is seen in the middle.
 
 Then the time in it::
 
@@ -43,11 +46,11 @@ MOST_HALVINGS: Final = 4
 """How often a stretch is halved that is too long for cubics."""
 
 REACH: Final = 4.0
-"""A trigger is looked at where it turns, if it comes as much nearer to zero as what is left, divided
-by this; for all that the cubic tells, it may reach zero then."""
+"""A turn of a cubic is looked at if the trigger comes nearer to zero by more than what is left,
+divided by this: it may reach zero there, for all that the cubic tells."""
 
 DOUBT: Final = 2.0
-"""By so much the error of a cubic may be larger than it is where it is looked at."""
+"""The error of a cubic may be larger by this factor than the one that is seen in the middle."""
 
 
 @frozen
@@ -199,41 +202,23 @@ class TriggerWatch:
     ) -> Window | None:
         """Return the earliest stretch between two looks in which any has changed; None if none.
 
-        Cost O(triggers), and a look wherever one turns towards zero. With halvings, there is a look
-        in the middle at least, and more where the cubics do not tell what is seen.
+        Cost O(triggers), and a look wherever one turns towards zero. With halvings there is a look
+        in the middle, and more as long as cubics do not tell what is seen.
         """
         t = self._turn(low, high) if turns else inf
         if t == inf and halvings:
             t = (low.time + high.time) / 2
-        if t == inf:
+        if not low.time < t < high.time:
             has_changed = self.changed(low.values, high.values).size > 0
             return Window(low.time, high.time, low.values, high.values) if has_changed else None
         middle = look(t)
-        turns, halvings = max(turns - 1, 0), max(halvings - 1, 0)
-        if halvings and self._is_told(low, middle, high):
-            halvings = 0
+        turns = max(turns - 1, 0)
+        halvings = halvings - 1 if halvings and not _is_cubic(low, middle, high) else 0
         found = self.first_change(low, middle, look, turns, halvings)
         return found or self.first_change(middle, high, look, turns, halvings)
 
-    def _is_told(self, low: Look, middle: Look, high: Look) -> bool:
-        """Whether cubics through two looks tell what is seen between, but for what changes no sign.
-
-        The error of a cubic is taken for a multiple of (s (1 - s))^2, as it is where the trigger is
-        of degree 4; the slope sees what is of degree 5, and not seen in the middle.
-        """
-        h = high.time - low.time
-        with np.errstate(invalid="ignore", over="ignore"):  # of infinite ones
-            cubics = low.values, h * low.slopes, high.values, h * high.slopes
-            s = (middle.time - low.time) / h
-            value, slope = _cubic(s, *cubics)
-            errors = np.abs(value - middle.values) + 0.3 * np.abs(slope - h * middle.slopes)
-            errors *= DOUBT / (s * (1 - s)) ** 2
-            places = np.arange(1, 8)[:, None] / 8
-            curves, _ = _cubic(places, *cubics)
-            return not (np.abs(curves) < errors * (places * (1 - places)) ** 2).any()
-
     def _turn(self, low: Look, high: Look) -> float:
-        """Return the first time between two looks at which a trigger turns towards zero, or inf."""
+        """Return the first time at which a trigger turns towards zero between two looks, or inf."""
         h = high.time - low.time
         with np.errstate(invalid="ignore", over="ignore"):  # of infinite ones
             change = high.values - low.values
@@ -249,8 +234,7 @@ class TriggerWatch:
         for row in np.flatnonzero(~is_monotone & ~is_far):
             numbers = (low.values[row], starts[row], high.values[row], ends[row])
             first = min(first, _turn_towards_zero(*map(float, numbers)))
-        time = low.time + h * first
-        return time if low.time < time < high.time else inf
+        return low.time + h * first
 
     def localize(self, window: Window, read: Read) -> Window:
         """Narrow a window, in which at least one has changed, around the earliest change.
@@ -299,6 +283,24 @@ class TriggerWatch:
             TriggeredEvent(self.infos[row], bool(window.before[row] < 0), float(time))
             for row, time in zip(rows[order], times[order], strict=True)
         )
+
+
+def _is_cubic(low: Look, middle: Look, high: Look) -> bool:
+    """Return whether signs between two looks are those of cubics, through values and slopes.
+
+    The errors of the cubics are taken for multiples of s^2 (1 - s)^2, as where the triggers are of
+    degree 4. The slope sees what is of degree 5, and zero in the middle.
+    """
+    h = high.time - low.time
+    s = (middle.time - low.time) / h
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite ones
+        cubics = low.values, h * low.slopes, high.values, h * high.slopes
+        value, slope = _cubic(s, *cubics)
+        errors = np.abs(value - middle.values) + 0.3 * np.abs(slope - h * middle.slopes)
+        errors *= DOUBT / (s * (1 - s)) ** 2
+        places = np.arange(1, 8)[:, None] / 8
+        curves, _ = _cubic(places, *cubics)
+        return not (np.abs(curves) < errors * (places * (1 - places)) ** 2).any()
 
 
 def _cubic(

@@ -6,6 +6,7 @@ with what was before them, at the same time, again and again, until no sign chan
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,10 @@ def stepping(system: System, **options: Any) -> TimeStepper:
     return stepper
 
 
+NUMBERS: tuple[float, ...] = ()
+TIMES: tuple[tuple[float, float], ...] = ()
+
+
 class Level(Subsystem):
     """A number that handlers write; time changes nothing but a clock."""
 
@@ -85,9 +90,8 @@ def watching(
     system = System(level)
     found: list[float] = []
     for time, value in writes:
-        system.add_event_handler(
-            ScheduledEventHandler(lambda s, v=value: level.value.set(s, v), time), name_of(time)
-        )
+        write = partial(level.value.set, value=value)
+        system.add_event_handler(ScheduledEventHandler(write, time), name_of(time))
     system.add_event_handler(
         TriggeredEventHandler(
             Stage.DYNAMICS, level.value, lambda s: found.append(s.time), direction
@@ -211,7 +215,7 @@ def test_a_thermostat_switches_at_the_exact_times_whatever_its_setpoints_become(
 
     for time, low, high in changes[1:]:
         system.add_event_handler(
-            ScheduledEventHandler(lambda s, a=low, b=high: set_to(s, a, b), time), name_of(time)
+            ScheduledEventHandler(partial(set_to, low=low, high=high), time), name_of(time)
         )
     state = system.realize_topology().copy()
     set_to(state, *changes[0][1:])
@@ -254,7 +258,7 @@ class Numbers(Subsystem):
         self.levels = levels
         self.directions = directions
 
-    values = discrete((), invalidates=Stage.DYNAMICS)
+    values = discrete(NUMBERS, invalidates=Stage.DYNAMICS)
     clock = z_variable(0.0)
 
     def realize_dynamics(self, state: State) -> None:
@@ -360,7 +364,7 @@ def test_handlers_trigger_each_other_as_a_plain_list_of_numbers_says(data: Any) 
         system.add_event_handler(handler, f"trigger {i}")
     for k, change in enumerate(outside, 1):
         system.add_event_handler(
-            ScheduledEventHandler(lambda s, w=change: write_into(s, w), float(k)), f"write {k}"
+            ScheduledEventHandler(partial(write_into, write=change), float(k)), f"write {k}"
         )
     state = system.realize_topology().copy()
     model.values.set(state, tuple(numbers))
@@ -502,10 +506,15 @@ def test_a_handler_that_takes_its_trigger_back_has_it_take_place_in_the_other_di
 
 
 def test_a_handler_that_changes_nothing_of_a_trigger_lets_it_be_what_it_was() -> None:
-    """Projection sets it back over zero by less than the constraint tolerance: that is no change."""
+    """Projection sets it back over zero by less than the constraint tolerance: no change."""
     rod = Rod()
     system = System(rod)
     passes: list[float] = []
+
+    def passed(state: State) -> None:
+        passes.append(state.time)
+        rod.gravity.set(state, rod.gravity(state))
+
     kicks = PeriodicEventHandler(0.05, lambda s: rod.length.set(s, rod.length(s)))
     system.add_event_handler(kicks, "kicks")
     for direction in ("rising", "falling", "any"):
@@ -513,7 +522,7 @@ def test_a_handler_that_changes_nothing_of_a_trigger_lets_it_be_what_it_was() ->
             TriggeredEventHandler(
                 Stage.POSITION,
                 lambda s: float(rod.place(s)[0]),
-                lambda s: passes.append(s.time) or rod.gravity.set(s, rod.gravity(s)),
+                passed,
                 direction,
             ),
             direction,
@@ -578,12 +587,14 @@ def test_all_that_handlers_trigger_is_done_when_the_time_that_was_asked_for_is_r
         level = Level()
         system = System(level)
         found: list[float] = []
-        write = ScheduledEventHandler(lambda s, level=level: level.value.set(s, 1.0), time)
+
+        def note(state: State, found: list[float] = found) -> None:
+            found.append(state.time)
+
+        write = ScheduledEventHandler(partial(level.value.set, value=1.0), time)
         system.add_event_handler(write, "write")
         system.add_event_handler(
-            TriggeredEventHandler(
-                Stage.DYNAMICS, level.value, lambda s, found=found: found.append(s.time), "rising"
-            ),
+            TriggeredEventHandler(Stage.DYNAMICS, level.value, note, "rising"),
             "watch",
         )
         for each in (False, True):
@@ -720,7 +731,6 @@ def test_handlers_that_answer_each_other_without_end_are_stopped_and_listed() ->
         assert "down (500 times)" in error.got
         assert "room.warm (500 times)" in error.got
         assert stepper.time == stepper.state.time == 60.0
-    assert stepper.step_to is not None
     stepper.initialize(system.realize_topology())
     assert stepper.step_to(30.0) is REPORT
 
@@ -823,7 +833,7 @@ class Gauges(Subsystem):
 
     count = parameter(1)
     value = discrete(-0.5, invalidates=Stage.DYNAMICS)
-    log = discrete((), invalidates=Stage.REPORT)
+    log = discrete(NUMBERS, invalidates=Stage.REPORT)
     clock = z_variable(0.0)
 
     def realize_dynamics(self, state: State) -> None:
@@ -833,7 +843,7 @@ class Gauges(Subsystem):
         stage=Stage.DYNAMICS, direction="rising", size=lambda self, state: self.count(state)
     )
     def above(self, state: State) -> Vector:
-        return self.value(state) - np.arange(self.count(state))
+        return self.value(state) - np.arange(float(self.count(state)))
 
     @above.handler
     def note(self, state: State) -> None:
@@ -846,7 +856,7 @@ class Gauges(Subsystem):
         initially=True,
     )
     def new(self, state: State) -> Vector:
-        return self.value(state) + 0.25 - np.arange(max(self.count(state) - 1, 0))
+        return self.value(state) + 0.25 - np.arange(max(self.count(state) - 1.0, 0.0))
 
     @new.handler
     def welcome(self, state: State) -> None:
@@ -864,7 +874,7 @@ def log_of(*writes: tuple[int, float]) -> tuple[float, ...]:
 
     for time, (count, value) in enumerate(writes, 1):
         system.add_event_handler(
-            ScheduledEventHandler(lambda s, c=count, v=value: write(s, c, v), time), name_of(time)
+            ScheduledEventHandler(partial(write, count=count, value=value), time), name_of(time)
         )
     stepper = stepping(system)
     stepper.step_to(len(writes) + 1.0)
@@ -949,7 +959,7 @@ class Doubling(Subsystem):
 
     number = auto_update(1.0, invalidates=Stage.DYNAMICS, update_depends_on=Stage.TIME)
     clock = z_variable(0.0)
-    log = discrete((), invalidates=Stage.REPORT)
+    log = discrete(TIMES, invalidates=Stage.REPORT)
 
     @number.update
     def next_number(self, state: State) -> float:
