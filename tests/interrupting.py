@@ -33,7 +33,8 @@ needs_timer = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="needs the timers of Unix"
 )
 ignore_lost_strikes = pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"  # of strikes in call-backs of weak references
+    # Python drops an error in the call-back of a weak reference, or in a generator that it closes.
+    "ignore::pytest.PytestUnraisableExceptionWarning"
 )
 
 

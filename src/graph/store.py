@@ -363,11 +363,12 @@ class Store:
         """
         if self.is_torn:
             self.mend()
+        is_live = self.live[node]  # an IndexError, if there is no such node: before all changes
         if self.journal is not None:
             self.keep(node)
         self.clock += 1
         self.raise_version(node)
-        if self.live[node]:
+        if is_live:
             self._raise_gates([node])
 
     def write_all(self, nodes: Sequence[int]) -> None:

@@ -93,6 +93,7 @@ def prepared(history: str) -> Graph:
 
 
 @plain_only
+@ignore_lost_strikes
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_unusable(operation: str) -> None:
     for history in ("new", "read", "written"):

@@ -11,7 +11,7 @@ import pytest
 
 from stagecache import Stage, State
 from tests.graph.check_structure import check_store
-from tests.interrupting import plain_only, strikes
+from tests.interrupting import ignore_lost_strikes, plain_only, strikes
 
 TOPOLOGY, INSTANCE, POSITION, REPORT = Stage.TOPOLOGY, Stage.INSTANCE, Stage.POSITION, Stage.REPORT
 LAZY = Stage.INFINITY
@@ -125,6 +125,7 @@ OPERATIONS: dict[str, tuple[Stage, Callable[[Subject], object]]] = {
 
 
 @plain_only
+@ignore_lost_strikes
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_half_allocated(
     operation: str,

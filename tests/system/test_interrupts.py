@@ -253,6 +253,7 @@ def check_realized(state: State) -> None:
 
 
 @plain_only
+@ignore_lost_strikes
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_unusable(operation: str) -> None:
     is_of_mark = operation in ("rollback", "release")
