@@ -338,35 +338,45 @@ class Advancer:
         They are looked at where the step ends, where they turn towards zero in it, and as often as
         somebody has asked for.
         """
-        signs, t, length = self.signs, self.t_old, self.t - self.t_old
-        watch = signs.watch
-        values = self._triggers_now(watch)
+        signs, length = self.signs, self.t - self.t_old
+        values = self._triggers_now(signs.watch)
         speeds = signs.speeds_over(length, values)
-        every = watch.look_every
+        every = signs.watch.look_every
         if not self.state.ny:
             every = min(every, self._system.default_time_scale)
-        if every == inf and signs.are_far(length, values, speeds):
+        is_far = every == inf and signs.are_far(length, values, speeds)
+        if is_far and not self.method.has_long_steps:
             self.signs = signs.stepped(values, None, speeds)
             return
-        has_inside = t + 1e-3 * SHORT * length > t  # else there is but rounding
-        last = Look(self.t, values, self._slopes_at_end(values) if has_inside else speeds)
-        low = Look(t, signs.after, self._slopes_after(t, signs.values) if has_inside else speeds)
+        has_inside = self.t_old + 1e-3 * SHORT * length > self.t_old  # else there is but rounding
+        slopes = self._slopes_at_end(values) if has_inside else None
+        if slopes is not None:
+            speeds = np.maximum(speeds, np.abs(slopes))
+        window = None
+        if not (is_far and signs.are_far(length, values, speeds)):
+            window = self._first_change(values, slopes, every)
+        if window is None:
+            self.signs = signs.stepped(values, slopes, speeds)
+        else:
+            self._cut(signs.watch.localize(window, self._triggers_at))
+
+    def _first_change(self, values: Vector, slopes: Vector | None, every: float) -> Window | None:
+        """Return where signs change in the last step, at whose end triggers have these values."""
+        t, length, signs = self.t_old, self.t - self.t_old, self.signs
+        if slopes is None:
+            low, last = Look(t, signs.after, values), Look(self.t, values, values)
+            return signs.watch.first_change(low, last, self._look_at, 0)
+        low = Look(t, signs.after, self._slopes_after(t, signs.values))
+        last = Look(self.t, values, slopes)
+        halvings = MOST_HALVINGS if self.method.has_long_steps else 0
         count = max(ceil(length / every), 1)
         for i in range(1, count + 1):
             high = last if i == count else self._look_at(t + length * i / count)
-            window = watch.first_change(
-                low,
-                high,
-                self._look_at,
-                MOST_TURNS * has_inside,
-                MOST_HALVINGS * (has_inside and self.method.has_long_steps),
-            )
+            window = signs.watch.first_change(low, high, self._look_at, MOST_TURNS, halvings)
             if window is not None:
-                self._cut(watch.localize(window, self._triggers_at))
-                return
+                return window
             low = high
-        slopes = last.slopes if has_inside else None
-        self.signs = signs.stepped(values, slopes, np.maximum(speeds, np.abs(last.slopes)))
+        return None
 
     def _look_at(self, t: float) -> Look:
         """Look at the triggers at a time in the last step."""

@@ -23,7 +23,7 @@ FADES: Final = 0.98
 """The part of the speed of a trigger that still counts after each step."""
 
 FASTER: Final = 4.0
-"""A trigger is not taken to become faster by more within a step."""
+"""A trigger is taken to become faster by no more than this factor within a step."""
 
 
 @final
@@ -73,7 +73,7 @@ class Signs:
         return speeds if self.speeds is None else np.maximum(FADES * self.speeds, speeds)
 
     def are_far(self, length: float, values: Vector, speeds: Vector) -> bool:
-        """Whether all are too far from zero to reach it within a step, at `FASTER` than this."""
+        """Return whether none can reach zero within a step, unless it becomes much faster."""
         if self.speeds is None:
             return False
         nearest = np.minimum(np.abs(self.after), np.abs(values))
