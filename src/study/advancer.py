@@ -403,12 +403,9 @@ class Advancer:
             then = self._triggers_with(earlier, y, self.signs.watch)
         return rates(then, values, self.t - earlier)
 
-    def tell(self) -> Window | None:
-        """Return the window in which events were found that nobody was told of yet; only once."""
-        window = self.signs.window
-        if window is not None:
-            self.signs = self.signs.told()
-        return window
+    def told(self) -> None:
+        """Note that somebody was told of the window in which events were found."""
+        self.signs = self.signs.told()
 
     def split_window(self, t: float) -> Window:
         """Narrow the window in which events were found to one side of a time in it."""

@@ -350,7 +350,7 @@ class Integrator(AbstractIntegrator):
                 raise endless(advancer.state, self._rounds)
             self._rounds.append(events)
             self._is_interpolated = False
-        advancer.tell()
+        advancer.told()
         self._events = events
         self._event_window = (window.low, window.high)
         self._has_step = False
