@@ -254,6 +254,10 @@ class DerivativeError(StagecacheError, ArithmeticError):
     """A time derivative is not finite."""
 
 
+class EventLoopError(StagecacheError, RuntimeError):
+    """Handlers trigger each other without end, at one time."""
+
+
 class TriggerError(StagecacheError, ArithmeticError):
     """An event trigger is not a number."""
 

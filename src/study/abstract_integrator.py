@@ -51,6 +51,7 @@ class AbstractIntegrator(Study):
         self._has_step = False  # one that nobody was told of yet
         self._has_end = False  # the report at the final time
         self._events: tuple[TriggeredEvent, ...] = ()
+        self._rounds: list[tuple[TriggeredEvent, ...]] = []  # that writes have triggered now
         self._event_window: tuple[float, float] | None = None
         self._reason: TerminationReason | None = None
         self._has_failed = False
@@ -236,6 +237,15 @@ class AbstractIntegrator(Study):
             )
         self._handed_out = None
 
+    def _over(self) -> StudyError:
+        assert self._reason is not None
+        return StudyError(
+            f"{self._name}: the simulation is over",
+            "an integrator that has not come to the end",
+            f"one that ended at t = {self.advanced_time:g}: {self._reason.message}",
+            "call initialize() to begin another one",
+        )
+
     def _passed(self, report_time: float, scheduled_event_time: float) -> OutOfRangeError:
         is_report = not report_time >= self.time
         which = "report_time" if is_report else "scheduled_event_time"
@@ -247,6 +257,19 @@ class AbstractIntegrator(Study):
             "an integrator goes forwards only: ask for the earliest time first; or initialize() "
             "it anew",
         )
+
+    # ------------------------------------------------------------------ for a time stepper
+
+    def _put_back(self, time: float) -> bool:
+        """Let the advanced State have a time that is equal to its own but for rounding.
+
+        Return whether it has; not if events have to be told of first.
+        """
+        advancer = self._initialized("its advanced State")
+        if advancer.signs.window is not None:
+            return False
+        advancer.shift(time)
+        return True
 
     def _count_realizations(self, advancer: Advancer) -> None:
         self._statistics.num_realizations += advancer.derivatives.count

@@ -6,14 +6,14 @@
     update   auto-update variables                     the step keeps these derivatives
     step     the method, with attempts of its own, whose ends are projected onto constraints
                                                        a shorter step if that fails
-    look     event triggers; the step is cut at the first event
+    look     event triggers, at the end and where they turn; the step is cut at the first event
 
 If anything of it raises, the State is what it was before the step.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import ceil
+from math import ceil, inf
 from typing import Final, final
 
 import numpy as np
@@ -27,9 +27,17 @@ from stagecache.study.constraint_keeper import ConstraintKeeper
 from stagecache.study.derivatives import Derivatives
 from stagecache.study.integrator_options import IntegratorOptions
 from stagecache.study.integrator_statistics import IntegratorStatistics
-from stagecache.study.localization import TriggerWatch, Window
+from stagecache.study.localization import (
+    MOST_HALVINGS,
+    MOST_TURNS,
+    Look,
+    TriggerWatch,
+    Window,
+    rates,
+)
 from stagecache.study.method import AbstractMethod, StepFailed, StepSizes
 from stagecache.study.resting import Resting
+from stagecache.study.signs import Signs
 from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.step_refusals import not_finite, too_fast, without_constraints
 from stagecache.study.tolerances import tolerances_of
@@ -40,7 +48,10 @@ MOST_RETRIES: Final = 12
 """How often a step from whose end the State cannot be projected is tried with a quarter of it."""
 
 MOST_LOOKS: Final = 50
-"""At event triggers, in one step."""
+"""At event triggers, in one step of a System that has no y."""
+
+SHORT: Final = 1e-6
+"""In units of a step: over which slopes of triggers are differences."""
 
 NEARLY: Final = 0.01
 """A step that begins later by so little of it, the window of an event, begins then."""
@@ -68,8 +79,8 @@ class Advancer:
         The beginning and the end of the last step.
     y : (ny,) float
         At its end; prescribed numbers may be those of before.
-    window : Window or None
-        In which events were found in the last step, that nobody was told of yet.
+    signs : Signs
+        What is known of event triggers at that time.
     has_updates : bool
         Whether steps exchange auto-update variables.
     """
@@ -89,8 +100,8 @@ class Advancer:
         self._statistics = statistics
         self.derivatives = Derivatives(system, state)
         self._keeper = ConstraintKeeper(system, options, statistics)
-        self.watch = TriggerWatch((), 1.0)
-        self.window: Window | None = None
+        self.signs = Signs.of_nothing()
+        self._is_updated = False  # at this time
         self._interpolant: StepPolynomial | None = None
         self._method_class = method_class
         self._method: AbstractMethod | None = None
@@ -130,7 +141,7 @@ class Advancer:
         )
         unit = options.accuracy * system.default_time_scale
         infos = system.calc_event_trigger_info(state) if state.num_event_triggers else ()
-        self.watch = TriggerWatch(infos, unit)
+        watch = TriggerWatch(infos, unit)
         sizes = self._step_sizes()
         if self._method is None or isinstance(self._method, Resting) is bool(state.ny):
             method_class = self._method_class if state.ny else Resting
@@ -142,15 +153,14 @@ class Advancer:
         self.t_old = self.t = state.time
         self.y = np.array(state.y)
         derivatives.y, derivatives.time = self.y, self.t
-        self.window = self._interpolant = None
+        self._interpolant = None
         self._is_begun = False
-        if self.watch:
-            self._before = self._trigger_values()
+        self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
 
     def _step_sizes(self) -> StepSizes:
         options = self._options
         most = options.max_step or np.inf
-        if self.state.num_event_triggers:  # so that no more looks are needed in one step
+        if self.state.num_event_triggers and not self.state.ny:
             most = min(most, MOST_LOOKS * self._system.default_time_scale)
         return StepSizes(options.initial_step, options.min_step or 0.0, most, options.fixed_step)
 
@@ -173,8 +183,14 @@ class Advancer:
 
     # ------------------------------------------------------------------ one step
 
-    def take_step(self, bound: float) -> None:
+    def take_step(self, bound: float) -> bool:
         """Take a step, which ends at the bound or before it.
+
+        Returns
+        -------
+        bool
+            False, if auto-update variables have changed the sign of a trigger: that is an event at
+            the start of the step, which is not taken.
 
         Raises
         ------
@@ -184,7 +200,7 @@ class Advancer:
         Exception
             Whatever a hook or an entry raises.
         """
-        t, y = self.t, self.y
+        t, y, signs = self.t, self.y, self.signs
         method, derivatives, counts = self.method, self.derivatives, self._statistics
         derivatives.failure = None
         failures = derivatives.num_failures
@@ -195,17 +211,24 @@ class Advancer:
                 method.begin(t, y, bound)
                 self._is_begun = True
                 counts.num_restarts += 1
-            if self.has_updates:
+            if self.has_updates and not self._is_updated:
                 mark = self._update()
+                if self.signs.window is not None:
+                    return False
             self._interpolant = None
             if self._has_constraints:
                 self._step_on_constraints(bound)
             else:
                 self._step(bound)
             self.t_old, self.t, self.y = t, method.t, method.y
-            if self.watch:
+            if signs.watch:
                 self._look()
+                if self.signs.window is not None and size is not None:
+                    assert method.step_size is not None
+                    # From event to event, steps are not to grow: what is cut off shows nothing.
+                    method.step_size = min(method.step_size, max(size, method.t - t))
         except BaseException as error:
+            self.signs = signs
             self._go_back(t, y, mark)
             method.step_size = size
             if isinstance(error, StepFailed):
@@ -218,6 +241,8 @@ class Advancer:
                 mark.release()
             counts.num_realization_failures += derivatives.num_failures - failures
         counts.num_steps_taken += 1
+        self._is_updated = False
+        return True
 
     def _step(self, bound: float) -> None:
         """Let the method take a step, and count its attempts."""
@@ -280,38 +305,117 @@ class Advancer:
         self.derivatives.settle(self.t, self.y, ACCELERATION)
         mark = self.state.checkpoint()
         self.state.auto_update_discrete_variables()
+        self._is_updated = True
+        watch = self.signs.watch
+        if watch:
+            self.state.time = self.t  # an exchange invalidates no stage, so all has to be
+            self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
         return mark
+
+    def finish(self) -> None:
+        """Exchange auto-update variables at the end, where no step begins that would do it.
+
+        Raises
+        ------
+        Exception
+            Whatever a hook or an entry raises.
+        """
+        if self.has_updates and not self._is_updated:
+            self.derivatives.settle(self.t, self.y, ACCELERATION)
+            self.state.auto_update_discrete_variables()
+            self._is_updated = True
+
+    def shift(self, t: float) -> None:
+        """Let the time be another one, which is equal to it but for rounding; y stays."""
+        self.t = t
+        self._is_begun = False
 
     # ------------------------------------------------------------------ events
 
     def _look(self) -> None:
         """See whether triggers have changed; if so, cut the step at the earliest event.
 
-        What changes and changes back is seen if it lasts for the time scale of the System: a step
-        that is longer is looked at in between. Steps that are not fixed are kept to `MOST_LOOKS` of
-        these, as what comes after an event is thrown away.
+        They are looked at where the step ends, where they turn towards zero in it, and as often as
+        somebody has asked for.
         """
-        after = self._trigger_values()
-        t, h = self.t_old, self.t - self.t_old
-        before = self._before
-        looks = min(ceil(h / self._system.default_time_scale), MOST_LOOKS)
-        for i in range(1, looks + 1):
-            is_end = i == looks
-            end = self.t if is_end else self.t_old + h * i / looks
-            values = after if is_end else self._triggers_at(end)
-            if self.watch.changed(before, values).size:
-                self._cut(self.watch.localize(Window(t, end, before, values), self._triggers_at))
-                return
-            t, before = end, values
-        self._before = after
+        signs, length = self.signs, self.t - self.t_old
+        values = self._triggers_now(signs.watch)
+        speeds = signs.speeds_over(length, values)
+        every = signs.watch.look_every
+        if not self.state.ny:
+            every = min(every, self._system.default_time_scale)
+        is_far = every == inf and signs.are_far(length, values, speeds)
+        if is_far and not self.method.has_long_steps:
+            self.signs = signs.stepped(values, None, speeds)
+            return
+        has_inside = self.t_old + 1e-3 * SHORT * length > self.t_old  # else there is but rounding
+        slopes = self._slopes_at_end(values) if has_inside else None
+        if slopes is not None:
+            speeds = np.maximum(speeds, np.abs(slopes))
+        window = None
+        if not (is_far and signs.are_far(length, values, speeds)):
+            window = self._first_change(values, slopes, every)
+        if window is None:
+            self.signs = signs.stepped(values, slopes, speeds)
+        else:
+            self._cut(signs.watch.localize(window, self._triggers_at))
+
+    def _first_change(self, values: Vector, slopes: Vector | None, every: float) -> Window | None:
+        """Return where signs change in the last step, at whose end triggers have these values."""
+        t, length, signs = self.t_old, self.t - self.t_old, self.signs
+        if slopes is None:
+            low, last = Look(t, signs.after, values), Look(self.t, values, values)
+            return signs.watch.first_change(low, last, self._look_at, 0)
+        low = Look(t, signs.after, self._slopes_after(t, signs.values))
+        last = Look(self.t, values, slopes)
+        halvings = MOST_HALVINGS if self.method.has_long_steps else 0
+        count = max(ceil(length / every), 1)
+        for i in range(1, count + 1):
+            high = last if i == count else self._look_at(t + length * i / count)
+            window = signs.watch.first_change(low, high, self._look_at, MOST_TURNS, halvings)
+            if window is not None:
+                return window
+            low = high
+        return None
+
+    def _look_at(self, t: float) -> Look:
+        """Look at the triggers at a time in the last step."""
+        values = self._triggers_at(t)
+        return Look(t, values, self._slopes_after(t, values))
+
+    def _slopes_after(self, t: float, values: Vector) -> Vector:
+        """Return the time derivatives of the triggers at a time in the last step."""
+        if t == self.t_old and self.signs.slopes is not None:
+            return self.signs.slopes
+        later = t + SHORT * (self.t - self.t_old)
+        return rates(values, self._triggers_at(later), later - t)
+
+    def _slopes_at_end(self, values: Vector) -> Vector:
+        """Return the time derivatives of the triggers at the end of the last step.
+
+        They are their values in the State now.
+        """
+        earlier = self.t - SHORT * (self.t - self.t_old)
+        if self.state._contents.realization.stage < ACCELERATION:
+            then = self._triggers_at(earlier)
+        else:  # y is known nearby without an interpolant
+            y = self.y + (earlier - self.t) * self.state._contents.pools.whole["ydot"]
+            then = self._triggers_with(earlier, y, self.signs.watch)
+        return rates(then, values, self.t - earlier)
+
+    def told(self) -> None:
+        """Note that somebody was told of the window in which events were found."""
+        self.signs = self.signs.told()
 
     def split_window(self, t: float) -> Window:
         """Narrow the window in which events were found to one side of a time in it."""
-        assert self.window is not None
-        return self._cut(self.watch.split(self.window, t, self._triggers_at))
+        window = self.signs.window
+        assert window is not None
+        return self._cut(self.signs.watch.split(window, t, self._triggers_at))
 
     def _cut(self, window: Window) -> Window:
         """Let the last step end where a window does."""
+        values = window.after
         if window.high < self.t:
             y = self.interpolate(window.high)
             if self._has_constraints:
@@ -319,22 +423,23 @@ class Advancer:
                 if self._keeper.keep(self.state):
                     y, found = self._moved(), self._last_step()
                     self._interpolant = found.through(found.y0, window.high, y)
+                    values = self._triggers_with(window.high, y, self.signs.watch)
             self.t, self.y = window.high, y
             self._is_begun = False
-        self._before = window.after
-        self.window = window
+        self.signs = self.signs.triggered(window, values)
         return window
 
     def _triggers_at(self, t: float) -> Vector:
-        self.derivatives.settle(t, self.interpolate(t), self.watch.stage)
-        return self.watch.values(self._all_triggers(), t)
+        return self._triggers_with(t, self.interpolate(t), self.signs.watch)
 
-    def _trigger_values(self) -> Vector:
-        self.derivatives.settle(self.t, self.y, self.watch.stage)
-        return self.watch.values(self._all_triggers(), self.t)
+    def _triggers_now(self, watch: TriggerWatch) -> Vector:
+        return self._triggers_with(self.t, self.y, watch)
 
-    def _all_triggers(self) -> Vector:
-        return self.state._contents.pools.whole["event_triggers"]
+    def _triggers_with(self, t: float, y: Vector, watch: TriggerWatch) -> Vector:
+        """Return the triggers at a time and y, which the State has then."""
+        if watch:
+            self.derivatives.settle(t, y, watch.stage)
+        return watch.values(self.state._contents.pools.whole["event_triggers"], t)
 
     # ------------------------------------------------------------------ in between
 
@@ -386,9 +491,10 @@ class Advancer:
     def _go_back(self, t: float, y: Vector, mark: Checkpoint | None) -> None:
         """Let the State be what it was before the step."""
         self.t, self.y = t, y
-        self.window = self._interpolant = None
+        self._interpolant = None
         self._is_begun = False
         if mark is not None and not mark.is_released:
+            self._is_updated = False
             self.state.rollback(mark)
             self.derivatives.look()
         self.derivatives.y = None

@@ -17,7 +17,7 @@ Source: the documentation of SimTK::Integrator, whose behaviour this is.
 
 from math import inf
 from numbers import Real
-from typing import final
+from typing import Final, final
 
 from stagecache.errors import NotANumberError, OutOfRangeError, StudyError, brief
 from stagecache.state.stage import Stage, check_stage
@@ -26,8 +26,13 @@ from stagecache.study.abstract_integrator import AbstractIntegrator
 from stagecache.study.advancer import Advancer
 from stagecache.study.integrator_options import IntegratorOptions
 from stagecache.study.reported import REPORTED, InterpolatedState
+from stagecache.study.step_refusals import endless
 from stagecache.study.step_status import StepStatus, TerminationReason
+from stagecache.system.event_times import rounding
 from stagecache.system.system import System
+
+MOST_ROUNDS: Final = 1000
+"""How often handlers may trigger the next ones at one time."""
 
 
 @final
@@ -260,18 +265,20 @@ class Integrator(AbstractIntegrator):
             scheduled_event_time = _number(scheduled_event_time, "step_to(scheduled_event_time)")
         if not (report_time >= self.time and scheduled_event_time >= advancer.t):
             raise self._passed(report_time, scheduled_event_time)
-        if self._reason is not None:
-            return self._over()
-        self._require_unchanged()
-        if self._starts:
-            self._starts = False
-            return StepStatus.START_OF_CONTINUOUS_INTERVAL
-        report = min(report_time, self._options.final_time)
+        if self._is_told:
+            raise self._over()
+        if self._reason is None:
+            self._require_unchanged()
+            if self._starts:
+                self._starts = False
+                return StepStatus.START_OF_CONTINUOUS_INTERVAL
         contents = advancer.state._contents
         contents.guard = None
         self._has_failed = False
         try:
-            return self._step_to(advancer, report, scheduled_event_time)
+            if self._reason is not None:
+                return self._end(advancer)
+            return self._step_to(advancer, report_time, scheduled_event_time)
         except BaseException:
             self._is_interpolated = self._has_step = False
             self._has_failed = True
@@ -282,14 +289,15 @@ class Integrator(AbstractIntegrator):
 
     def _step_to(self, advancer: Advancer, report: float, scheduled: float) -> StepStatus:
         options = self._options
-        bound = min(scheduled, options.final_time)
+        final = options.final_time
+        bound = min(scheduled, final)
         if not options.allow_interpolation or not advancer.state.ny:
             bound = min(bound, report)
         returns_each = options.return_every_step or self._system.has_time_advanced_events
         limit = options.step_limit or inf
         count = 0
         while True:
-            if advancer.window is not None:
+            if advancer.signs.window is not None:
                 status = self._at_events(advancer, report)
                 if status is not None:
                     return status
@@ -302,16 +310,21 @@ class Integrator(AbstractIntegrator):
                 return StepStatus.TIME_HAS_ADVANCED
             self._has_step = False
             if report == advancer.t and not self._has_end:
-                self._has_end = report == options.final_time
+                self._has_end = report == final
                 return StepStatus.REACHED_REPORT_TIME
             if scheduled == advancer.t:
                 return StepStatus.REACHED_SCHEDULED_EVENT
-            if advancer.t >= options.final_time:
+            if advancer.t >= final:
                 self._reason = TerminationReason.REACHED_FINAL_TIME
-                return self._over()
+                return self._end(advancer)
+            if bound - advancer.t <= rounding(advancer.t, advancer.t):  # no step is as short
+                advancer.shift(bound)
+                continue
             if count >= limit:
                 return StepStatus.REACHED_STEP_LIMIT
-            advancer.take_step(bound)
+            if not advancer.take_step(bound):
+                continue
+            self._rounds.clear()
             if advancer.has_updates:
                 self._interpolated = None
             if self._first_step is None:
@@ -322,17 +335,24 @@ class Integrator(AbstractIntegrator):
                 self._watch(advancer.t)
 
     def _at_events(self, advancer: Advancer, report: float) -> StepStatus | None:
-        """Tell of events in the last step; None if a report comes first."""
-        window = advancer.window
+        """Tell of events in the last step, or at its end; None if a report comes first."""
+        window = advancer.signs.window
         assert window is not None
         if window.low < report < window.high:
             window = advancer.split_window(report)
-        if report <= window.low:
+        if report <= window.low < window.high:
             return None
-        self._events = advancer.watch.events(window)
+        events = advancer.signs.watch.events(window)
+        if window.low < window.high:
+            self._interpolate(advancer, window.low)
+        else:  # a write has triggered them
+            if len(self._rounds) == MOST_ROUNDS:
+                raise endless(advancer.state, self._rounds)
+            self._rounds.append(events)
+            self._is_interpolated = False
+        advancer.told()
+        self._events = events
         self._event_window = (window.low, window.high)
-        self._interpolate(advancer, window.low)
-        advancer.window = None
         self._has_step = False
         return StepStatus.REACHED_EVENT_TRIGGER
 
@@ -350,16 +370,9 @@ class Integrator(AbstractIntegrator):
         self._is_interpolated = True
         self._shown_time = t
 
-    def _over(self) -> StepStatus:
-        """Tell that the simulation is over; but only once."""
-        assert self._reason is not None
-        if self._is_told:
-            raise StudyError(
-                f"{self._name}: the simulation is over",
-                "an integrator that has not come to the end",
-                f"one that ended at t = {self.advanced_time:g}: {self._reason.message}",
-                "call initialize() to begin another one",
-            )
+    def _end(self, advancer: Advancer) -> StepStatus:
+        """End the simulation."""
+        advancer.finish()
         self._is_told, self._is_interpolated = True, False
         return StepStatus.END_OF_SIMULATION
 

@@ -81,6 +81,9 @@ class AbstractMethod(ABC):
     degree: int
     """Of the interpolant."""
 
+    has_long_steps = False
+    """A cubic does not follow what depends on y over one of its steps."""
+
     takes_constraints = True
 
     def __init__(self, derivatives: Derivatives, tolerances: Tolerances, sizes: StepSizes) -> None:

@@ -76,6 +76,7 @@ class RungeKutta853(AbstractRungeKutta):
 
     name, min_order, max_order, estimate_order, table = "DOP853", 8, 8, 8, DOP853
     degree = 7
+    has_long_steps = True
 
     def _errors(self, k: Vector, y: Vector) -> Vector:
         """Return the estimate of order 5, made smaller where that of order 3 is much larger."""

@@ -19,10 +19,8 @@ from stagecache.study.step_polynomial import StepPolynomial
 from stagecache.study.step_status import StepStatus
 from stagecache.study.time_stepper import TimeStepper
 from stagecache.study.trajectory import Item, Trajectory
+from stagecache.system.event_times import rounding
 from stagecache.system.system import System
-
-CLOSE = 1e-9
-"""In units of the interval: a row that is closer to the end is the last one."""
 
 
 def simulate(
@@ -149,7 +147,7 @@ def _times(begin: float, end: float, every: float) -> Iterator[float]:
     """Multiples of the interval, counted from the beginning, and the end; they do not drift."""
     for k in count():
         time = begin + k * every
-        if time >= end - CLOSE * every:
+        if time >= end - rounding(end, begin, every):
             yield end
             return
         yield time

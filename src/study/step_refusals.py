@@ -1,11 +1,15 @@
 """What an integrator refuses to begin with, and how it tells that a step cannot be taken."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
-from stagecache.errors import MethodError, OutOfRangeError, StepSizeError
+from stagecache.errors import EventLoopError, MethodError, OutOfRangeError, StepSizeError
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
 from stagecache.study.derivatives import Derivatives
+from stagecache.study.localization import TriggeredEvent
 from stagecache.study.method import AbstractMethod
 from stagecache.study.names import name_of_y
 from stagecache.system.system import System
@@ -68,3 +72,16 @@ def _fastest(method: AbstractMethod, derivatives: Derivatives, t: float, y: Vect
     changes = np.abs(derivatives(t + h, y + h * first) - first)
     ranks = np.nan_to_num(changes, nan=np.inf) / sizes
     return int(np.argmax(ranks if ranks.any() else np.abs(first) / sizes))
+
+
+def endless(state: State, rounds: Sequence[Sequence[TriggeredEvent]]) -> EventLoopError:
+    """What to raise where handlers trigger each other again and again, at one time."""
+    counts = Counter(event.info.name for events in rounds for event in events)
+    often = ", ".join(f"{name} ({n} times)" for name, n in counts.most_common(8) if n > 1)
+    return EventLoopError(
+        f"{state.system.name}: events trigger each other without end at t = {state.time:.9g}",
+        f"handlers after which signs stay as they are, after {len(rounds)} rounds at most",
+        often or ", ".join(counts),
+        "let handlers not change the signs that trigger each other; or name the direction of the "
+        "triggers that count. The State is as the last of these handlers has left it",
+    )

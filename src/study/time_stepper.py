@@ -33,6 +33,7 @@ from stagecache.study.integrator import Integrator
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.step_status import StepStatus
 from stagecache.study.study import Study
+from stagecache.system.event_times import rounding
 from stagecache.system.events import Event, EventCause
 from stagecache.system.handle_events_options import HandleEventsOptions, HandleEventsResults
 from stagecache.system.system import System
@@ -40,6 +41,7 @@ from stagecache.system.system import System
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
 START, STEP = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.TIME_HAS_ADVANCED
 TRIGGER, SCHEDULED = StepStatus.REACHED_EVENT_TRIGGER, StepStatus.REACHED_SCHEDULED_EVENT
+NextTime = Callable[[State, bool], tuple[float, tuple[Event, ...]]]
 
 
 @final
@@ -165,12 +167,14 @@ class TimeStepper(Study):
             constraint_tolerance=integrator.constraint_tolerance_in_use,
             use_infinity_norm=options.use_infinity_norm,
         )
-        self._last_report = self._last_event = self._last_seen = -inf
+        self._begin = state.time
+        self._handled: dict[int, float] = {}  # by id of an event: when it took place last
+        self._reported: dict[int, float] = {}
+        self._last_seen = -inf
         self._looked_at = -inf  # the advanced time at which the next event was looked for
         self._next_event = inf
         self._due_events: tuple[Event, ...] = ()
         self._triggered: tuple[Event, ...] = ()  # those that are to be handled still
-        self._arrival: float | None = None  # a report that the caller was not told of yet
         self._has_ended = False
         self._is_initialized = True
         self._handle(EventCause.INITIALIZATION, ())
@@ -184,14 +188,15 @@ class TimeStepper(Study):
         ----------
         time : float
             Beyond the final time of the integrator, that one counts; it may be infinite, if
-            something ends the simulation.
+            something ends the simulation. Times of events that are equal to it but for rounding are
+            this time.
 
         Returns
         -------
         StepStatus
-            REACHED_REPORT_TIME at that time, or at the final time; END_OF_SIMULATION if a handler
-            has ended it, or if the final time had been reached before. What else has happened, if
-            each significant State is to be reported.
+            REACHED_REPORT_TIME at that time; END_OF_SIMULATION if that is the final time or a later
+            one, or if a handler has ended the simulation. What else has happened, if each
+            significant State is to be reported.
 
         Raises
         ------
@@ -201,12 +206,16 @@ class TimeStepper(Study):
             The time is none, or has passed.
         EventHandlerError, EventTimeError, ReadOnlyError, ProjectionError
             A handler or reporter has failed. The State is as it was before it.
+        EventLoopError
+            Handlers trigger each other without end. The State is as the last of them has left it.
         StepSizeError, DerivativeError, TriggerError, Exception
             A step cannot be taken, as in `Integrator.step_to`. The State is the one at its start.
         """
         integrator = self._started("step_to()")
         if type(time) is not float:
             time = float(converted(time, FLOAT, (), "step_to(time)"))
+        if 0 < integrator.time - time <= rounding(integrator.time, self._begin):
+            time = integrator.time
         if isnan(time) or (time < integrator.time and not integrator.is_simulation_over):
             raise OutOfRangeError(
                 f"step_to(time) of {self._name}: is no time to come",
@@ -214,8 +223,11 @@ class TimeStepper(Study):
                 repr(time),
                 "go forwards; or initialize() it anew",
             )
-        time = min(time, integrator.options.final_time)
-        with ProgressBar(self._system.name, integrator.time, time, self._progress) as bar:
+        final = integrator.options.final_time
+        if final < inf and abs(time - final) <= rounding(final, self._begin):
+            time = final
+        end = min(time, final)
+        with ProgressBar(self._system.name, integrator.time, end, self._progress) as bar:
             return self._step_to(time, bar.show)
 
     def _step_to(self, time: float, show: Callable[[float], object]) -> StepStatus:
@@ -231,7 +243,7 @@ class TimeStepper(Study):
         integrator._watch = show
         self._is_stepping = True
         try:
-            while not integrator.is_simulation_over:
+            while not self._has_ended:
                 status = self._advance(time)
                 show(integrator.time)
                 if status is not None:
@@ -239,45 +251,44 @@ class TimeStepper(Study):
         finally:
             integrator._watch = None
             self._is_stepping = False
-        return self._end()
+        return END
 
     def _advance(self, time: float) -> StepStatus | None:
         """Go on to what happens next; None if the caller need not know of it."""
         integrator = self._integrator
+        if integrator.is_simulation_over:
+            integrator.step_to(inf)
+            return self._end()
         if self._triggered:  # the last time, a handler has failed
             return self._handle_triggered()
+        final = integrator.options.final_time
         self._look_for_events()
-        event = self._next_event
-        if event > time >= integrator.advanced_time:
-            event = _or_asked_for(event, self._due_events, time)
-        arrival = self._arrival
-        if arrival is not None and arrival < event:
-            self._arrival = None
-            if arrival == time:
-                return REPORT
-        report, reports = self._look_for_reports()
-        if report > time:
-            report = _or_asked_for(report, reports, time)
-        status = integrator.step_to(report if event <= time else min(time, report), event)
+        event = self._as_one(self._next_event, self._due_events, time, final)
+        if event < integrator.advanced_time and not integrator._put_back(event):
+            event = self._next_event
+        self._next_event = event
+        report, reports = self._next(
+            self._system.calc_time_of_next_scheduled_report, integrator.state, self._reported
+        )
+        report = self._as_one(report, reports, time, event, final)
+        is_last = event > time
+        status = integrator.step_to(min(time, report) if is_last else report, event)
         if status is REPORT:
             now = integrator.time
-            if now >= report:
+            if reports and now >= report:
                 self._system.report_events(integrator.state, EventCause.SCHEDULED, reports)
-                self._last_report = now
+                self._reported |= {e.id: now for e in reports}
             if now >= time:
-                if event > now:
-                    return status
-                self._arrival = now
-                return None
+                is_last = is_last and (now < final or self._reports_all)
+                return status if is_last else None
         elif status is START:
             self._show(integrator.state)
         elif status is TRIGGER:
             self._triggered = tuple(e.info.event for e in integrator.triggered_events)
             return self._handle_triggered()
         elif status is SCHEDULED:
-            self._handle(EventCause.SCHEDULED, self._due_events)
-            self._last_event = integrator.advanced_time
-            self._looked_at = -inf
+            if not self._handle_scheduled():
+                return None
         elif status is STEP:
             self._show(integrator.state)
             self._time_has_advanced()
@@ -286,23 +297,51 @@ class TimeStepper(Study):
         return status if self._reports_all else None
 
     def _look_for_events(self) -> None:
-        """Find the next scheduled event, unless nothing has changed since that was done."""
+        """Find the next scheduled event, unless nothing has changed since that was done.
+
+        One that is due now is known already. What computes its time might take it for a past one,
+        if the time is equal to that but for rounding.
+        """
         advancer = self._integrator._initialized("the advanced State")
-        if advancer.t == self._looked_at:
+        if advancer.t == self._looked_at or (advancer.t == self._next_event and self._due_events):
             return
         advancer.settle()
-        self._next_event, self._due_events = self._system.calc_time_of_next_scheduled_event(
-            advancer.state, bool(self._last_event != advancer.t)
+        self._next_event, self._due_events = self._next(
+            self._system.calc_time_of_next_scheduled_event, advancer.state, self._handled
         )
         self._looked_at = advancer.t
 
-    def _look_for_reports(self) -> tuple[float, tuple[Event, ...]]:
-        """Find the next scheduled report."""
-        state = self._integrator.state
-        is_new = bool(self._last_report != self._integrator.time)
-        found: tuple[float, tuple[Event, ...]]
-        found = self._system.calc_time_of_next_scheduled_report(state, is_new)
-        return found
+    def _next(
+        self, next_time: NextTime, state: State, done: dict[int, float]
+    ) -> tuple[float, tuple[Event, ...]]:
+        """Return the next time at which something is scheduled, and what of it was not done yet.
+
+        That is nothing, where a time is equal to the present one but for rounding. Step there
+        nevertheless: what computes the time after it may not know of rounding.
+        """
+        time, events = next_time(state, True)
+        left = self._left(time, events, done)
+        if events and not left:
+            time, events = next_time(state, False)
+            left = self._left(time, events, done)
+        return time, left
+
+    def _left(
+        self, time: float, events: tuple[Event, ...], done: dict[int, float]
+    ) -> tuple[Event, ...]:
+        return tuple(
+            e
+            for e in events
+            if abs(done.get(e.id, inf) - time) > e.handled_by.rounding(time, self._begin)
+        )
+
+    def _as_one(self, time: float, events: tuple[Event, ...], *others: float) -> float:
+        """Return the first of other times that is equal to that of events; else that one."""
+        for other in others if events else ():
+            close = min(e.handled_by.rounding(other, self._begin) for e in events)
+            if abs(time - other) <= close < inf:
+                return other
+        return time
 
     # ------------------------------------------------------------------ events
 
@@ -318,7 +357,7 @@ class TimeStepper(Study):
         finally:
             mark.release()
         if results.any_change_made:
-            self._looked_at = -inf
+            self._forget_next()
             self._show(integrator.state, is_new=True)
 
     def _go_on(self, results: HandleEventsResults, mark: Checkpoint, names: str) -> None:
@@ -335,17 +374,33 @@ class TimeStepper(Study):
     def _handle_triggered(self) -> StepStatus | None:
         self._handle(EventCause.TRIGGERED, self._triggered)
         self._triggered = ()
-        self._time_has_advanced()
+        low, high = self._integrator.event_window
+        if low < high:
+            self._time_has_advanced()
         return TRIGGER if self._reports_all else None
+
+    def _handle_scheduled(self) -> bool:
+        """Let scheduled events be handled; return whether there are any."""
+        events = self._due_events
+        if events:
+            self._handle(EventCause.SCHEDULED, events)
+            self._handled |= {e.id: self._integrator.advanced_time for e in events}
+        self._forget_next()
+        return bool(events)
+
+    def _forget_next(self) -> None:
+        """Forget the next scheduled event, as the State has changed, or as it has taken place."""
+        self._looked_at, self._next_event, self._due_events = -inf, inf, ()
 
     def _time_has_advanced(self) -> None:
         if self._system.has_time_advanced_events and not self._integrator.is_simulation_over:
             self._handle(EventCause.TIME_ADVANCED, ())
 
     def _end(self) -> StepStatus:
-        if not self._has_ended:
-            self._has_ended = True
-            self._handle(EventCause.TERMINATION, ())
+        self._has_ended = True
+        has_updates = self._integrator._initialized("the advanced State").has_updates
+        self._show(self._integrator.state, is_new=has_updates)
+        self._handle(EventCause.TERMINATION, ())
         return END
 
     def _show(self, state: State, *, is_new: bool = False) -> None:
@@ -379,9 +434,3 @@ class TimeStepper(Study):
     def __repr__(self) -> str:
         where = f", t = {self.time:g}" if self._is_initialized else ", not initialized"
         return f"<{type(self).__name__} {self._name!r} of {self._system.name!r}{where}>"
-
-
-def _or_asked_for(due: float, events: tuple[Event, ...], time: float) -> float:
-    """When events are due; or the time that was asked for, if that differs by rounding only."""
-    is_time = due < inf and all(e.handled_by.rounding(time) >= due - time for e in events)
-    return time if is_time else due

@@ -131,6 +131,11 @@ class TriggeredEventHandler(AbstractEventHandler, AbstractTriggered):
         Which change of sign counts: rising, falling, or any.
     localization_window : float
         How exactly the time is found, in units of accuracy times `System.default_time_scale`.
+    initially : bool
+        It takes place at the beginning, too, if the value is on the side that the direction leads
+        to: zero or more, if it is rising; zero or less, if it is falling.
+    look_every : float, optional
+        The longest time between two looks [s], for what changes and changes back within a step.
 
     Raises
     ------
@@ -145,6 +150,11 @@ class TriggeredEventHandler(AbstractEventHandler, AbstractTriggered):
         handle: Handle | None = None,
         direction: TriggerDirection | str = TriggerDirection.ANY,
         localization_window: float = LOCALIZATION_WINDOW,
+        *,
+        initially: bool = False,
+        look_every: float | None = None,
     ) -> None:
         self._do(handle)
-        self._watch(stage, value, direction, localization_window)
+        self._watch(
+            stage, value, direction, localization_window, initially=initially, look_every=look_every
+        )

@@ -22,11 +22,13 @@ from stagecache.errors import (
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.system.event_functions import check_time, given_or_overridden
-from stagecache.system.event_times import next_periodic_time, rounding_of_periodic
+from stagecache.system.event_times import next_periodic_time, rounding
 from stagecache.system.event_triggers import (
     TriggerDeclaration,
     TriggerDirection,
     check_direction,
+    check_initially,
+    check_look_every,
     check_window,
 )
 
@@ -102,9 +104,12 @@ class AbstractScheduled(AbstractEventObserver):
         assert self._next_time is not None  # it was checked
         return self._next_time(state, include_current_time)
 
-    def rounding(self, time: float) -> float:  # noqa: ARG002  # others need it
-        """By how much its times may differ from a time and count as the same [s]."""
-        return 0.0
+    def rounding(self, time: float, origin: float) -> float:
+        """Return by how much its times may differ from a time, and be equal to it [s].
+
+        As `event_times.rounding`; the origin is where the time may be a sum from.
+        """
+        return rounding(time, origin)
 
     def _schedule(self, next_time: NextTime | float | None) -> None:
         """Take a function of the next time, or the time of what takes place once."""
@@ -131,8 +136,7 @@ class AbstractPeriodic(AbstractScheduled):
     """One of an event that takes place at the times start + k * interval, k = 0, 1, ...
 
     In a simulation that begins at the start and takes the time T, these are floor(T / interval) + 1
-    events. A time that is a little before one of these counts as it, if rounding of a sum of
-    intervals can make that difference, but at most 1e-6 intervals.
+    events. A time that differs from one of these by rounding is equal to it: see `event_times`.
     """
 
     _interval: float
@@ -154,9 +158,10 @@ class AbstractPeriodic(AbstractScheduled):
             state.time, self._start, self._interval, include_current_time=include_current_time
         )
 
-    def rounding(self, time: float) -> float:
-        """By how much its times may differ from a time and count as the same [s]."""
-        return rounding_of_periodic(time, self._start, self._interval)
+    def rounding(self, time: float, origin: float) -> float:
+        """Return by how much its times may differ from a time, and be equal to it [s]."""
+        interval = self._interval
+        return max(rounding(time, origin, interval), rounding(time, self._start, interval))
 
     def _repeat(self, interval: float, start: float) -> None:
         what = type(self).__name__
@@ -177,6 +182,8 @@ class AbstractTriggered(AbstractEventObserver):
     _stage: Stage
     _direction: TriggerDirection
     _localization_window: float
+    _initially: bool
+    _look_every: float
     _value: Value | None = None
 
     @property
@@ -194,6 +201,16 @@ class AbstractTriggered(AbstractEventObserver):
         """How exactly the time is found, in units of accuracy times `default_time_scale`."""
         return self._localization_window
 
+    @property
+    def initially(self) -> bool:
+        """Whether it takes place at the beginning, if the value is on that side then."""
+        return self._initially
+
+    @property
+    def look_every(self) -> float:
+        """The longest time between two looks in a step [s]; infinite, if none is asked for."""
+        return self._look_every
+
     def value(self, state: State) -> float:
         """Return the number whose change of sign is the event, given a State at the stage."""
         assert self._value is not None  # it was checked
@@ -210,17 +227,33 @@ class AbstractTriggered(AbstractEventObserver):
                 raise
 
         made = TriggerDeclaration(
-            compute, self._stage, self._direction, 1, None, self._localization_window
+            compute,
+            self._stage,
+            self._direction,
+            1,
+            None,
+            self._localization_window,
+            initially=self._initially,
+            look_every=self._look_every,
         )
         made.name = self._name
         made.is_last = True
         return made
 
     def _watch(
-        self, stage: Stage, value: Value | None, direction: TriggerDirection | str, window: float
+        self,
+        stage: Stage,
+        value: Value | None,
+        direction: TriggerDirection | str,
+        window: float,
+        *,
+        initially: bool,
+        look_every: float | None,
     ) -> None:
         what = type(self).__name__
         self._stage = check_stage(stage, Stage.TIME, Stage.ACCELERATION, f"{what}(stage=...)")
         self._direction = check_direction(direction, what)
         self._localization_window = check_window(window, what)
+        self._initially = check_initially(initially, self._direction, what)
+        self._look_every = check_look_every(look_every, what)
         self._value = given_or_overridden(self, AbstractTriggered, "value", value, ("state",))

@@ -89,6 +89,8 @@ class TriggeredEventReporter(AbstractEventReporter, AbstractTriggered):
         The function ``(state)``; or a subclass has the method `report`.
     direction : TriggerDirection or str
     localization_window : float
+    initially : bool
+    look_every : float, optional
     """
 
     def __init__(
@@ -98,6 +100,11 @@ class TriggeredEventReporter(AbstractEventReporter, AbstractTriggered):
         report: Report | None = None,
         direction: TriggerDirection | str = TriggerDirection.ANY,
         localization_window: float = LOCALIZATION_WINDOW,
+        *,
+        initially: bool = False,
+        look_every: float | None = None,
     ) -> None:
         self._do(report)
-        self._watch(stage, value, direction, localization_window)
+        self._watch(
+            stage, value, direction, localization_window, initially=initially, look_every=look_every
+        )

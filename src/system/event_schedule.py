@@ -6,7 +6,11 @@ from typing import Any, Final
 from stagecache.errors import EventTimeError, ShapeError, brief
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.state import State
-from stagecache.system.event_observers import AbstractEventObserver, AbstractScheduled
+from stagecache.system.event_observers import (
+    AbstractEventObserver,
+    AbstractPeriodic,
+    AbstractScheduled,
+)
 from stagecache.system.events import Event
 from stagecache.system.only_looking import REPORTING
 
@@ -21,7 +25,9 @@ def next_scheduled(
 ) -> tuple[float, tuple[Event, ...]]:
     """Return the next time that was known before, and what takes place then.
 
-    Times that differ by rounding only are one time: that of an event which would not have another.
+    Times that differ by rounding only are one time. The number that stands for it is that of an
+    event which is not periodic, the latest if there are several: what computes it may compare times
+    to the bit.
     """
     if not scheduled:
         return INFINITY, ()
@@ -35,6 +41,8 @@ def next_scheduled(
             time = observer.next_event_time(state, include_current_time)
             if type(time) is not float or time != time:  # noqa: PLR0124  # NaN
                 time = checked_next_time(time, observer)
+            if include_current_time and 0 < now - time <= observer.rounding(now, now):
+                time = now
             if now < time < INFINITY or (include_current_time and time == now):
                 found.append((time, observer, event))
     except Exception as error:
@@ -46,17 +54,11 @@ def next_scheduled(
         return INFINITY, ()
     if len(found) == 1:
         return found[0][0], (found[0][2],)
-    first = _common_time(found)
-    return first, tuple(e for time, o, e in found if abs(time - first) <= o.rounding(time))
-
-
-def _common_time(found: Sequence[tuple[float, AbstractScheduled, Event]]) -> float:
-    """The first of these times; or a later one that it counts as, and that is exact."""
-    first = min(time for time, _, _ in found)
-    exact = min([t for t, o, _ in found if not o.rounding(t)], default=first)
-    if all(exact - time <= o.rounding(time) for time, o, _ in found if time < exact):
-        return exact
-    return first
+    first, earliest, _ = min(found, key=lambda due: due[0])
+    close = earliest.rounding(first, first)
+    due = [d for d in found if d[0] - first <= max(close, d[1].rounding(first, first))]
+    exact = [time for time, observer, _ in due if not isinstance(observer, AbstractPeriodic)]
+    return max(exact, default=first), tuple(event for _, _, event in due)
 
 
 def checked_next_time(time: Any, observer: AbstractEventObserver) -> float:

@@ -101,6 +101,8 @@ class EventTable:
                             stage,
                             trigger.direction,
                             trigger.localization_window,
+                            trigger.initially,
+                            trigger.look_every,
                         )
                 for rows in stack[len(declared) :]:
                     for k in range(rows.start, rows.start + rows.count):

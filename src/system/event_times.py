@@ -1,29 +1,44 @@
-"""Times of scheduled events, which rounding must neither double nor swallow.
+r"""Times that are equal but for rounding, and times of periodic events.
 
-A time that is the result of sums is not exactly start + k * interval. So a time that is close to
-one of these counts as it::
+A time that is the result of sums is seldom start + k * interval to the bit. So all times, of
+handlers, reporters, steps and rows, are compared by one rule, which is `rounding`: two of them are
+one time if they differ by no more than the rounding of a sum of some thousand terms::
 
            k - 1           k             k + 1
         -----|----------(--|--)------------|-----
-    event k is now       ^   ^  event k was, for who integrates never steps over its time
+                         equal to k
 """
 
 from math import floor, inf, nextafter, ulp
 from typing import Final
 
+SUMMED: Final = 4096
+"""Terms that a sum is taken to have where nothing is known of them."""
+
 CLOSE: Final = 1e-6
-"""In units of the interval: larger differences are never taken for rounding."""
+"""In units of the interval, or of such a term: larger differences are never rounding."""
 
-FEW: Final = 4
+FEW: Final = 16
+"""Units in the last place that are always taken for rounding."""
 
 
-def rounding_of_periodic(time: float, start: float, interval: float) -> float:
-    """By how much a time may differ from start + k * interval, and count as it [s].
+def rounding(time: float, origin: float, interval: float = inf) -> float:
+    """Return by how much another time may differ from a time, and be equal to it [s].
 
-    That is what the rounding of a sum of k intervals can amount to.
+    Each term of a sum that leads from the origin to the time adds one unit in the last place. There
+    are `SUMMED` terms, or as many as there are intervals if these are more.
+
+    Parameters
+    ----------
+    time, origin : float
+        [s]
+    interval : float
+        The least difference between times that must be told apart [s].
     """
-    unit = ulp(max(abs(time), abs(start)))
-    of_sum = min(abs(time - start) / interval * unit, CLOSE * interval)
+    passed = abs(time - origin)
+    unit = ulp(max(abs(time), abs(origin)))
+    term = interval if interval < inf else passed / SUMMED
+    of_sum = min(max(SUMMED, passed / interval) * unit, CLOSE * term)
     return min(max(of_sum, FEW * unit), interval / 4)
 
 
@@ -40,21 +55,17 @@ def next_periodic_time(
     time, start, interval : float
         [s]
     include_current_time : bool
-        Whether it may be the present time: that itself is returned, if it is one of them, or so
-        little before it that it counts as it.
+        Whether the present time is returned if it is one of them, but for rounding.
 
     Returns
     -------
     float
         Infinite, if that is beyond all floats.
     """
-    close = rounding_of_periodic(time, start, interval)
-    if time < start - close:
-        return start
     nearest = max(floor((time - start) / interval + 0.5), 0)
     found = start + nearest * interval
-    if abs(found - time) <= close:
-        if include_current_time and time <= found:
+    if abs(found - time) <= rounding(time, start, interval):
+        if include_current_time:
             return time
         found = start + (nearest + 1) * interval
     elif found < time:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from enum import Enum
+from math import inf
 from typing import Any, Final, TypeVar, final
 
-from stagecache.errors import DeclarationError, OutOfRangeError, brief
+from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, brief
 from stagecache.state.allocation import Attempt, allocate_triggers
 from stagecache.state.contents import Contents
 from stagecache.state.conversion import FLOAT, converted
@@ -44,6 +45,8 @@ class TriggerDeclaration(AbstractAllocatedRows):
         Its realization computes them.
     direction : TriggerDirection
     localization_window : float
+    initially : bool
+    look_every : float
     handler_name : str
         The name of the method that is called when the event takes place; "" if there is none.
     """
@@ -58,9 +61,14 @@ class TriggerDeclaration(AbstractAllocatedRows):
         size: Size,
         prerequisites: Prerequisites | None,
         localization_window: float = LOCALIZATION_WINDOW,
+        *,
+        initially: bool = False,
+        look_every: float = inf,
     ) -> None:
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.localization_window = localization_window
+        self.initially = initially
+        self.look_every = look_every
         self.stage = stage
         self.direction = direction
         self.size = size
@@ -116,11 +124,14 @@ class TriggerDeclaration(AbstractAllocatedRows):
 
         def fill_at_stage(state: Any) -> None:  # the last of the stage sees all of it
             realization = state._contents.realization
-            at, realization.stage = realization.stage, self.stage
+            at = realization.stage
             try:
+                realization.stage = self.stage
                 fill(state)
-            finally:
                 realization.stage = at
+            except BaseException:
+                realization.stage = at
+                raise
 
         return fill_at_stage
 
@@ -167,6 +178,50 @@ def check_window(window: float, what: str) -> float:
     return found
 
 
+def check_initially(initially: bool, direction: TriggerDirection, what: str) -> bool:
+    """Return whether a trigger may take place where a simulation begins.
+
+    Raises
+    ------
+    NotANumberError, DeclarationError
+    """
+    if not isinstance(initially, bool):
+        raise NotANumberError(
+            f"{what}(initially=...): is not a truth value",
+            "a bool",
+            brief(initially),
+            "write True or False",
+        )
+    if initially and direction is TriggerDirection.ANY:
+        raise DeclarationError(
+            f"{what}(initially=True): needs to know the side of zero",
+            "direction='rising' for zero and more, or 'falling' for zero and less",
+            f"direction={direction.value!r}",
+            "name the direction; for any value, let a periodic or scheduled handler do it",
+        )
+    return initially
+
+
+def check_look_every(look_every: float | None, what: str) -> float:
+    """Return the longest time between two looks, infinite for None.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    if look_every is None:
+        return inf
+    found = float(converted(look_every, FLOAT, (), f"{what}(look_every=...)"))
+    if not 0 < found < inf:
+        raise OutOfRangeError(
+            f"{what}(look_every=...): is out of range",
+            "a positive number of seconds",
+            brief(look_every),
+            "leave it out if the trigger changes with the State",
+        )
+    return found
+
+
 def event_trigger(
     *,
     stage: Stage,
@@ -174,6 +229,8 @@ def event_trigger(
     size: Size = 1,
     prerequisites: Prerequisites | None = None,
     localization_window: float = LOCALIZATION_WINDOW,
+    initially: bool = False,
+    look_every: float | None = None,
 ) -> Callable[[Compute], TriggerDeclaration]:
     """Declare event triggers, by the function ``(self, state)`` that computes them.
 
@@ -193,10 +250,17 @@ def event_trigger(
     localization_window : float
         How exactly the time of the event is found, in units of accuracy times
         `System.default_time_scale`.
+    initially : bool
+        The event takes place at the beginning, too, if the value is then on the side that the
+        direction leads to: zero or more, if it is rising; zero or less, if it is falling.
+    look_every : float, optional
+        The longest time between two looks [s], for what changes and changes back within a step.
+        By default, an integrator looks at the ends of steps, and where the trigger turns.
 
     Raises
     ------
     StageOutOfRangeError, DeclarationError, InvalidCountError, PrerequisitesError, OutOfRangeError
+    NotANumberError, ShapeError
     """
     what = "event_trigger"
     stage = check_stage(stage, Stage.TIME, Stage.ACCELERATION, f"{what}(stage=...)")
@@ -204,10 +268,14 @@ def event_trigger(
         size = check_count(size, 1, f"{what}(size=...)")
     checked = check_direction(direction, what)
     window = check_window(localization_window, what)
+    is_initial = check_initially(initially, checked, what)
+    longest = check_look_every(look_every, what)
     named = check_prerequisites(prerequisites, what)
 
     def declare(compute: Compute) -> TriggerDeclaration:
         function = check_compute(compute, what)
-        return TriggerDeclaration(function, stage, checked, size, named, window)
+        return TriggerDeclaration(
+            function, stage, checked, size, named, window, initially=is_initial, look_every=longest
+        )
 
     return declare

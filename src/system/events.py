@@ -10,6 +10,7 @@ The causes are those of Simbody's `Event`, but for signals, which no part of it 
 """
 
 from enum import Enum
+from math import inf
 from typing import Any
 
 from attrs import field, frozen
@@ -97,6 +98,11 @@ class EventTriggerInfo:
         Which change of sign counts. Leaving zero never does.
     localization_window : float
         How exactly the time must be found, in units of accuracy times `default_time_scale`.
+    initially : bool
+        Whether it takes place where nothing is known of a change yet, if the value is on the side
+        that the direction leads to.
+    look_every : float
+        The longest time between two looks in a step [s]; infinite, if none is asked for.
     """
 
     event: Event
@@ -105,3 +111,5 @@ class EventTriggerInfo:
     stage: Stage
     direction: TriggerDirection
     localization_window: float
+    initially: bool = False
+    look_every: float = inf

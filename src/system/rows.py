@@ -55,6 +55,8 @@ class AbstractRows(AbstractComputation[Vector]):
             values: Any = compute(subsystem, state)
             if values is None:
                 raise refused_none(str(handle))
+            if type(values) is float and count == 1:  # as most of them
+                return np.array((values,))
             vector = converted(values, FLOAT, None, f"the values of {handle}")
             if vector.size != count or vector.ndim > 1:
                 raise ShapeError(

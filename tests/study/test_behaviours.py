@@ -79,23 +79,32 @@ def test_stepping_to_a_time_lands_exactly_on_it(method: str, interpolates: bool)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("beyond", [0.0, 0.5])
-@pytest.mark.parametrize("each", [False, True])
-def test_the_final_time_is_reached_first_and_only_then_it_is_the_end(
-    method: str, beyond: float, each: bool
+@pytest.mark.parametrize("beyond", [0.0, 0.5, math.inf])
+def test_the_first_call_that_reaches_the_final_time_ends_the_simulation(
+    method: str, beyond: float
 ) -> None:
-    stepper = stepping(System(Pendulum()), method, final_time=1.1, each=each)
-    status = stepper.step_to(1.1 + beyond)
-    if each:
-        assert status is StepStatus.START_OF_CONTINUOUS_INTERVAL
-        status = stepper.step_to(1.1 + beyond)
-    assert status is REPORT
-    assert stepper.time == 1.1
+    stepper = stepping(System(Pendulum()), method, final_time=1.1)
+    assert stepper.step_to(1.0) is REPORT
     assert not stepper.integrator.is_simulation_over
+    assert stepper.integrator.termination_reason is None
     for _ in range(2):
         assert stepper.step_to(1.1 + beyond) is END
         assert stepper.time == 1.1
-    assert stepper.integrator.termination_reason is TerminationReason.REACHED_FINAL_TIME
+        assert stepper.integrator.is_simulation_over
+        assert stepper.integrator.termination_reason is TerminationReason.REACHED_FINAL_TIME
+
+
+@pytest.mark.parametrize("beyond", [0.0, 0.5])
+def test_where_each_significant_state_is_returned_a_report_at_the_final_time_is_one(
+    beyond: float,
+) -> None:
+    stepper = stepping(System(Pendulum()), final_time=1.1, each=True)
+    found = [stepper.step_to(1.1 + beyond)]
+    while found[-1] is not END:
+        found.append(stepper.step_to(1.1 + beyond))
+    start = StepStatus.START_OF_CONTINUOUS_INTERVAL
+    assert found == ([start, END] if beyond else [start, REPORT, END])
+    assert stepper.time == 1.1
 
 
 @pytest.mark.parametrize("final", [1.0, math.inf])
@@ -110,9 +119,10 @@ def test_a_periodic_event_of_period_h_happens_as_often_as_h_fits_and_once_more(
     system.add_event_handler(PeriodicEventHandler(interval, lambda s: handled.append(s.time)))
     system.add_event_reporter(PeriodicEventReporter(interval, lambda s: reported.append(s.time)))
     stepper = stepping(system, each=each, final_time=final)
-    while stepper.step_to(1.0) is not REPORT or stepper.time < 1.0:
+    last = REPORT if final == math.inf else END
+    while stepper.step_to(1.0) is not last or stepper.time < 1.0:
         pass
-    assert stepper.step_to(1.0) is (REPORT if final == math.inf else END)
+    assert stepper.step_to(1.0) is last
     times = [k * interval for k in range(floor(1.0 / interval + 1e-12) + 1)]
     assert handled == pytest.approx(times, abs=1e-15)
     assert reported == pytest.approx(times, abs=1e-15)

@@ -74,19 +74,27 @@ def test_no_step_goes_beyond_a_scheduled_event(method: str, times: list[float]) 
 
 
 @METHOD
-def test_the_final_time_is_reported_once_and_ends_the_simulation(method: str) -> None:
+@pytest.mark.parametrize("beyond", [0.5, math.inf])
+def test_a_step_beyond_the_final_time_ends_the_simulation_there(method: str, beyond: float) -> None:
     integrator = integrating(Oscillator(), method, accuracy=1e-2, final_time=1.5)
     assert [integrator.step_to(t) for t in (1.0, 1.0)] == [START, REPORT]
-    assert integrator.step_to(100.0) is REPORT
-    assert integrator.time == 1.5
     assert not integrator.is_simulation_over
-    assert integrator.termination_reason is None
-    assert integrator.step_to(100.0) is END
+    assert integrator.step_to(1.5 + beyond) is END
     assert integrator.is_simulation_over
     assert integrator.termination_reason is TerminationReason.REACHED_FINAL_TIME
     with pytest.raises(StudyError, match="is over"):
         integrator.step_to(100.0)
     assert integrator.time == integrator.state.time == 1.5
+
+
+@METHOD
+def test_a_report_at_the_final_time_comes_once_and_then_the_end(method: str) -> None:
+    integrator = integrating(Oscillator(), method, accuracy=1e-2, final_time=1.5)
+    assert [integrator.step_to(1.5) for _ in range(2)] == [START, REPORT]
+    assert not integrator.is_simulation_over
+    assert integrator.termination_reason is None
+    assert integrator.step_to(1.5) is END
+    assert integrator.termination_reason is TerminationReason.REACHED_FINAL_TIME
 
 
 def test_a_scheduled_event_at_the_final_time_comes_before_the_end() -> None:

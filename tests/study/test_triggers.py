@@ -14,11 +14,13 @@ from stagecache import (
     State,
     Subsystem,
     TriggerDirection,
+    TriggeredEventHandler,
     event_trigger,
     q_variable,
     u_variable,
+    z_variable,
 )
-from stagecache.errors import TriggerError
+from stagecache.errors import OutOfRangeError, TriggerError
 from stagecache.state.handles import Vector
 from stagecache.study.integrator import Integrator
 from stagecache.study.localization import TriggeredEvent, TriggerWatch, Window
@@ -159,14 +161,191 @@ class Ball(Subsystem):
         state[self].upd_udot()[0] = -10.0
 
 
-def test_events_in_a_long_step_are_seen_if_they_last_for_the_time_scale() -> None:
+# ---------------------------------------------------------------------- within a step
+
+
+class Thrown(Subsystem):
+    """A place whose time derivative is a polynomial, so that steps may be of any length."""
+
+    place = q_variable(0.0)
+
+    def __init__(self, roots: list[float]) -> None:
+        self.polynomial = np.polynomial.Polynomial.fromroots(roots)
+        self.rate = self.polynomial.deriv()
+
+    def realize_velocity(self, state: State) -> None:
+        state[self].upd_qdot()[0] = self.rate(state.time)
+
+    @event_trigger(stage=Stage.POSITION)
+    def zero(self, state: State) -> float:
+        return self.place(state)
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
+@settings(max_examples=15, deadline=None)
+@given(
+    roots=st.lists(st.integers(1, 400), min_size=1, max_size=3, unique=True),
+    step=st.floats(1.0, 100.0),
+)
+def test_a_trigger_that_is_a_cubic_is_followed_in_steps_of_any_length(
+    method: str, roots: list[int], step: float
+) -> None:
+    """Both changes of sign are found that lie between two ends of a step."""
+    exact = sorted(root / 100 for root in roots)
+    model = Thrown(exact)
+    _, state = state_of(model)
+    model.place.set(state, model.polynomial(0.0))
+    is_exact = method in ("RK23", "RK45", "DOP853")
+    options = {"fixed_step": step} if is_exact else {"max_step": 2.0}
+    integrator = integrating(model, method, state, accuracy=1e-6, **options)
+    found = events_of(integrator, 5.0)
+    assert [time for _, _, time in found] == pytest.approx(exact, abs=1e-6 if is_exact else 1e-3)
+    signs = [rising for _, rising, _ in found]
+    assert signs == [(len(exact) - i) % 2 == 1 for i in range(len(exact))]
+
+
+class Mixed(Oscillator):
+    """A sin(2t + phase) - level, of the place and the speed of an oscillator."""
+
+    def __init__(self, phase: float, level: float) -> None:
+        self.phase, self.level = phase, level
+
+    @event_trigger(stage=Stage.VELOCITY)
+    def level_is_passed(self, state: State) -> float:
+        place, speed = self.place(state), self.speed(state) / 2
+        return math.sin(self.phase) * place - math.cos(self.phase) * speed - self.level
+
+
+@METHOD
+@settings(max_examples=25, deadline=None)
+@given(
+    phase=st.floats(0.0, 6.28),
+    depth=st.floats(0.02, 0.5),
+    sign=st.sampled_from([-1, 1]),
+)
+def test_a_wave_that_passes_a_level_within_a_step_is_found(
+    method: str, phase: float, depth: float, sign: int
+) -> None:
+    """sin(2t + phase) is beyond a level for a short while, in each period."""
+    level = sign * (1 - depth)
+    accuracy = 1e-4
+    integrator = integrating(Mixed(phase, level), method, accuracy=accuracy)
+    end = 7.0 if method in ("Euler", "Verlet") else 20.0
+    found = [time for _, _, time in events_of(integrator, end)]
+    width = math.acos(1 - depth)
+    middle = (sign * math.pi / 2 - phase) / 2
+    turns = [middle + k * math.pi for k in range(-3, 9)]
+    exact = sorted(t + side * width / 2 for t in turns for side in (-1, 1))
+    close = 0.02 / math.sqrt(depth) if method == "Euler" else 0.005 / math.sqrt(depth)
+    sure = [t for t in exact if close < t < end - close]
+    missing = [t for t in sure if not any(abs(t - other) < close for other in found)]
+    invented = [t for t in found if not any(abs(t - other) < close for other in exact)]
+    assert (missing, invented) == ([], [])
+
+
+SHAPES: dict[str, Callable[[float, float, float], float]] = {
+    "product": lambda x, low, high: (x - low) * (x - high),
+    "least": lambda x, low, high: min(x - low, high - x),
+    "cubic": lambda x, low, high: (x - low) * (x - high) * (x + low),
+    "wave": lambda x, low, _: math.sin(2 * x) - low,
+}
+
+
+class Bent(Oscillator):
+    """A trigger that is no linear function of the place, and turns more often than it."""
+
+    def __init__(self, shape: str, low: float, high: float) -> None:
+        self.shape, self.low, self.high = shape, low, high
+
+    @event_trigger(stage=Stage.POSITION)
+    def bent(self, state: State) -> float:
+        return SHAPES[self.shape](self.place(state), self.low, self.high)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.sampled_from(list(SHAPES)),
+    low=st.floats(-0.9, 0.9),
+    high=st.floats(-0.9, 0.9),
+    accuracy=st.sampled_from([1e-2, 1e-3, 1e-5]),
+)
+def test_what_turns_more_often_than_steps_end_is_followed(
+    shape: str, low: float, high: float, accuracy: float
+) -> None:
+    """The method has steps of about a third of a period at these accuracies."""
+    end, calc = 12.0, SHAPES[shape]
+    times = np.linspace(0.0, end, 24001)
+    values = np.array([calc(Oscillator.solution(t)[0], low, high) for t in times])
+    rows = np.flatnonzero(values[:-1] * values[1:] < 0)
+    exact = times[rows]
+    depths = [np.abs(part).max() for part in np.split(values, rows + 1)]
+    integrator = integrating(Bent(shape, low, high), "DOP853", accuracy=accuracy)
+    found = np.array([t for _, _, t in events_of(integrator, end)])
+    error = 20 * accuracy  # of the place, in the end
+    sure = [t for t, *d in zip(exact, depths, depths[1:], strict=False) if min(d) > 8 * error]
+    missing = [t for t in sure if not (np.abs(found - t) < math.sqrt(error)).any()]
+    invented = [t for t in found if abs(calc(Oscillator.solution(t)[0], low, high)) > 8 * error]
+    assert (missing, invented) == ([], [])
+
+
+def test_a_step_that_begins_at_zero_and_ends_below_it_may_have_been_above() -> None:
     """Free fall is no work for a method: its steps are longer than the flights."""
-    ball = Ball()
-    _, state = state_of(ball)
-    ball.height.set(state, -1e-9)
-    ball.speed.set(state, 2.0)
-    integrator = integrating(ball, state=state, fixed_step=5.0)
-    assert [time for _, _, time in events_of(integrator, 5.0)] == pytest.approx([0.4], abs=1e-4)
+    for height in (-1e-9, 0.0):
+        ball = Ball()
+        _, state = state_of(ball)
+        ball.height.set(state, height)
+        ball.speed.set(state, 2.0)
+        integrator = integrating(ball, state=state, fixed_step=5.0)
+        assert [t for _, _, t in events_of(integrator, 5.0)] == pytest.approx([0.4], abs=1e-4)
+
+
+class Watching(Oscillator):
+    """With a trigger that never takes place."""
+
+    @event_trigger(stage=Stage.POSITION)
+    def far(self, state: State) -> float:
+        return self.place(state) - 9.0
+
+
+@METHOD
+def test_a_trigger_that_is_far_from_zero_changes_no_step_and_costs_its_value_at_most(
+    method: str,
+) -> None:
+    plain, watched = (
+        integrating(model(), method, accuracy=1e-3) for model in (Oscillator, Watching)
+    )
+    for integrator in (plain, watched):
+        run_to(integrator, 10.0)
+    counts = [integrator.statistics for integrator in (plain, watched)]
+    assert counts[0].num_steps_taken == counts[1].num_steps_taken
+    np.testing.assert_array_equal(plain.state.y, watched.state.y)
+    more = counts[1].num_realizations - counts[0].num_realizations
+    # Where the end of a step is realized already, its triggers are known. The slopes that are
+    # looked at after each long step, those of DOP853, are not.
+    is_there = method in ("RK23", "RK45", "Euler", "Verlet")
+    assert more <= (20 if is_there else counts[1].num_steps_taken + 20)
+
+
+def test_a_trigger_does_not_keep_steps_short() -> None:
+    class Slow(Subsystem):
+        """Decays within weeks."""
+
+        warmth = z_variable(1.0)
+
+        def realize_dynamics(self, state: State) -> None:
+            state[self].upd_zdot()[0] = -1e-6 * self.warmth(state)
+
+        @event_trigger(stage=Stage.DYNAMICS)
+        def half(self, state: State) -> float:
+            return self.warmth(state) - 0.5
+
+    integrator = integrating(Slow(), accuracy=1e-6)
+    ((_, _, time),) = events_of(integrator, 3e6)
+    assert time == pytest.approx(math.log(2) * 1e6, rel=1e-5)
+    assert integrator.statistics.num_steps_taken < 60
+
+
+# ---------------------------------------------------------------------- functions of time
 
 
 class OfTime(Subsystem):
@@ -202,6 +381,47 @@ def test_leaving_zero_is_no_event_and_reaching_it_is() -> None:
 def test_a_trigger_that_jumps_is_found(time: float, sign: float, size: float) -> None:
     found = times_of(lambda t: sign if t < time else -sign * size)
     assert found == pytest.approx([time], abs=0.1 * 1e-4 * TIME_SCALE)
+
+
+@pytest.mark.parametrize("every", [0.1, 0.01])
+def test_what_jumps_there_and_back_is_found_if_somebody_looks_as_often(every: float) -> None:
+    class Blinking(Oscillator):
+        """On for a little longer than the time between looks, at odd times."""
+
+        @event_trigger(stage=Stage.TIME, look_every=every)
+        def light(self, state: State) -> float:
+            return 1.0 if (state.time % 1.0) > 1.1 * every else -1.0
+
+    integrator = integrating(Blinking(), accuracy=1e-2)
+    found = events_of(integrator, 10.5)
+    edges = [k + side for k in range(11) for side in (0.0, 1.1 * every)][1:]
+    assert [time for _, _, time in found] == pytest.approx(edges, abs=1e-3)
+
+
+@pytest.mark.parametrize("look_every", [0.0, -1.0, math.inf, math.nan])
+def test_the_time_between_two_looks_is_positive_and_finite(look_every: float) -> None:
+    with pytest.raises(OutOfRangeError, match=r"event_trigger\(look_every"):
+        event_trigger(stage=Stage.TIME, look_every=look_every)
+    with pytest.raises(OutOfRangeError, match=r"TriggeredEventHandler\(look_every"):
+        TriggeredEventHandler(Stage.TIME, lambda s: 1.0, lambda s: None, look_every=look_every)
+
+
+def test_the_time_between_two_looks_is_told() -> None:
+    handler = TriggeredEventHandler(Stage.TIME, lambda s: 1.0, lambda s: None, look_every=2)
+    assert handler.look_every == 2.0
+    assert not handler.initially
+    system, state = state_of(Oscillator(), stage=Stage.INSTANCE)
+    system.add_event_handler(handler)
+    system.realize(state := system.realize_topology().copy(), Stage.INSTANCE)
+    assert [info.look_every for info in system.calc_event_trigger_info(state)] == [2.0]
+
+
+def test_a_trigger_may_be_infinite() -> None:
+    assert times_of(lambda t: 1 / (t - 1.0) if t != 1.0 else math.inf) == pytest.approx(
+        [1.0], abs=1e-5
+    )
+    assert times_of(lambda t: -math.inf if t < 1.3 else math.inf) == pytest.approx([1.3], abs=1e-5)
+    assert times_of(lambda t: math.inf) == []
 
 
 def test_a_trigger_that_jumps_to_zero_and_stays_is_one_event() -> None:

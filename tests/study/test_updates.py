@@ -1,10 +1,32 @@
-"""Auto-update variables: once in each step, after its first derivatives, which the step keeps."""
+"""Auto-update variables: where each step begins, and where the simulation ends.
 
+An update comes after the first derivatives of the step, which the step keeps.
+"""
+
+from math import inf
+
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from stagecache import Stage, State, Subsystem, auto_update, q_variable, u_variable, z_variable
+from stagecache import (
+    EventAction,
+    Integrator,
+    ScheduledEventHandler,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    TimeStepper,
+    auto_update,
+    q_variable,
+    simulate,
+    u_variable,
+    z_variable,
+)
 from stagecache.errors import DerivativeError
-from tests.study.integrating import METHODS, STEP, integrating, run, run_to
+from tests.study.integrating import END, METHODS, STEP, integrating, run, run_to
 from tests.study.models import state_of
 
 METHOD = pytest.mark.parametrize("method", METHODS)
@@ -107,3 +129,77 @@ def test_a_step_that_fails_takes_its_update_back(method: str) -> None:
     assert 0 < integrator.time <= 0.5
     taken = integrator.statistics.num_steps_taken
     assert model.count(integrator.state) == taken == len(model.began(integrator.state))
+
+
+# ---------------------------------------------------------------------- the end
+
+
+@METHOD
+@pytest.mark.parametrize("beyond", [0.0, 1.0])
+def test_where_a_simulation_ends_each_variable_is_updated_once_more(
+    method: str, beyond: float
+) -> None:
+    model = Counting()
+    integrator = integrating(model, method, accuracy=1e-2, final_time=1.0)
+    statuses = list(run(integrator, 1.0 + beyond))
+    if not beyond:
+        assert model.count(integrator.state) == integrator.statistics.num_steps_taken
+        statuses.append(integrator.step_to(1.0))
+    assert statuses[-1] is END
+    state = integrator.state
+    assert model.count(state) == integrator.statistics.num_steps_taken + 1
+    assert [time for time, _ in model.began(state)][-1] == 1.0
+    assert model.began(state)[-1] == (1.0, model.place(state))
+
+
+def test_a_handler_that_ends_the_simulation_lets_each_variable_be_updated_too() -> None:
+    model = Counting()
+    system = System(model)
+    stop = ScheduledEventHandler(lambda s: EventAction.TERMINATE, 0.5)
+    system.add_event_handler(stop, "stop")
+    stepper = TimeStepper(system, Integrator(system, "RK45"), progress=False)
+    stepper.initialize(system.realize_topology())
+    for _ in range(2):
+        assert stepper.step_to(1.0) is END
+        state = stepper.state
+        assert model.began(state)[-1] == (0.5, model.place(state))
+        assert model.count(state) == stepper.integrator.statistics.num_steps_taken + 1
+
+
+@pytest.mark.parametrize("every", [None, 0.25])
+def test_the_last_row_of_a_simulation_has_the_last_update(every: float | None) -> None:
+    model = Counting()
+    system = System(model)
+    trajectory = simulate(system, system.realize_topology(), 1.0, every=every, progress=False)
+    last = trajectory[-1]
+    assert model.began(last)[-1] == (1.0, model.place(last))
+    assert trajectory.statistics is not None
+    assert model.count(last) == trajectory.statistics.num_steps_taken + 1
+    assert (trajectory.times == 1.0).sum() == (1 if every else 2)
+
+
+class Widest(Counting):
+    """Keeps the largest place so far."""
+
+    widest = auto_update(-inf, invalidates=Stage.REPORT, update_depends_on=Stage.POSITION)
+
+    @widest.update
+    def next_widest(self, state: State) -> float:
+        return max(self.widest(state), abs(self.place(state)))
+
+
+@METHOD
+@given(speed=st.floats(-3, 3), end=st.floats(0.01, 3))
+@settings(max_examples=10)
+def test_what_an_update_has_seen_in_the_end_are_all_ends_of_steps(
+    method: str, speed: float, end: float
+) -> None:
+    model = Widest()
+    system = System(model)
+    state = system.realize_topology().copy()
+    state.u = [speed]
+    trajectory = simulate(system, state, end, method=method, accuracy=1e-2, progress=False)
+    last = trajectory[-1]
+    places = trajectory["widest.place"]
+    assert model.widest(last) == np.abs(places).max()
+    assert [place for _, place in model.began(last)] == places[:-1].tolist()

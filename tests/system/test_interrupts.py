@@ -18,6 +18,7 @@ from stagecache import (
     State,
     Subsystem,
     System,
+    TriggeredEventHandler,
     cached,
     modeling_option,
     parameter,
@@ -103,6 +104,7 @@ class Anchor(Subsystem):
 pendulum = Pendulum()
 anchor = Anchor(pendulum)
 system = System(pendulum, anchor)
+system.add_event_handler(TriggeredEventHandler(POSITION, pendulum.height, lambda s: None), "watch")
 waiting = {pendulum.height: POSITION, pendulum.momentum: VELOCITY}
 
 
@@ -216,6 +218,7 @@ def check(state: State) -> None:
 
 
 def refuse_below_its_stage(state: State) -> None:
+    assert state.stage <= min(part.stage for part in state)
     for entry, stage in waiting.items():
         if state[pendulum].stage < stage:
             assert not entry.is_realized(state)
@@ -244,6 +247,7 @@ def check_realized(state: State) -> None:
     assert pendulum.momentum(state) == rate * pendulum.mass(state)
     assert pendulum.stored(state) == angle * 10
     assert (state.qdot[0], state.qerr[0]) == (rate, angle - 0.5)
+    assert state.event_triggers == [angle + 1]
     assert state.udot[0] == -pendulum.tip(state) * pendulum.force(state)
     assert state.nq == 1 + pendulum.links(state)
 
@@ -287,3 +291,18 @@ def test_interrupts_by_a_timer_leave_nothing_stale_and_nothing_unusable() -> Non
         state = Subject("written").state
         struck_by_timer(1e-4 * (1 + n % 37), endless(state))
         check(state)
+
+
+@plain_only
+def test_a_trigger_of_a_handler_that_is_cut_short_leaves_the_stage_that_was_reached() -> None:
+    """Its computation is at a stage that the State has not reached yet."""
+
+    def prepare() -> State:
+        state = system.realize_topology().copy()
+        system.realize(state, Stage.TIME)
+        return state
+
+    for state, what in strikes(prepare, lambda state: system.realize(state, POSITION), every=1):
+        assert state.stage <= min(part.stage for part in state), what
+        system.realize(state)
+        assert state.event_triggers == [pendulum.angle(state) + 1], what
