@@ -2,8 +2,8 @@
 
 CPython delivers Control-C when a function is entered, when a loop goes round, and after a call; a
 call may run out of stack, and any line out of memory. `struck_at` raises at the n-th line, entry or
-end of a function that an operation comes to, so that a test can try one after the other. In compiled
-code nothing can be struck so; there, a timer strikes (`struck_by_timer`).
+end of a function that an operation comes to, so that a test can try one after the other. In
+compiled code nothing can be struck so; there, a timer strikes (`struck_by_timer`).
 """
 
 import signal
@@ -113,8 +113,8 @@ def strikes(
 ) -> Iterator[tuple[Any, str]]:
     """Strike at steps of an operation, each time on what `prepare` makes.
 
-    Yields what it was done to, and what struck: Control-C and lack of memory at each `every`-th step
-    (in the profile `nightly` at each), lack of stack at each depth.
+    Yields what it was done to, and what struck: Control-C and lack of memory at each `every`-th
+    step (in the profile `nightly` at each), lack of stack at each depth.
     """
     every = 1 if settings().max_examples > 1000 else every
     for error in (KeyboardInterrupt, MemoryError):

@@ -143,11 +143,9 @@ class Evaluator:
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
-                before = computed = store.values[node]  # which live until all is consistent
+                value = before = computed = store.values[node]  # which live until all is consistent
                 group = store.group_of[node]
-                if marks[node] >= store.gates[group]:  # another thread was faster
-                    value = store.values[node]
-                else:
+                if marks[node] < store.gates[group]:  # if not, another thread was faster
                     if not store.live[group]:
                         store.make_live(group)
                     if store.journal is not None:
@@ -156,10 +154,6 @@ class Evaluator:
                     if self.equals and node in self.equals:
                         computed = self._evaluate_compared(node, me)
                         value = store.values[node]
-                        if start < clock_of(
-                            store.gates[group]
-                        ):  # stale already: not to compare with
-                            marks[node] = VOID
                     else:
                         marks[node] = COMPUTING
                         value = self.functions[node](*(self.arguments[node] or self._bind(node)))
@@ -193,26 +187,32 @@ class Evaluator:
         Returns what came out, even if it is equal and the value of before stays.
         """
         store = self._store
+        start = store.clock
         mark = store.marks[node]
         store.marks[node] = COMPUTING
+        is_new = False
         if self._is_as_it_was(node, mark, me):
             value = store.values[node]
         else:
             value = self.functions[node](*(self.arguments[node] or self._bind(node)))
-            if mark < 0 or not self._is_equal(node, value, mark):
-                store.changed.pop(node, None)
-                store.values[node] = value
-                store.raise_version(node)
-                return value
-        store.changed.setdefault(node, mark)
+            is_new = mark < 0 or not self._is_equal(node, value, mark)
+        if is_new:
+            store.changed.pop(node, None)
+            store.values[node] = value
+            store.raise_version(node)
+        else:
+            store.changed.setdefault(node, mark)
+        if start < clock_of(store.gates[store.group_of[node]]):
+            store.marks[node] = VOID  # it is stale already: nothing is to be compared with it
         return value
 
     def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
         """Whether nothing upstream has another value since a mark; the gate is lowered then.
 
         Only where that is not known without is anything computed. Groups on which that of the node
-        depends are seen to first, from a list instead of the call stack. If one of them has changed,
-        so have all between it and the node, which is remembered until something is written.
+        depends are seen to first, from a list instead of the call stack. If one of them has
+        changed, so have all between it and the node, which is remembered until something is
+        written.
         """
         store = self._store
         soft = store.structure.soft

@@ -39,8 +39,8 @@ class Handles:
     Attributes
     ----------
     numbers : dict of str to int
-        The nodes by name, in the order of their declaration. What has a name is there: a declaration
-        gives it last, a removal takes it first.
+        The nodes by name, in the order of their declaration. What has a name is there: a
+        declaration gives it last, a removal takes it first.
     is_torn : bool
         One of these was cut short by an error, and `mend` has not been called since.
     """

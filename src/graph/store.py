@@ -429,7 +429,7 @@ class Store:
         self.marks[node] = self.clock
 
     def _give_up_stale_values(self, group: int) -> None:
-        """Let no new value of a compared entry above a group be compared with one that is stale now.
+        """Let no compared entry above a group compare its next value with one that is stale now.
 
         Whoever marks an entry by hand knows what the compared entries above it would be now, and
         not the stale values that are there: if one of these comes back later, that tells nothing.
@@ -722,7 +722,7 @@ class Store:
 def clock_of(gate: int) -> int:
     """The part of a gate that is a clock; the rest counts what closes it.
 
-    By a mask, as a product of large integers looks for Control-C: compiled by mypyc, that would pass
-    for a lack of memory, and end the process.
+    By a mask, as a product of large integers looks for Control-C: compiled by mypyc, that would
+    pass for a lack of memory, and end the process.
     """
     return ((gate + SHUT) & CLOCK) - SHUT

@@ -198,7 +198,7 @@ class Contents(AbstractVectorAccess):
     # ------------------------------------------------------------------ cache entries
 
     def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
-        """Return the value of an entry, computing it if it is not valid, or raise why that cannot be."""
+        """Return the value of an entry, computed if it is not valid; or raise why it cannot be."""
         self.require(entry)
         realization = self.realization
         node = entry._node

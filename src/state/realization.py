@@ -461,7 +461,7 @@ class Realization:
         self.is_torn = False
 
     def _drop_unlisted(self) -> None:
-        """Drop what has a node, or rows, and is not listed: it was being allocated, or forgotten."""
+        """Drop what has a node or rows and is not listed: it was being allocated or forgotten."""
         layout = self._own_layout()
         self._extend()
         del layout.subsystems[len(self.stages) :]

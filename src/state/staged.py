@@ -197,8 +197,8 @@ class AbstractStaged:
     def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and of variables; back up before the stage.
 
-        To be called before a value changes: if an error cuts this short, what is valid is right, and
-        the next operation backs up.
+        To be called before a value changes: if an error cuts this short, what is valid is right,
+        and the next operation backs up.
 
         Parameters
         ----------

@@ -34,8 +34,8 @@ GUARD: Any = vars(AbstractStaged)["guard"]
 class TracedContents(Contents):
     """The same contents, of which all is noted that is done with them.
 
-    As `WatchedContents`, it says neither super() nor the name of a method of its own: another thread
-    may put the class back while this one is in a method of it.
+    As `WatchedContents`, it says neither super() nor the name of a method of its own: another
+    thread may put the class back while this one is in a method of it.
     """
 
     __slots__ = ()

@@ -74,8 +74,8 @@ class Schedule:
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them.
 
-        If a call raises, or Control-C strikes, stages may be open for subsystems that are not there:
-        the State is torn, and is to be mended.
+        If a call raises, or Control-C strikes, stages may be open for subsystems that are not
+        there: the State is torn, and is to be mended.
         """
         realization: Realization = contents.realization
         if realization.versions.peaks is not None:

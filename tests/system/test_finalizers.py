@@ -1,4 +1,4 @@
-"""Values whose finalizers, or call-backs of weak references to them, use what is letting go of them.
+"""Values whose finalizers, or call-backs of weak references to them, use what lets go of them.
 
 Compiled code that lets go of a value too early does not raise but ends the process, so each runs in
 one of its own.
@@ -32,7 +32,7 @@ class Finalized:
 
 
 class Holder:
-    """Makes values that act when they go, and counts that; cells churn memory so that it is reused."""
+    """Makes values that act when they go, and counts that; cells have freed memory reused."""
 
     def __init__(self, act: Callable[[], object], *, weakly: bool) -> None:
         self.act = act

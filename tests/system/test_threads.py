@@ -1,4 +1,4 @@
-"""Threads that read a State while others copy it, or switch strict mode, verification and traces."""
+"""Threads that read a State while others copy it, or switch strict mode, verify or trace."""
 
 import sys
 import threading
