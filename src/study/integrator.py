@@ -284,8 +284,8 @@ class Integrator(AbstractIntegrator):
             self._has_failed = True
             raise
         finally:
-            self._count_realizations(advancer)
             contents.guard = REPORTED
+            self._count_realizations(advancer)
 
     def _step_to(self, advancer: Advancer, report: float, scheduled: float) -> StepStatus:
         options = self._options
