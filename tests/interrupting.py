@@ -114,9 +114,9 @@ def strikes(
     """Strike at steps of an operation, each time on what `prepare` makes.
 
     Yields what it was done to, and what struck: Control-C and lack of memory at each `every`-th
-    step (in the profile `nightly` at each), lack of stack at each depth.
+    step (in the profile `nightly`, at 50 times as many), lack of stack at each depth.
     """
-    every = 1 if settings().max_examples > 1000 else every
+    every = max(every // 50, 1) if settings().max_examples > 1000 else every
     for error in (KeyboardInterrupt, MemoryError):
         at = 0
         while True:

@@ -246,6 +246,22 @@ class AbstractStaged:
         running = self.realization.evaluator.running
         return bool(running) and get_ident() in list(running.values())
 
+    def guarded(self, guard: Guard | None, act: Callable[[], Any]) -> Any:
+        """Call a function while the State has a guard, and return what that returns.
+
+        It has the guard of before again, whatever strikes in the meantime: a context manager would
+        keep the other one if Control-C came when it is entered or left.
+        """
+        before = self.guard
+        try:
+            self.guard = guard
+            found = act()
+            self.guard = before
+        except BaseException:
+            self.guard = before
+            raise
+        return found
+
     def require_unguarded(self, what: str) -> None:
         """Raise `ReadOnlyError` if the State must not be changed now."""
         guard = self.guard

@@ -11,6 +11,7 @@ from stagecache.study.integrator_statistics import IntegratorStatistics
 from stagecache.study.localization import TriggeredEvent
 from stagecache.study.methods import method_of
 from stagecache.study.reported import InterpolatedState
+from stagecache.study.signs import Signs
 from stagecache.study.step_status import TerminationReason
 from stagecache.study.study import Study
 from stagecache.system.system import System
@@ -51,6 +52,7 @@ class AbstractIntegrator(Study):
         self._has_step = False  # one that nobody was told of yet
         self._has_end = False  # the report at the final time
         self._events: tuple[TriggeredEvent, ...] = ()
+        self._untold: Signs | None = None  # of before somebody was told of events, in this call
         self._rounds: list[tuple[TriggeredEvent, ...]] = []  # that writes have triggered now
         self._event_window: tuple[float, float] | None = None
         self._reason: TerminationReason | None = None

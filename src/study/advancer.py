@@ -11,10 +11,11 @@
 If anything of it raises, the State is what it was before the step.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from math import ceil, inf
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -212,7 +213,9 @@ class Advancer:
                 self._is_begun = True
                 counts.num_restarts += 1
             if self.has_updates and not self._is_updated:
-                mark = self._update()
+                derivatives.settle(t, y, ACCELERATION)
+                mark = self.state.checkpoint()
+                self._update()
                 if self.signs.window is not None:
                     return False
             self._interpolant = None
@@ -227,6 +230,7 @@ class Advancer:
                     assert method.step_size is not None
                     # From event to event, steps are not to grow: what is cut off shows nothing.
                     method.step_size = min(method.step_size, max(size, method.t - t))
+            self._is_updated = False
         except BaseException as error:
             self.signs = signs
             self._go_back(t, y, mark)
@@ -241,7 +245,6 @@ class Advancer:
                 mark.release()
             counts.num_realization_failures += derivatives.num_failures - failures
         counts.num_steps_taken += 1
-        self._is_updated = False
         return True
 
     def _step(self, bound: float) -> None:
@@ -300,17 +303,14 @@ class Advancer:
         y = self.derivatives.y = np.array(self.state.y)
         return y
 
-    def _update(self) -> Checkpoint:
+    def _update(self) -> None:
         """Exchange auto-update variables, in the State as it is at the start of the step."""
-        self.derivatives.settle(self.t, self.y, ACCELERATION)
-        mark = self.state.checkpoint()
         self.state.auto_update_discrete_variables()
         self._is_updated = True
         watch = self.signs.watch
         if watch:
             self.state.time = self.t  # an exchange invalidates no stage, so all has to be
             self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
-        return mark
 
     def finish(self) -> None:
         """Exchange auto-update variables at the end, where no step begins that would do it.
@@ -322,8 +322,16 @@ class Advancer:
         """
         if self.has_updates and not self._is_updated:
             self.derivatives.settle(self.t, self.y, ACCELERATION)
-            self.state.auto_update_discrete_variables()
-            self._is_updated = True
+            mark = self.state.checkpoint()
+            try:
+                self.state.auto_update_discrete_variables()
+                self._is_updated = True
+            except BaseException:
+                self.state.rollback(mark)
+                self._is_updated = False
+                raise
+            finally:
+                mark.release()
 
     def shift(self, t: float) -> None:
         """Let the time be another one, which is equal to it but for rounding; y stays."""
@@ -454,14 +462,16 @@ class Advancer:
 
     def curve_since(self, time: float) -> StepPolynomial | None:
         """Return y over the last step, with prescribed motion; None if that began later."""
-        t, h = self.t_old, self.t - self.t_old
-        if not t - time <= NEARLY * h:
+        if not self.t_old - time <= NEARLY * (self.t - self.t_old):
             return None
-        with self._unguarded():
-            found = self._last_step()
-            if not self.derivatives.is_driven:
-                return found
-            return StepPolynomial.of_values(t, h, max(self.method.degree, 3), self._driven)
+        found: StepPolynomial = self._unguarded(self._curve)
+        return found
+
+    def _curve(self) -> StepPolynomial:
+        if not self.derivatives.is_driven:
+            return self._last_step()
+        t, h = self.t_old, self.t - self.t_old
+        return StepPolynomial.of_values(t, h, max(self.method.degree, 3), self._driven)
 
     def _driven(self, times: Vector) -> Vector:
         """Return y at times in the last step, with prescribed motion."""
@@ -473,18 +483,11 @@ class Advancer:
 
     def settle(self, stage: Stage = Stage.TIME) -> None:
         """Let the State have the time and y to which the integration has come."""
-        with self._unguarded():
-            self.derivatives.settle(self.t, self.y, stage)
+        self._unguarded(partial(self.derivatives.settle, self.t, self.y, stage))
 
-    @contextmanager
-    def _unguarded(self) -> Iterator[None]:
-        """Write the State, which is only for reading between calls."""
-        contents = self.state._contents
-        guard, contents.guard = contents.guard, None
-        try:
-            yield
-        finally:
-            contents.guard = guard
+    def _unguarded(self, write: Callable[[], Any]) -> Any:
+        """Call what writes the State, which is only for reading between calls."""
+        return self.state._contents.guarded(None, write)
 
     # ------------------------------------------------------------------ what can go wrong
 

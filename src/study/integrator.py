@@ -275,17 +275,23 @@ class Integrator(AbstractIntegrator):
         contents = advancer.state._contents
         contents.guard = None
         self._has_failed = False
+        self._untold = None
         try:
             if self._reason is not None:
-                return self._end(advancer)
-            return self._step_to(advancer, report_time, scheduled_event_time)
+                status = self._end(advancer)
+            else:
+                status = self._step_to(advancer, report_time, scheduled_event_time)
+            self._count_realizations(advancer)
+            contents.guard = REPORTED
         except BaseException:
+            contents.guard = REPORTED
             self._is_interpolated = self._has_step = False
             self._has_failed = True
-            raise
-        finally:
-            contents.guard = REPORTED
+            if self._untold is not None:
+                advancer.signs = self._untold
             self._count_realizations(advancer)
+            raise
+        return status
 
     def _step_to(self, advancer: Advancer, report: float, scheduled: float) -> StepStatus:
         options = self._options
@@ -350,6 +356,7 @@ class Integrator(AbstractIntegrator):
                 raise endless(advancer.state, self._rounds)
             self._rounds.append(events)
             self._is_interpolated = False
+        self._untold = advancer.signs
         advancer.told()
         self._events = events
         self._event_window = (window.low, window.high)

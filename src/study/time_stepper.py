@@ -17,6 +17,8 @@ from collections.abc import Callable
 from math import inf, isnan
 from typing import final
 
+from attrs import evolve, field, frozen
+
 from stagecache.errors import (
     ForeignStateError,
     NotAnIntegratorError,
@@ -25,11 +27,11 @@ from stagecache.errors import (
     StudyError,
     brief,
 )
-from stagecache.state.checkpoint import Checkpoint
 from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.integrator import Integrator
+from stagecache.study.localization import TriggeredEvent
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.step_status import StepStatus
 from stagecache.study.study import Study
@@ -42,6 +44,25 @@ REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
 START, STEP = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.TIME_HAS_ADVANCED
 TRIGGER, SCHEDULED = StepStatus.REACHED_EVENT_TRIGGER, StepStatus.REACHED_SCHEDULED_EVENT
 NextTime = Callable[[State, bool], tuple[float, tuple[Event, ...]]]
+
+
+@frozen
+class Done:
+    """What was handled already.
+
+    Attributes
+    ----------
+    triggered : tuple of TriggeredEvent
+        Those that the integrator told of last, unless they are to be handled still.
+    scheduled : dict of int to float
+        By id of an event: when it took place last.
+    has_ended : bool
+        Whether the end of the simulation was handled.
+    """
+
+    triggered: tuple[TriggeredEvent, ...] = ()
+    scheduled: dict[int, float] = field(factory=dict)
+    has_ended: bool = False
 
 
 @final
@@ -168,16 +189,14 @@ class TimeStepper(Study):
             use_infinity_norm=options.use_infinity_norm,
         )
         self._begin = state.time
-        self._handled: dict[int, float] = {}  # by id of an event: when it took place last
+        self._done = Done()
         self._reported: dict[int, float] = {}
         self._last_seen = -inf
         self._looked_at = -inf  # the advanced time at which the next event was looked for
         self._next_event = inf
         self._due_events: tuple[Event, ...] = ()
-        self._triggered: tuple[Event, ...] = ()  # those that are to be handled still
-        self._has_ended = False
         self._is_initialized = True
-        self._handle(EventCause.INITIALIZATION, ())
+        self._handle(EventCause.INITIALIZATION)
 
     # ------------------------------------------------------------------ stepping
 
@@ -243,7 +262,7 @@ class TimeStepper(Study):
         integrator._watch = show
         self._is_stepping = True
         try:
-            while not self._has_ended:
+            while not self._done.has_ended:
                 status = self._advance(time)
                 show(integrator.time)
                 if status is not None:
@@ -257,9 +276,10 @@ class TimeStepper(Study):
         """Go on to what happens next; None if the caller need not know of it."""
         integrator = self._integrator
         if integrator.is_simulation_over:
-            integrator.step_to(inf)
+            if not integrator._is_told:
+                integrator.step_to(inf)
             return self._end()
-        if self._triggered:  # the last time, a handler has failed
+        if integrator.triggered_events is not self._done.triggered:  # the last time, it failed
             return self._handle_triggered()
         final = integrator.options.final_time
         self._look_for_events()
@@ -284,7 +304,6 @@ class TimeStepper(Study):
         elif status is START:
             self._show(integrator.state)
         elif status is TRIGGER:
-            self._triggered = tuple(e.info.event for e in integrator.triggered_events)
             return self._handle_triggered()
         elif status is SCHEDULED:
             if not self._handle_scheduled():
@@ -307,7 +326,7 @@ class TimeStepper(Study):
             return
         advancer.settle()
         self._next_event, self._due_events = self._next(
-            self._system.calc_time_of_next_scheduled_event, advancer.state, self._handled
+            self._system.calc_time_of_next_scheduled_event, advancer.state, self._done.scheduled
         )
         self._looked_at = advancer.t
 
@@ -345,35 +364,41 @@ class TimeStepper(Study):
 
     # ------------------------------------------------------------------ events
 
-    def _handle(self, cause: EventCause, events: tuple[Event, ...]) -> None:
-        """Let events be handled, and the integrator go on from what that has made of the State."""
+    def _handle(
+        self, cause: EventCause, events: tuple[Event, ...] = (), done: Done | None = None
+    ) -> None:
+        """Let events be handled, and the integrator go on from what that has made of the State.
+
+        All of that happens, and is done then; or an error leaves all as it was before.
+        """
         integrator = self._integrator
         self._show(integrator.state)
-        state = integrator.advanced_state
+        state, reason = integrator.advanced_state, integrator._reason
+        results: HandleEventsResults | None = None
         mark = state.checkpoint()
         try:
             results = self._system.handle_events(state, cause, events, self._options)
-            self._go_on(results, mark, ", ".join(map(str, events)) or str(cause))
+            integrator.reinitialize(results.lowest_modified_stage, results.should_terminate)
+            if results.any_change_made or cause is EventCause.SCHEDULED:
+                self._forget_next()
+            self._done = done or self._done
+        except BaseException as error:
+            state.rollback(mark)
+            integrator._reason = reason
+            integrator.reinitialize(Stage.MODEL)
+            if results is not None:
+                names = ", ".join(map(str, events)) or str(cause)
+                error.add_note(f"after the handlers of {names}; the State is as it was before them")
+            raise
         finally:
             mark.release()
         if results.any_change_made:
-            self._forget_next()
             self._show(integrator.state, is_new=True)
 
-    def _go_on(self, results: HandleEventsResults, mark: Checkpoint, names: str) -> None:
-        """Let the integrator go on after events; from before them, if it refuses their State."""
-        integrator = self._integrator
-        try:
-            integrator.reinitialize(results.lowest_modified_stage, results.should_terminate)
-        except BaseException as error:
-            integrator.advanced_state.rollback(mark)
-            integrator.reinitialize(Stage.MODEL)
-            error.add_note(f"after the handlers of {names}; the State is as it was before them")
-            raise
-
     def _handle_triggered(self) -> StepStatus | None:
-        self._handle(EventCause.TRIGGERED, self._triggered)
-        self._triggered = ()
+        found = self._integrator.triggered_events
+        events = tuple(e.event for e in found)
+        self._handle(EventCause.TRIGGERED, events, evolve(self._done, triggered=found))
         low, high = self._integrator.event_window
         if low < high:
             self._time_has_advanced()
@@ -383,9 +408,11 @@ class TimeStepper(Study):
         """Let scheduled events be handled; return whether there are any."""
         events = self._due_events
         if events:
-            self._handle(EventCause.SCHEDULED, events)
-            self._handled |= {e.id: self._integrator.advanced_time for e in events}
-        self._forget_next()
+            times = {e.id: self._integrator.advanced_time for e in events}
+            done = evolve(self._done, scheduled=self._done.scheduled | times)
+            self._handle(EventCause.SCHEDULED, events, done)
+        else:
+            self._forget_next()
         return bool(events)
 
     def _forget_next(self) -> None:
@@ -394,13 +421,12 @@ class TimeStepper(Study):
 
     def _time_has_advanced(self) -> None:
         if self._system.has_time_advanced_events and not self._integrator.is_simulation_over:
-            self._handle(EventCause.TIME_ADVANCED, ())
+            self._handle(EventCause.TIME_ADVANCED)
 
     def _end(self) -> StepStatus:
-        self._has_ended = True
         has_updates = self._integrator._initialized("the advanced State").has_updates
         self._show(self._integrator.state, is_new=has_updates)
-        self._handle(EventCause.TERMINATION, ())
+        self._handle(EventCause.TERMINATION, done=evolve(self._done, has_ended=True))
         return END
 
     def _show(self, state: State, *, is_new: bool = False) -> None:

@@ -8,9 +8,9 @@
         +---------------  whatever fails  <----------------------+
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from stagecache.errors import (
     EventHandlerError,
@@ -27,10 +27,12 @@ from stagecache.system.handle_events_options import (
     HandleEventsResults,
     HandleEventsStatus,
 )
-from stagecache.system.only_looking import looked_at
+from stagecache.system.only_looking import only_looking
 from stagecache.system.prescribing import motions
 from stagecache.system.project_options import ProjectOptions
 from stagecache.system.state_changes import StateChanges
+
+T = TypeVar("T")
 
 
 def handle_events(
@@ -47,8 +49,8 @@ def handle_events(
     if not events:
         return HandleEventsResults(HandleEventsStatus.SUCCEEDED)
     try:
-        with state.checkpoint(), _noted(state, handling):
-            return _handled(system, state, events, options)
+        with state.checkpoint():
+            return _noted(state, handling, partial(_handled, system, state, events, options))
     except StagecacheError as error:
         if not options.dont_raise:
             raise
@@ -59,24 +61,35 @@ def handle_events(
 
 def report_events(state: State, events: Sequence[Event], handling: set[int]) -> None:
     """Let reporters look at a State."""
-    with _noted(state, handling), looked_at(state._contents):
-        for event in events:
-            _call(state, event)
+    _noted(state, handling, partial(_report, state, events))
 
 
-@contextmanager
-def _noted(state: State, handling: set[int]) -> Iterator[None]:
-    """Let the System know that a State is given to others, so that its topology must not change."""
+def _noted(state: State, handling: set[int], give: Callable[[], T]) -> T:
+    """Call what gives a State to others, while the System knows, so its topology cannot change."""
     is_first = id(state) not in handling
-    handling.add(id(state))
     try:
-        yield
-    finally:
+        handling.add(id(state))
+        found = give()
         if is_first:
             handling.discard(id(state))
+    except BaseException:
+        if is_first:
+            handling.discard(id(state))
+        raise
+    return found
 
 
 # ---------------------------------------------------------------------- steps of it
+
+
+def _report(state: State, events: Sequence[Event]) -> None:
+    """Call who reports, of these events, those that are reported."""
+    only_looking(state._contents, partial(_call_each, state, [e for e in events if e.is_report]))
+
+
+def _call_each(state: State, events: Sequence[Event]) -> None:
+    for event in events:
+        _call(state, event)
 
 
 def _handled(
@@ -93,10 +106,7 @@ def _handled(
         names = ", ".join(event.name for event in handlers)
         _satisfy_constraints(system, state, options, names)
     any_change, lowest = changes.any, changes.lowest_stage
-    with looked_at(state._contents):
-        for event in events:
-            if event.is_report:
-                _call(state, event)
+    _report(state, events)
     if not ended_by:
         return HandleEventsResults(HandleEventsStatus.SUCCEEDED, any_change, lowest)
     return HandleEventsResults(

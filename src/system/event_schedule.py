@@ -1,6 +1,7 @@
 """When the next events are due whose times are known before."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from stagecache.errors import EventTimeError, ShapeError, brief
@@ -12,7 +13,7 @@ from stagecache.system.event_observers import (
     AbstractScheduled,
 )
 from stagecache.system.events import Event
-from stagecache.system.only_looking import REPORTING
+from stagecache.system.only_looking import only_looking
 
 INFINITY: Final = float("inf")
 
@@ -31,10 +32,29 @@ def next_scheduled(
     """
     if not scheduled:
         return INFINITY, ()
-    contents = state._contents
+    found = only_looking(
+        state._contents, partial(_due, state, scheduled, include_current_time=include_current_time)
+    )
+    if not found:
+        return INFINITY, ()
+    if len(found) == 1:
+        return found[0][0], (found[0][2],)
+    first, earliest, _ = min(found, key=lambda due: due[0])
+    close = earliest.rounding(first, first)
+    due = [d for d in found if d[0] - first <= max(close, d[1].rounding(first, first))]
+    exact = [time for time, observer, _ in due if not isinstance(observer, AbstractPeriodic)]
+    return max(exact, default=first), tuple(event for _, _, event in due)
+
+
+def _due(
+    state: State,
+    scheduled: Sequence[tuple[AbstractScheduled, Event]],
+    *,
+    include_current_time: bool,
+) -> list[tuple[float, AbstractScheduled, Event]]:
+    """Return the next time of each that has one."""
     now = state.time
     found = []
-    guard, contents.guard = contents.guard, contents.guard or REPORTING
     event = scheduled[0][1]
     try:
         for observer, event in scheduled:
@@ -48,17 +68,7 @@ def next_scheduled(
     except Exception as error:
         error.add_note(f"while the next time of the event {event} was asked for")
         raise
-    finally:
-        contents.guard = guard
-    if not found:
-        return INFINITY, ()
-    if len(found) == 1:
-        return found[0][0], (found[0][2],)
-    first, earliest, _ = min(found, key=lambda due: due[0])
-    close = earliest.rounding(first, first)
-    due = [d for d in found if d[0] - first <= max(close, d[1].rounding(first, first))]
-    exact = [time for time, observer, _ in due if not isinstance(observer, AbstractPeriodic)]
-    return max(exact, default=first), tuple(event for _, _, event in due)
+    return found
 
 
 def checked_next_time(time: Any, observer: AbstractEventObserver) -> float:

@@ -1,11 +1,12 @@
 """Giving a State to others who may look at it, realize it and compute, but not write."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from stagecache.state.contents import Contents
 from stagecache.state.staged import Guard
+
+T = TypeVar("T")
 
 REPORTING: Final = Guard(
     "a State that is given to what only looks at it: a reporter, a trigger or a schedule of events",
@@ -13,12 +14,7 @@ REPORTING: Final = Guard(
 )
 
 
-@contextmanager
-def looked_at(contents: Contents) -> Iterator[None]:
-    """Refuse writes of a State for a while."""
-    guard = contents.guard
-    contents.guard = guard or REPORTING
-    try:
-        yield
-    finally:
-        contents.guard = guard
+def only_looking(contents: Contents, look: Callable[[], T]) -> T:
+    """Call a function while a State refuses writes, and return what that returns."""
+    found: T = contents.guarded(contents.guard or REPORTING, look)
+    return found

@@ -536,13 +536,12 @@ class System(AbstractEventfulSystem):
         contents = self._contents_of(state)
         stage = check_stage(stage, TOPOLOGY, Stage.REPORT, "calc_decorative_geometry_and_append()")
         contents.require_stage(stage, None, f"the geometry of {self._name} at {stage}")
-        guard = contents.guard
-        contents.guard = FROZEN if guard is FROZEN else REALIZING
-        try:
+
+        def append() -> None:
             for subsystem in self._subsystems:
                 subsystem.calc_decorative_geometry_and_append(state, stage, geometry)
-        finally:
-            contents.guard = guard
+
+        contents.guarded(FROZEN if contents.guard is FROZEN else REALIZING, append)
 
     def _variant_of(self, entry: CacheEntry[Any]) -> str:
         """What kind of declaration an entry comes from, for views."""

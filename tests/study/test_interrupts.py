@@ -1,0 +1,108 @@
+"""A time stepper that an error cuts short goes on as if nothing had been.
+
+Each event is handled once, each variable is updated once in a step, and the State comes out as it
+does without the error.
+"""
+
+from stagecache import (
+    Integrator,
+    PeriodicEventReporter,
+    ScheduledEventHandler,
+    Stage,
+    State,
+    StepStatus,
+    Subsystem,
+    System,
+    TimeStepper,
+    auto_update,
+    discrete,
+    event_trigger,
+    z_variable,
+)
+from tests.interrupting import ignore_lost_strikes, plain_only, strikes
+
+NOTHING: tuple[str, ...] = ()
+
+
+class Tank(Subsystem):
+    """Fills, is emptied by a handler, and notes what happens; another handler answers the first."""
+
+    level = z_variable(0.0)
+    is_open = discrete(False, invalidates=Stage.DYNAMICS)
+    notes = discrete(NOTHING, invalidates=Stage.REPORT)
+    steps = auto_update(0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME)
+
+    @steps.update
+    def next_steps(self, state: State) -> int:
+        return self.steps(state) + 1
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[0] = -1.0 if self.is_open(state) else 1.0
+
+    def note(self, what: str, state: State) -> None:
+        self.notes.set(state, (*self.notes(state), f"{what} at {state.time:.3f}"))
+
+    @event_trigger(stage=Stage.TIME, direction="rising")
+    def full(self, state: State) -> float:
+        return self.level(state) - 0.3
+
+    @full.handler
+    def empty(self, state: State) -> None:
+        self.note("full", state)
+        self.is_open.set(state, True)
+
+    @event_trigger(stage=Stage.TIME, direction="rising")
+    def opened(self, state: State) -> float:
+        return self.is_open(state) - 0.5
+
+    @opened.handler
+    def count(self, state: State) -> None:
+        self.note("opened", state)
+
+
+tank = Tank()
+system = System(tank)
+
+
+def close(state: State) -> None:
+    tank.note("closed", state)
+    tank.is_open.set(state, False)
+
+
+system.add_event_handler(ScheduledEventHandler(close, next_time=0.5))
+system.add_event_reporter(PeriodicEventReporter(0.25, report=tank.level))
+
+
+def prepare() -> TimeStepper:
+    stepper = TimeStepper(
+        system,
+        Integrator(system, method="Euler", fixed_step=0.2, final_time=0.6),
+    )
+    stepper.initialize(system.realize_topology())
+    return stepper
+
+
+def run(stepper: TimeStepper) -> None:
+    while stepper.step_to(0.6) is not StepStatus.END_OF_SIMULATION:
+        pass
+
+
+def outcome(stepper: TimeStepper) -> tuple[object, ...]:
+    state = stepper.state
+    return state.time, round(tank.level(state), 3), tank.notes(state), tank.steps(state)
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_simulation_that_is_cut_short_goes_on_as_if_nothing_had_been() -> None:
+    expected = prepare()
+    run(expected)
+    events = ("full at 0.300", "opened at 0.300", "closed at 0.500")
+    assert outcome(expected) == (0.6, 0.2, events, 5)
+    for stepper, what in strikes(prepare, run, every=397):
+        try:
+            run(stepper)
+            assert outcome(stepper) == outcome(expected)
+        except BaseException as error:
+            error.add_note(what)
+            raise
