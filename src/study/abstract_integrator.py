@@ -52,7 +52,8 @@ class AbstractIntegrator(Study):
         self._has_step = False  # one that nobody was told of yet
         self._has_end = False  # the report at the final time
         self._events: tuple[TriggeredEvent, ...] = ()
-        self._untold: Signs | None = None  # of before somebody was told of events, in this call
+        # Of before somebody was told of events in this call of step_to.
+        self._untold: tuple[Signs, tuple[TriggeredEvent, ...]] | None = None
         self._rounds: list[tuple[TriggeredEvent, ...]] = []  # that writes have triggered now
         self._event_window: tuple[float, float] | None = None
         self._reason: TerminationReason | None = None

@@ -288,7 +288,7 @@ class Integrator(AbstractIntegrator):
             self._is_interpolated = self._has_step = False
             self._has_failed = True
             if self._untold is not None:
-                advancer.signs = self._untold
+                advancer.signs, self._events = self._untold
             self._count_realizations(advancer)
             raise
         return status
@@ -356,7 +356,7 @@ class Integrator(AbstractIntegrator):
                 raise endless(advancer.state, self._rounds)
             self._rounds.append(events)
             self._is_interpolated = False
-        self._untold = advancer.signs
+        self._untold = advancer.signs, self._events
         advancer.told()
         self._events = events
         self._event_window = (window.low, window.high)

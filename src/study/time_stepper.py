@@ -259,18 +259,17 @@ class TimeStepper(Study):
                 "let each thread have an Integrator and a TimeStepper; in a handler, use others "
                 "with a copy of the State",
             )
-        integrator._watch = show
-        self._is_stepping = True
+        status: StepStatus | None = None
         try:
-            while not self._done.has_ended:
+            self._is_stepping, integrator._watch = True, show
+            while status is None and not self._done.has_ended:
                 status = self._advance(time)
                 show(integrator.time)
-                if status is not None:
-                    return status
-        finally:
-            integrator._watch = None
-            self._is_stepping = False
-        return END
+            self._is_stepping, integrator._watch = False, None
+        except BaseException:
+            self._is_stepping, integrator._watch = False, None
+            raise
+        return END if status is None else status
 
     def _advance(self, time: float) -> StepStatus | None:
         """Go on to what happens next; None if the caller need not know of it."""
@@ -383,7 +382,7 @@ class TimeStepper(Study):
                 self._forget_next()
             self._done = done or self._done
         except BaseException as error:
-            state.rollback(mark)
+            integrator.advanced_state.rollback(mark)
             integrator._reason = reason
             integrator.reinitialize(Stage.MODEL)
             if results is not None:
