@@ -214,8 +214,8 @@ class Integrator(AbstractIntegrator):
                 raise
             finally:
                 self._count_realizations(advancer)
-        advancer.state._contents.guard = REPORTED
         self._interpolated = self._handed_out = None
+        advancer.state._contents.guard = REPORTED
         self._is_interpolated = False
         if stage < Stage.REPORT:
             self._starts, self._has_step = True, False
