@@ -382,6 +382,7 @@ class TimeStepper(Study):
                 self._forget_next()
             self._done = done or self._done
         except BaseException as error:
+            # The integrator may have guarded the State again; what it hands out can be written.
             integrator.advanced_state.rollback(mark)
             integrator._reason = reason
             integrator.reinitialize(Stage.MODEL)
