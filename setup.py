@@ -16,8 +16,13 @@ from setuptools.command.build_ext import build_ext
 HOT = [
     *("graph/edges", "graph/releasing", "graph/structure", "graph/journal", "graph/store"),
     *("graph/rollback", "graph/outcomes", "graph/evaluation", "graph/handles"),
-    *("state/handles", "state/layout", "state/stage_versions", "state/realization"),
-    "system/realizing",
+    *(
+        "state/handles",
+        "state/items/layout",
+        "state/items/stage_versions",
+        "state/items/realization",
+    ),
+    "system/core/realizing",
 ]
 
 

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from stagecache import Stage, State, Subsystem, System, TimeStepper, q_variable, u_variable
-from stagecache.study.derivatives import Derivatives
-from stagecache.study.integrator import Integrator
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.methods.derivatives import Derivatives
 
 Vector = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from stagecache import (
     q_variable,
     u_variable,
 )
-from stagecache.system.project_options import ProjectOptions, ProjectResults
+from stagecache.system.projection.options import ProjectOptions, ProjectResults
 
 Vector = NDArray[np.float64]
 

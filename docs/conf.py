@@ -31,11 +31,11 @@ nitpick_ignore_regex = [
     ("py:class", r"(collections\.abc|contextlib|io|os|pathlib|threading)\.\w+(\[.*)?"),
     ("py:class", r"(matplotlib|numpy|rich|xarray)\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
-    ("py:class", r"stagecache\.system\.\w+\.\w+Declaration"),  # what a decorator returns
+    ("py:class", r"stagecache\.system\.[\w.]+Declaration"),  # what a decorator returns
     ("py:class", r"array_like|callable|declaration|handles?|hashable|the handler|sparse array"),
     ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)"),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
-    ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.\w+\.\w+"),
+    ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.[\w.]+"),
     ("py:class", r"optional|\d|[kmns]"),  # of a type: (n, 3) array_like, optional; float [s]
 ]
 

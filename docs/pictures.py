@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stagecache import System
 from stagecache import draw as draw_system
-from stagecache.cli_state import make_state
+from stagecache.cli.state import make_state
 from stagecache.demo.pictures import plotted
 from stagecache.demo.turn import demonstrate
 from stagecache.multibody import MultibodySystem, Pin

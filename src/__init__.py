@@ -9,12 +9,19 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-_PACKAGES = ("graph", "state", "system", "study", "views", "assembly")  # whose names are here
+_PACKAGES = (  # whose names are here, from the ground up
+    *("views", "graph", "state", "inspection", "numerics", "decorations", "system"),
+    *("study", "pictures", "assembly"),
+)
 
 if TYPE_CHECKING:
     import stagecache.multibody  # noqa: F401  # its names are not here, only the package is
     from stagecache.assembly import *
+    from stagecache.decorations import *
     from stagecache.graph import *
+    from stagecache.inspection import *
+    from stagecache.numerics import *
+    from stagecache.pictures import *
     from stagecache.state import *
     from stagecache.study import *
     from stagecache.system import *

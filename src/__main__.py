@@ -1,6 +1,6 @@
 """`python -m stagecache` is the `stagecache` command."""
 
-from stagecache.cli import main
+from stagecache.cli.main import main
 
 if __name__ == "__main__":
     main(prog_name="stagecache")

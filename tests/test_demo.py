@@ -29,7 +29,7 @@ from stagecache.demo.pictures import MOST_FRAMES, curve_of, plotted
 from stagecache.demo.screen import show
 from stagecache.demo.turn import Demonstration, demonstrate, drive, gauge_of
 from stagecache.multibody import MultibodySystem
-from stagecache.study.drawing import matplotlib_module
+from stagecache.pictures.drawing import matplotlib_module
 from stagecache.views import GraphView
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.double_pendulum import bare, closed_form
 from stagecache import Stage
-from stagecache.cli import main
+from stagecache.cli.main import main
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.name != "__init__.py")

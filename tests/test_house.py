@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -12,15 +13,11 @@ import networkx as nx
 import pytest
 
 import stagecache
+from tests.house import DELEGATES, ROOMS
 
 SOURCES = Path(__file__).parents[1] / "src"
-
-# Each may import from itself and from those before it.
-LAYERS = ["errors", "views", "graph", "state", "system", "study", "assembly", "multibody"]
-SEES_ALL = {
-    *("testing", "cli", "cli_check", "cli_explain", "cli_graph", "cli_impact", "cli_investigate"),
-    *("cli_output", "cli_profile", "cli_state", "loading", "demo", "__main__", "__init__"),
-}
+TESTS = Path(__file__).parent
+PACKAGES = [room for room in ROOMS if "/" not in room and (SOURCES / room).is_dir()]
 
 # What takes long to import: neither the command line nor the plugin of pytest does.
 LARGE = {"attrs", "hypothesis", "networkx", "numpy", "rich", "scipy"}
@@ -32,54 +29,90 @@ MODULES = ["stagecache"] + [
 ]
 
 
-def imports_of(path: Path) -> list[str]:
+def module_of(path: Path) -> str:
+    parts = path.relative_to(SOURCES).with_suffix("").parts
+    return ".".join(("stagecache", *parts)).removesuffix(".__init__")
+
+
+def imports_of(path: Path) -> Iterator[str]:
     """The modules that a file imports, in full."""
-    found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found.extend(alias.name for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.append(node.module or "")
-    return found
+            yield node.module or ""
 
 
-def layer_of(path: Path) -> str:
-    first = path.relative_to(SOURCES).parts[0]
-    return first.removesuffix(".py")
+def imports() -> nx.DiGraph:
+    """Modules of the package, and what each imports of it, but for delegates."""
+    graph = nx.DiGraph()
+    for path in sorted(SOURCES.rglob("*.py")):
+        module = module_of(path)
+        graph.add_node(module)
+        for imported in imports_of(path):
+            assert imported.partition(".")[0] != "src", path
+            if imported.startswith("stagecache.") and imported not in DELEGATES.get(module, ()):
+                graph.add_edge(module, imported)
+    return graph
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=str)
-def test_imports_go_one_way(path: Path) -> None:
-    layer = layer_of(path)
-    if layer in SEES_ALL:
-        return
-    assert layer in LAYERS, "say in LAYERS where this package stands"
-    allowed = LAYERS[: LAYERS.index(layer) + 1]
-    for name in imports_of(path):
-        package, _, rest = name.partition(".")
-        assert package != "src"
-        if package == "stagecache":
-            assert rest.partition(".")[0] in allowed, f"{layer} imports {name}"
+def test_packages_import_from_floors_below() -> None:
+    floors = {room: floor for floor, room in enumerate(ROOMS) if "/" not in room}
+    upward = [
+        f"{module} imports {imported}"
+        for module, imported in imports().edges
+        if module not in ("stagecache", "stagecache.__main__")
+        and floors[imported.split(".")[1]] > floors[module.split(".")[1]]
+    ]
+    assert upward == []
+
+
+def test_folders_of_a_package_import_from_floors_below() -> None:
+    """The same holds for files beside the folders: imports between any two go one way."""
+    everything = imports()
+    floors = {f"stagecache.{room}".replace("/", "."): floor for floor, room in enumerate(ROOMS)}
+    for package in PACKAGES:
+        inside = f"stagecache.{package}."
+        rooms = nx.DiGraph()
+        for edge in everything.edges:
+            if all(module.startswith(inside) for module in edge):
+                importer, imported = (".".join(module.split(".")[:3]) for module in edge)
+                if importer != imported:
+                    rooms.add_edge(importer, imported)
+                if importer in floors and imported in floors:
+                    assert floors[imported] <= floors[importer], edge
+        assert list(nx.simple_cycles(rooms)) == [], package
 
 
 def test_there_is_no_import_cycle() -> None:
-    imports = nx.DiGraph()
-    for path in SOURCES.rglob("*.py"):
-        parts = ("stagecache", *path.relative_to(SOURCES).with_suffix("").parts)
-        name = ".".join(parts).removesuffix(".__init__")
-        imports.add_edges_from((name, imported) for imported in imports_of(path))
-    assert list(nx.simple_cycles(imports)) == []
+    assert list(nx.simple_cycles(imports())) == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_module_imports(name: str) -> None:
-    importlib.import_module(name)
+def test_delegates_are_imports_that_there_are() -> None:
+    for module, upward in DELEGATES.items():
+        path = SOURCES.joinpath(*module.split(".")[1:]).with_suffix(".py")
+        assert set(upward) <= set(imports_of(path)), module
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=str)
-def test_every_module_says_what_it_is_for(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_every_folder_is_a_room_and_says_so() -> None:
+    folders = {path.parent for path in SOURCES.rglob("*.py")} - {SOURCES}
+    found = {folder.relative_to(SOURCES).as_posix() for folder in folders}
+    assert found == {room for room in ROOMS if (SOURCES / room).is_dir()}
+    for folder in folders:
+        said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+        assert said is not None
+        assert said.splitlines()[0] == ROOMS[folder.relative_to(SOURCES).as_posix()]
+
+
+def test_tests_mirror_the_rooms() -> None:
+    folders = {path.parent.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")}
+    assert folders - set(ROOMS) <= {".", "benchmarks", "oracle"}
+
+
+def test_every_module_imports_and_says_what_it_is_for() -> None:
+    for name in MODULES:
+        assert importlib.import_module(name).__doc__, name
 
 
 def test_each_public_name_has_one_home() -> None:
@@ -101,10 +134,7 @@ def test_each_public_name_has_one_home() -> None:
 
 
 def test_the_package_offers_what_its_packages_offer() -> None:
-    packages = [
-        *(stagecache.assembly, stagecache.graph, stagecache.state, stagecache.study),
-        *(stagecache.system, stagecache.views),
-    ]
+    packages = [importlib.import_module(f"stagecache.{name}") for name in stagecache._PACKAGES]
     assert stagecache.__all__ == sorted(name for package in packages for name in package.__all__)
     assert set(stagecache.__all__) < set(dir(stagecache))
     scope: dict[str, object] = {}
@@ -121,7 +151,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error_with_a_suggestion() -> N
 
 
 @pytest.mark.parametrize(
-    "first", ["stagecache", "stagecache.errors", "stagecache.cli", "stagecache.testing.plugin"]
+    "first", ["stagecache", "stagecache.errors", "stagecache.cli.main", "stagecache.testing.plugin"]
 )
 def test_what_is_imported_first_imports_no_large_library(first: str) -> None:
     program = (

@@ -3,8 +3,8 @@
 from stagecache.assembly.assembler import Assembler
 from stagecache.assembly.assembler_statistics import AssemblerStatistics
 from stagecache.assembly.assembly_result import AssemblyResult
-from stagecache.assembly.condition import AssemblyCondition
-from stagecache.assembly.q_value import QValue
+from stagecache.assembly.conditions.condition import AssemblyCondition
+from stagecache.assembly.conditions.q_value import QValue
 
 __all__ = [
     "Assembler",

@@ -7,10 +7,10 @@ from typing import Any, Final
 from stagecache.assembly.assembler_statistics import AssemblerStatistics
 from stagecache.assembly.settings import AssemblerSettings, checked_setting
 from stagecache.errors import UnknownSubsystemError
-from stagecache.state.staged import Guard
+from stagecache.state.contents.staged import Guard
 from stagecache.state.state import State
 from stagecache.study.study import Study
-from stagecache.system.system import System
+from stagecache.system.core.system import System
 
 INTERNAL: Final = Guard(
     "the internal State of an Assembler, which is only for reading",

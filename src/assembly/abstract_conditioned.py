@@ -4,11 +4,11 @@ from math import inf
 from typing import NoReturn, TypeVar
 
 from stagecache.assembly.abstract_restricted import AbstractRestricted
-from stagecache.assembly.condition import AssemblyCondition, without_errors
-from stagecache.assembly.system_constraints import Normalization, SystemConstraints
+from stagecache.assembly.conditions.condition import AssemblyCondition, without_errors
+from stagecache.assembly.conditions.system_constraints import Normalization, SystemConstraints
 from stagecache.errors import ConditionError, NotAConditionError, OutOfRangeError, brief
-from stagecache.state.conversion import FLOAT, converted
-from stagecache.system.system import System
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.system.core.system import System
 
 C = TypeVar("C", bound=AssemblyCondition)
 

@@ -6,13 +6,13 @@ from typing import SupportsIndex
 import numpy as np
 
 from stagecache.assembly.abstract_conditioned import AbstractConditioned
-from stagecache.assembly.free_coordinates import FreeCoordinates
-from stagecache.assembly.problem import Point, Problem
+from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
+from stagecache.assembly.problem.problem import Point, Problem
 from stagecache.errors import StudyError
 from stagecache.state.refusals import check_index
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.system import System
+from stagecache.system.core.system import System
 
 
 class AbstractPrepared(AbstractConditioned):

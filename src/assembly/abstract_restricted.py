@@ -3,12 +3,12 @@
 from math import inf, isnan
 
 from stagecache.assembly.abstract_assembler import AbstractAssembler
-from stagecache.assembly.mobilizers import Mobilizer, checked_index, handle_of, name_of
-from stagecache.assembly.restrictions import Restrictions
+from stagecache.assembly.coordinates.mobilizers import Mobilizer, checked_index, handle_of, name_of
+from stagecache.assembly.coordinates.restrictions import Restrictions
 from stagecache.errors import OutOfRangeError
-from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import AbstractContinuousVariable
-from stagecache.system.system import System
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.system.core.system import System
 
 
 class AbstractRestricted(AbstractAssembler):

@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 
 from stagecache.assembly.abstract_prepared import AbstractPrepared
 from stagecache.assembly.assembly_result import AssemblyResult
-from stagecache.assembly.condition import AssemblyCondition
+from stagecache.assembly.conditions.condition import AssemblyCondition
+from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
 from stagecache.assembly.failures import failed
-from stagecache.assembly.free_coordinates import FreeCoordinates
 from stagecache.assembly.tracking import track_frames
 from stagecache.errors import (
     AssembleFailed,
@@ -40,12 +40,12 @@ from stagecache.errors import (
     TrackFailed,
     brief,
 )
-from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.progress import Progress
-from stagecache.study.trajectory import Trajectory
-from stagecache.system.system import System
+from stagecache.study.trajectory.trajectory import Trajectory
+from stagecache.system.core.system import System
 
 Reporter = Callable[[State], object]
 
@@ -185,7 +185,7 @@ class Assembler(AbstractPrepared):
 
     def _assemble(self, time: float | None) -> AssemblyResult:
         """Assemble the internal State, at a time."""
-        from stagecache.assembly.assembling import assembled  # noqa: PLC0415  # it needs SciPy
+        from stagecache.assembly.methods.assembling import assembled  # noqa: PLC0415  # it needs SciPy
 
         return self._moved(time, assembled, "assemble()", AssembleFailed)
 
@@ -214,7 +214,7 @@ class Assembler(AbstractPrepared):
             Whatever `initialize` or a condition raises.
         """
         frame_time = None if time is None else _checked_time(time)
-        from stagecache.assembly.assembling import tracked  # noqa: PLC0415  # it needs SciPy
+        from stagecache.assembly.methods.assembling import tracked  # noqa: PLC0415  # it needs SciPy
 
         return self._moved(frame_time, tracked, "track()", TrackFailed)
 

@@ -4,11 +4,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from stagecache.assembly.condition import AssemblyCondition
-from stagecache.assembly.mobilizers import name_of_q
-from stagecache.assembly.problem import Point, Problem, derived
+from stagecache.assembly.conditions.condition import AssemblyCondition
+from stagecache.assembly.conditions.system_constraints import AbstractConstraintRows, Normalization
+from stagecache.assembly.coordinates.mobilizers import name_of_q
+from stagecache.assembly.problem.problem import Point, Problem, derived
 from stagecache.assembly.settings import AssemblerSettings
-from stagecache.assembly.system_constraints import AbstractConstraintRows, Normalization
 from stagecache.errors import AssemblyError
 from stagecache.state.handles import Vector
 

@@ -5,7 +5,7 @@ from typing import Final
 from attrs import define
 
 from stagecache.errors import OutOfRangeError, brief
-from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.option_fields import flag
 
 DEFAULT_ACCURACY: Final = 1e-3

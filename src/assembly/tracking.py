@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.assembly.abstract_prepared import AbstractPrepared
-from stagecache.assembly.condition import AssemblyCondition
+from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.errors import (
     AssemblyError,
     NotAConditionError,
@@ -17,11 +17,11 @@ from stagecache.errors import (
     UnknownModeError,
     brief,
 )
-from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
+from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.progress import Progress, ProgressBar, check_progress
-from stagecache.study.trajectory import Trajectory
+from stagecache.study.trajectory.trajectory import Trajectory
 
 MOST_NAMED = 20
 """Frames that a warning names."""

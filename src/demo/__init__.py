@@ -1,4 +1,4 @@
-"""The models behind `stagecache demo` and the documentation, and what the command does."""
+"""The demonstration: a four-bar linkage that is assembled and turned."""
 
 from stagecache.demo.screen import show
 

@@ -8,12 +8,12 @@ from typing import Any, Final
 import click
 import numpy as np
 
+from stagecache.decorations import DecorativeLine
 from stagecache.demo.four_bar import ROCKER, closed_form
 from stagecache.demo.turn import Demonstration, Vector, gauge_of
+from stagecache.pictures.animation import animate
+from stagecache.pictures.drawing import View, draw, matplotlib_module
 from stagecache.state import State
-from stagecache.study.animation import animate
-from stagecache.study.drawing import View, draw, matplotlib_module
-from stagecache.system import DecorativeLine
 
 PAGE: Final = "four_bar.html"
 PLOT: Final = "four_bar.png"

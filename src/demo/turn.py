@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from stagecache.assembly import Assembler, AssemblyResult, QValue
 from stagecache.demo.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
+from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.state import State
-from stagecache.state.trace_summary import TraceSummary
 from stagecache.study.progress import ProgressBar
 from stagecache.system import System
 from stagecache.views import GraphView, Status

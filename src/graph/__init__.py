@@ -1,4 +1,4 @@
-"""The dependency graph: nodes, edges, versions. It knows nothing of stages or physics."""
+"""The graph: variables and entries, their prerequisites, versions and validity."""
 
 from stagecache.graph.graph import Graph
 from stagecache.graph.handles import AbstractNode, Entry, Variable

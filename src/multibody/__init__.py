@@ -1,6 +1,5 @@
-"""A real System: rigid bodies, joined by mobilizers."""
+"""Rigid bodies in a tree of mobilizers, with constraints, motions and observers."""
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints import (
     AbstractConstraint,
     AbstractCoordinateConstraint,
@@ -15,10 +14,11 @@ from stagecache.multibody.constraints import (
     RodConstraint,
     WeldConstraint,
 )
-from stagecache.multibody.markers import Marker, Markers
-from stagecache.multibody.mass_properties import MassProperties
-from stagecache.multibody.matter import MatterSubsystem
-from stagecache.multibody.mobilizer import AbstractMobilizer
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.orientation_option import with_euler_angles, with_quaternions
+from stagecache.multibody.matter.station_group import StationGroup
 from stagecache.multibody.mobilizers import (
     Ball,
     Cylinder,
@@ -31,13 +31,13 @@ from stagecache.multibody.mobilizers import (
     Universal,
     Weld,
 )
-from stagecache.multibody.motion import AbstractMotion
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.motions import Sinusoid, Steady
+from stagecache.multibody.motions.motion import AbstractMotion
 from stagecache.multibody.multibody_system import MultibodySystem
-from stagecache.multibody.orientation_option import with_euler_angles, with_quaternions
-from stagecache.multibody.orientation_sensors import OrientationSensor, OrientationSensors
-from stagecache.multibody.station_group import StationGroup
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.observers.markers import Marker, Markers
+from stagecache.multibody.observers.orientation_sensors import OrientationSensor, OrientationSensors
+from stagecache.multibody.tree.mass_properties import MassProperties
 
 __all__ = [
     "AbstractConstraint",

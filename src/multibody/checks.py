@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, brief
-from stagecache.state.conversion import FLOAT, array_of, converted, masked_as_nan
+from stagecache.state.vectors.conversion import FLOAT, array_of, converted, masked_as_nan
 
 ANY: Final = -1
 """In a shape: any number of rows."""

@@ -1,12 +1,15 @@
 """A System of rigid bodies."""
 
-from stagecache.multibody.assembly_coordinates import in_assembly_coordinates, set_q_from_assembly
-from stagecache.multibody.matter import MatterSubsystem
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.observers.assembly_coordinates import (
+    in_assembly_coordinates,
+    set_q_from_assembly,
+)
 from stagecache.state.handles import ContinuousVariable
 from stagecache.state.state import State
-from stagecache.system.subsystem import Subsystem
-from stagecache.system.system import System
+from stagecache.system.core.system import System
+from stagecache.system.declare.subsystem import Subsystem
 
 
 class MultibodySystem(System):

@@ -23,8 +23,9 @@ from stagecache.errors import (
 )
 from stagecache.graph.declaration import Equality, check_equal, check_function
 from stagecache.graph.evaluation import Equal, no_function
-from stagecache.state.contents import Contents
-from stagecache.state.conversion import FLOAT, converted
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.staged import DEFAULT, FROZEN, REALIZING
+from stagecache.state.continuous.places import vector_of
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -33,13 +34,12 @@ from stagecache.state.handles import (
     ContinuousVariable,
     DiscreteVariable,
 )
-from stagecache.state.layout import Rows, total
-from stagecache.state.places import vector_of
+from stagecache.state.items.layout import Rows, total
+from stagecache.state.items.stage_versions import STAGES
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.stage_versions import STAGES
-from stagecache.state.staged import DEFAULT, FROZEN, REALIZING
-from stagecache.state.values import duplicate, freezing, kept
+from stagecache.state.values.values import duplicate, freezing, kept
+from stagecache.state.vectors.conversion import FLOAT, converted
 
 Compute = Callable[[Any], Any]
 

@@ -15,13 +15,13 @@ from attrs import frozen
 from stagecache.errors import CheckpointError, NotPicklableError, TopologyVersionError, brief
 from stagecache.graph.journal import Journal
 from stagecache.graph.rollback import checkpoint, release, restore
-from stagecache.state.contents import Contents
-from stagecache.state.layout import Layout
-from stagecache.state.pools import KeptPools
-from stagecache.state.realization import MODEL, TOPOLOGY, Realization
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.pools import KeptPools
+from stagecache.state.items.layout import Layout
+from stagecache.state.items.realization import MODEL, TOPOLOGY, Realization
+from stagecache.state.items.stage_versions import StageVersions
 from stagecache.state.stage import Stage
-from stagecache.state.stage_versions import StageVersions
-from stagecache.state.values import of_ones_own, seal
+from stagecache.state.values.values import of_ones_own, seal
 
 
 class HasContents(Protocol):

@@ -6,10 +6,10 @@ from html import escape
 import numpy as np
 
 from stagecache.errors import brief
-from stagecache.state.contents import Contents
+from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import CONTINUOUS, VECTORS, VectorKind
+from stagecache.state.vectors.vectors import CONTINUOUS, VECTORS, VectorKind
 
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
 

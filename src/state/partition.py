@@ -2,12 +2,12 @@
 
 from numpy.typing import ArrayLike
 
-from stagecache.state.contents import Contents
-from stagecache.state.continuous_state import ContinuousState
+from stagecache.state.contents.contents import Contents
+from stagecache.state.continuous.continuous_state import ContinuousState
+from stagecache.state.continuous.live_vector import live_derivatives, live_state
 from stagecache.state.handles import Vector
-from stagecache.state.live_vector import live_derivatives, live_state
 from stagecache.state.stage import Stage
-from stagecache.state.vectors import (
+from stagecache.state.vectors.vectors import (
     MULTIPLIERS,
     QDOT,
     QDOTDOT,

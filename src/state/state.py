@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import RLock
-from typing import Any, Literal, final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
@@ -20,11 +20,9 @@ from stagecache.errors import (
 from stagecache.graph.evaluation import Arguments
 from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, going_back
-from stagecache.state.contents import Contents
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.staged import FROZEN, INSTANCE, TOPOLOGY
 from stagecache.state.display import cache_text, html, summary, text
-from stagecache.state.explain import explain
-from stagecache.state.explanation import Explanation
-from stagecache.state.graph_view import graph_view
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
@@ -32,23 +30,27 @@ from stagecache.state.handles import (
     TimeVariable,
     Vector,
 )
-from stagecache.state.impact import Impact, impact
+from stagecache.state.items.realization import Realization, new_variables, new_wholes
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.reads import ReadLog
-from stagecache.state.realization import Realization, new_variables, new_wholes
 from stagecache.state.refusals import check_count, check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.staged import FROZEN, INSTANCE, TOPOLOGY
 from stagecache.state.subsystem_state import SubsystemState
-from stagecache.state.trace import MOST, Trace
-from stagecache.state.vectors import (
+from stagecache.state.vectors.vectors import (
     EVENT_TRIGGERS,
     YDOT,
     YERR,
     Y,
 )
-from stagecache.state.watching import begin_watching, watch_new
 from stagecache.views.view import GraphView
+
+if TYPE_CHECKING:
+    from stagecache.inspection.explain.explanation import Explanation
+    from stagecache.inspection.explain.impact import Impact
+    from stagecache.inspection.trace.trace import Trace
+
+
+MOST: Final = 1_000_000
+"""How many events a trace keeps, unless told otherwise."""
 
 
 @final
@@ -91,6 +93,9 @@ class State(AbstractPartition):
     def __init__(self, *, strict: bool = False) -> None:
         self._become(Contents(Realization.empty(_binder(self), new_variables())))
         if strict:
+            from stagecache.inspection.strict.reads import ReadLog  # noqa: PLC0415
+            from stagecache.inspection.strict.watching import begin_watching  # noqa: PLC0415
+
             begin_watching(self, ReadLog(is_permanent=True))
 
     @classmethod
@@ -104,6 +109,8 @@ class State(AbstractPartition):
         self._contents = contents
         self._index = None
         self._lock = RLock()
+        from stagecache.inspection.strict.watching import watch_new  # noqa: PLC0415
+
         watch_new(self)
         self._link()
         self._register()
@@ -620,9 +627,11 @@ class State(AbstractPartition):
     @property
     def graph(self) -> GraphView:
         """A view of all variables, entries and stages, as they are now. Cost O(nodes + edges)."""
+        from stagecache.inspection.graph_view import graph_view  # noqa: PLC0415
+
         return graph_view(self._mended(), "State" if self.system is None else self.system.name)
 
-    def explain(self, entry: CacheEntry[Any] | str) -> Explanation:
+    def explain(self, entry: CacheEntry[Any] | str) -> "Explanation":
         """Whether an entry is realized; if not, what has changed, and what a call would compute.
 
         Cost O(nodes).
@@ -636,9 +645,11 @@ class State(AbstractPartition):
         ------
         UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
         """
+        from stagecache.inspection.explain.explain import explain  # noqa: PLC0415
+
         return explain(self._mended(), entry)
 
-    def impact(self, variable: AbstractHandle | str) -> Impact:
+    def impact(self, variable: AbstractHandle | str) -> "Impact":
         """What a write of a variable would make unrealized. Nothing is written. Cost O(nodes).
 
         Parameters
@@ -650,9 +661,11 @@ class State(AbstractPartition):
         ------
         UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
         """
+        from stagecache.inspection.explain.impact import impact  # noqa: PLC0415
+
         return impact(self._mended(), variable)
 
-    def trace(self, *others: "State", most: int = MOST) -> Trace:
+    def trace(self, *others: "State", most: int = MOST) -> "Trace":
         """Note what is done with this State, and with others, in a ``with`` block.
 
         That is: writes, and what they make stale; computations, with what they take and read; reads
@@ -690,6 +703,8 @@ class State(AbstractPartition):
         """
         for other in others:
             _check_state(other)
+        from stagecache.inspection.trace.trace import Trace  # noqa: PLC0415
+
         return Trace(tuple(dict.fromkeys((self, *others))), most)
 
     # ------------------------------------------------------------------ showing

@@ -22,7 +22,7 @@ from stagecache.state.allocation import (
     new_discrete,
     new_entry,
 )
-from stagecache.state.contents import Contents
+from stagecache.state.contents.contents import Contents
 from stagecache.state.display import counted
 from stagecache.state.handles import (
     AbstractHandle,
@@ -31,7 +31,7 @@ from stagecache.state.handles import (
     ContinuousVariable,
     DiscreteVariable,
 )
-from stagecache.state.layout import SubsystemLayout
+from stagecache.state.items.layout import SubsystemLayout
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.refusals import check_count, check_index, check_subsystem, is_item
 from stagecache.state.stage import Stage, check_stage

@@ -1,16 +1,14 @@
-"""Studies: what is found out about a System by means of its States."""
+"""Studies: what is done with a System by means of its States."""
 
-from stagecache.study.animation import animate
-from stagecache.study.drawing import draw
-from stagecache.study.integrator import Integrator
-from stagecache.study.integrator_options import IntegratorOptions
-from stagecache.study.integrator_statistics import IntegratorStatistics
-from stagecache.study.localization import TriggeredEvent
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.localization import TriggeredEvent
+from stagecache.study.integrate.options import IntegratorOptions
+from stagecache.study.integrate.statistics import IntegratorStatistics
+from stagecache.study.integrate.step_status import StepStatus, TerminationReason
 from stagecache.study.simulate import simulate
-from stagecache.study.step_status import StepStatus, TerminationReason
 from stagecache.study.study import Study
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.study.trajectory import Trajectory
+from stagecache.study.trajectory.trajectory import Trajectory
 
 __all__ = [
     "Integrator",
@@ -22,7 +20,5 @@ __all__ = [
     "TimeStepper",
     "Trajectory",
     "TriggeredEvent",
-    "animate",
-    "draw",
     "simulate",
 ]

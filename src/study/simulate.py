@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, brief
-from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.state import State
-from stagecache.study.integrator import Integrator
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.step_status import StepStatus
+from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.progress import Progress, ProgressBar
-from stagecache.study.step_polynomial import StepPolynomial
-from stagecache.study.step_status import StepStatus
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.study.trajectory import Item, Trajectory
-from stagecache.system.event_times import rounding
-from stagecache.system.system import System
+from stagecache.study.trajectory.trajectory import Item, Trajectory
+from stagecache.system.core.system import System
+from stagecache.system.events.times import rounding
 
 
 def simulate(

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 from stagecache.errors import InvalidNameError, NotASystemError, brief
 from stagecache.state.state import State
-from stagecache.system.system import System
+from stagecache.system.core.system import System
 
 
 class Study(ABC):

@@ -27,18 +27,18 @@ from stagecache.errors import (
     StudyError,
     brief,
 )
-from stagecache.state.conversion import FLOAT, converted
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.study.integrator import Integrator
-from stagecache.study.localization import TriggeredEvent
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.localization import TriggeredEvent
+from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.progress import Progress, ProgressBar, check_progress
-from stagecache.study.step_status import StepStatus
 from stagecache.study.study import Study
-from stagecache.system.event_times import rounding
-from stagecache.system.events import Event, EventCause
-from stagecache.system.handle_events_options import HandleEventsOptions, HandleEventsResults
-from stagecache.system.system import System
+from stagecache.system.core.system import System
+from stagecache.system.events.events import Event, EventCause
+from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
+from stagecache.system.events.times import rounding
 
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
 START, STEP = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.TIME_HAS_ADVANCED
@@ -90,9 +90,9 @@ class TimeStepper(Study):
     Examples
     --------
     >>> from stagecache import State, Subsystem, System, parameter, q_variable
-    >>> from stagecache.study.integrator import Integrator
+    >>> from stagecache.study.integrate.integrator import Integrator
     >>> from stagecache.study.time_stepper import TimeStepper
-    >>> from stagecache.system.event_reporters import PeriodicEventReporter
+    >>> from stagecache.system.events.reporters import PeriodicEventReporter
     >>> class Cart(Subsystem):
     ...     place = q_variable(0.0)
     ...     speed = parameter(2.0)

@@ -18,11 +18,11 @@ from attrs import asdict, frozen
 
 from stagecache.errors import NotASystemError, NotCallableError, brief
 from stagecache.graph.declaration import check_returns
+from stagecache.inspection.trace.summary import duration, html_table, table
+from stagecache.inspection.trace.trace import Trace
 from stagecache.state.state import State
-from stagecache.state.trace import Trace
-from stagecache.state.trace_summary import duration, html_table, table
-from stagecache.system.suggestions import Adviser, count_after, most_first
-from stagecache.system.system import System
+from stagecache.system.core.system import System
+from stagecache.system.hints.suggestions import Adviser, count_after, most_first
 
 MOST_SHOWN: Final = 10
 

@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stagecache.testing.all import check_all
-    from stagecache.testing.coherence import check_coherence
-    from stagecache.testing.graph_strategies import graphs, structures
-    from stagecache.testing.machine import InvalidationMachine
-    from stagecache.testing.pickling import check_pickle
-    from stagecache.testing.precision import check_precision, over_declared
-    from stagecache.testing.random_systems import systems
+    from stagecache.testing.checks.coherence import check_coherence
+    from stagecache.testing.checks.pickling import check_pickle
+    from stagecache.testing.checks.precision import check_precision, over_declared
+    from stagecache.testing.checks.strictness import check_strict
+    from stagecache.testing.checks.threads import check_threads
+    from stagecache.testing.programs.run import Run
     from stagecache.testing.result import CheckResult
-    from stagecache.testing.run import Run
-    from stagecache.testing.state_strategies import operations, states
-    from stagecache.testing.strictness import check_strict
-    from stagecache.testing.threads import check_threads
+    from stagecache.testing.strategies.graph import graphs, structures
+    from stagecache.testing.strategies.machine import InvalidationMachine
+    from stagecache.testing.strategies.random_systems import systems
+    from stagecache.testing.strategies.state import operations, states
 else:
     _HOMES = {
         "CheckResult": "result",
-        "InvalidationMachine": "machine",
-        "Run": "run",
+        "InvalidationMachine": "strategies.machine",
+        "Run": "programs.run",
         "check_all": "all",
-        "check_coherence": "coherence",
-        "check_pickle": "pickling",
-        "check_precision": "precision",
-        "check_strict": "strictness",
-        "check_threads": "threads",
-        "graphs": "graph_strategies",
-        "operations": "state_strategies",
-        "over_declared": "precision",
-        "states": "state_strategies",
-        "structures": "graph_strategies",
-        "systems": "random_systems",
+        "check_coherence": "checks.coherence",
+        "check_pickle": "checks.pickling",
+        "check_precision": "checks.precision",
+        "check_strict": "checks.strictness",
+        "check_threads": "checks.threads",
+        "graphs": "strategies.graph",
+        "operations": "strategies.state",
+        "over_declared": "checks.precision",
+        "states": "strategies.state",
+        "structures": "strategies.graph",
+        "systems": "strategies.random_systems",
     }
 
     def __getattr__(name: str) -> Any:

@@ -2,15 +2,15 @@
 
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
-from stagecache.system.system import System
-from stagecache.testing.coherence import check_coherence
-from stagecache.testing.explore import Progress
-from stagecache.testing.inventory import Strategies
-from stagecache.testing.pickling import check_pickle
-from stagecache.testing.precision import check_precision
+from stagecache.system.core.system import System
+from stagecache.testing.checks.coherence import check_coherence
+from stagecache.testing.checks.explore import Progress
+from stagecache.testing.checks.pickling import check_pickle
+from stagecache.testing.checks.precision import check_precision
+from stagecache.testing.checks.strictness import check_strict
+from stagecache.testing.checks.threads import check_threads
+from stagecache.testing.programs.inventory import Strategies
 from stagecache.testing.result import CheckResult
-from stagecache.testing.strictness import check_strict
-from stagecache.testing.threads import check_threads
 
 CHECKS = (check_coherence, check_precision, check_strict, check_pickle, check_threads)
 

@@ -19,12 +19,12 @@ from stagecache.state.handles import (
     CacheEntry,
     DiscreteVariable,
 )
-from stagecache.state.layout import Layout
+from stagecache.state.items.layout import Layout
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.state.vectors import CONTINUOUS
-from stagecache.system.subsystem import Subsystem
-from stagecache.system.system import System
+from stagecache.state.vectors.vectors import CONTINUOUS
+from stagecache.system.core.system import System
+from stagecache.system.declare.subsystem import Subsystem
 
 TAKEN: Final = frozenset({"Stage", "contextlib", "math", "np", "pickle", "state", "system"})
 

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Final
 
-from stagecache.system.subsystem import Subsystem
+from stagecache.system.declare.subsystem import Subsystem
 
-LIBRARY: Final = ("stagecache.graph.", "stagecache.state.", "stagecache.system.")
+LIBRARY: Final = (
+    *("stagecache.graph.", "stagecache.state.", "stagecache.inspection.", "stagecache.numerics."),
+    "stagecache.system.",
+)
 KIT: Final = "stagecache.testing."
 INSTALLED: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 """Where the packages are that a model calls. Of what they raise, the call is shown."""

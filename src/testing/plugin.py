@@ -44,7 +44,7 @@ class StrictTests:
 
     @pytest.fixture(autouse=True)
     def _strict_in_a_test(self) -> Generator[None]:
-        from stagecache.state import strict  # noqa: PLC0415
+        from stagecache.inspection import strict  # noqa: PLC0415
 
         with strict():
             yield
@@ -56,8 +56,8 @@ class StrictTests:
         """Watch what a fixture makes that outlasts a test."""
         if fixturedef.scope == "function":
             return (yield)
-        from stagecache.state.reads import ReadLog  # noqa: PLC0415
-        from stagecache.state.watching import EVERYWHERE, Everywhere  # noqa: PLC0415
+        from stagecache.inspection.strict.reads import ReadLog  # noqa: PLC0415
+        from stagecache.inspection.strict.watching import EVERYWHERE, Everywhere  # noqa: PLC0415
 
         everywhere = Everywhere(ReadLog())
         fixturedef.addfinalizer(everywhere.end)
@@ -77,7 +77,7 @@ def check_invalidation() -> Callable[..., "tuple[CheckResult, ...]"]:
     """
     from stagecache.errors import CheckFailedError  # noqa: PLC0415
     from stagecache.testing import check_all  # noqa: PLC0415
-    from stagecache.testing.run import FOUND_BY_STRICT  # noqa: PLC0415  # needs Hypothesis
+    from stagecache.testing.programs.run import FOUND_BY_STRICT  # noqa: PLC0415  # needs Hypothesis
 
     @wraps(check_all)
     def check(system: "System", **options: Any) -> "tuple[CheckResult, ...]":

@@ -12,23 +12,14 @@ from typing import Any, Final
 import numpy as np
 
 from stagecache.errors import CacheEntryOutOfDateError
-from stagecache.state.sameness import same
 from stagecache.state.stage import Stage
-from stagecache.state.values import IMMUTABLE
-from stagecache.system.system import System
-from stagecache.testing.branches import Copy, RollBack
-from stagecache.testing.comparison import Outcome, copied, outcome_of, same_outcome
-from stagecache.testing.failure import Failure
+from stagecache.state.values.sameness import same
+from stagecache.state.values.values import IMMUTABLE
+from stagecache.system.core.system import System
+from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.items import Item, discrete_of, entries_of, is_computed
-from stagecache.testing.operation import (
-    AbstractOperation,
-    AutoUpdate,
-    Invalidate,
-    ReadAll,
-    ReadEntry,
-    Realize,
-)
-from stagecache.testing.oracle import (
+from stagecache.testing.oracle.comparison import Outcome, copied, outcome_of, same_outcome
+from stagecache.testing.oracle.oracle import (
     Fresh,
     Snapshot,
     Subject,
@@ -37,9 +28,18 @@ from stagecache.testing.oracle import (
     fresh_state,
     vectors_of,
 )
-from stagecache.testing.run import Mark, Run
-from stagecache.testing.versions import Before
-from stagecache.testing.writes import KINDS, SetTime, SetVariable, SetVector
+from stagecache.testing.oracle.versions import Before
+from stagecache.testing.programs.branches import Copy, RollBack
+from stagecache.testing.programs.operation import (
+    AbstractOperation,
+    AutoUpdate,
+    Invalidate,
+    ReadAll,
+    ReadEntry,
+    Realize,
+)
+from stagecache.testing.programs.run import Mark, Run
+from stagecache.testing.programs.writes import KINDS, SetTime, SetVariable, SetVector
 
 
 def stage_of(operation: AbstractOperation) -> Stage:

@@ -21,14 +21,14 @@ from stagecache.errors import (
     UnknownSelectionError,
     brief,
 )
-from stagecache.views.dot import dot_of
-from stagecache.views.html import html_of
-from stagecache.views.json_text import json_of, parts_of_json
-from stagecache.views.mermaid import mermaid_of
+from stagecache.views.formats.dot import dot_of
+from stagecache.views.formats.html import html_of
+from stagecache.views.formats.json_text import json_of, parts_of_json
+from stagecache.views.formats.mermaid import mermaid_of
+from stagecache.views.formats.svg import svg_of
+from stagecache.views.layout.similar import did_you_mean
 from stagecache.views.nodes import KINDS, EdgeInfo, NodeInfo, Parts, Status
 from stagecache.views.reach import neighbours, reached, shortest_path
-from stagecache.views.similar import did_you_mean
-from stagecache.views.svg import svg_of
 
 Impacts: TypeAlias = Mapping[str, Sequence[str]]
 
@@ -312,7 +312,7 @@ class GraphView:
         those that are None; an edge has its "kind", and the graph has "title" and, as JSON,
         "stages". So networkx can write it in any of its formats.
         """
-        from stagecache.views.networkx_graph import networkx_of  # noqa: PLC0415  # takes a while
+        from stagecache.views.formats.networkx_graph import networkx_of  # noqa: PLC0415  # takes a while
 
         return networkx_of(self)
 
@@ -328,7 +328,7 @@ class GraphView:
             An attribute that `NodeInfo` or `EdgeInfo` has is of another type here, or "stages" is
             no JSON array.
         """
-        from stagecache.views.networkx_graph import parts_of_networkx  # noqa: PLC0415  # likewise
+        from stagecache.views.formats.networkx_graph import parts_of_networkx  # noqa: PLC0415  # likewise
 
         return cls._from(parts_of_networkx(graph))
 
@@ -380,7 +380,7 @@ class GraphView:
         MissingExtraError
             matplotlib is not installed.
         """
-        from stagecache.views.plot import draw_on  # noqa: PLC0415  # few need it
+        from stagecache.views.formats.plot import draw_on  # noqa: PLC0415  # few need it
 
         return draw_on(self, ax, most)
 

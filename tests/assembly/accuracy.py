@@ -16,7 +16,6 @@ from scipy.optimize import least_squares, minimize
 from scipy.spatial.transform import Rotation
 
 from stagecache import Assembler, AssemblyCondition, QValue, State, Subsystem, System, q_variable
-from stagecache.assembly.sqp import ZERO
 from stagecache.errors import AssemblyError
 from stagecache.multibody import (
     AbstractMobilizer,
@@ -31,6 +30,7 @@ from stagecache.multibody import (
     Translation,
     Universal,
 )
+from stagecache.numerics.sqp import ZERO
 from tests.multibody.constrained_trees import PAIRS, closed, tied
 from tests.multibody.trees import MOBILIZERS, Tree, make_tree
 

@@ -32,7 +32,7 @@ from stagecache import (
     velocity_error,
 )
 from stagecache.errors import NotCallableError
-from stagecache.system.normalization import normalization_error
+from stagecache.system.constraints.normalization import normalization_error
 from tests.state.realizing import state_of
 
 

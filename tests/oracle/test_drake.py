@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from stagecache.state.continuous_state import AbstractContinuousState, ContinuousState
-from stagecache.state.diagram_continuous_state import DiagramContinuousState
+from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
+from stagecache.state.continuous.diagram import DiagramContinuousState
 
 pytestmark = [
     pytest.mark.drake,

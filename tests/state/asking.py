@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from stagecache import CacheEntry, State, System
 from stagecache.testing import Run, operations, systems
 from stagecache.testing.items import TIME, entries_of
-from stagecache.testing.operation import AbstractOperation
-from stagecache.testing.writes import SetTime, SetVariable, SetVector
+from stagecache.testing.programs.operation import AbstractOperation
+from stagecache.testing.programs.writes import SetTime, SetVariable, SetVector
 
 Entries = dict[str, CacheEntry[Any]]
 

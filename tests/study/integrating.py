@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from stagecache import State, Subsystem
-from stagecache.study.integrator import Integrator
-from stagecache.study.step_status import StepStatus
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.step_status import StepStatus
 from tests.study.models import state_of
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "Euler", "Verlet")

@@ -22,15 +22,15 @@ from stagecache import (
     q_variable,
     u_variable,
 )
-from stagecache.study.integrator import Integrator
-from stagecache.study.step_status import StepStatus, TerminationReason
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.step_status import StepStatus, TerminationReason
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.system.event_handlers import (
+from stagecache.system.events.handlers import (
     PeriodicEventHandler,
     ScheduledEventHandler,
     TriggeredEventHandler,
 )
-from stagecache.system.event_reporters import PeriodicEventReporter, ScheduledEventReporter
+from stagecache.system.events.reporters import PeriodicEventReporter, ScheduledEventReporter
 from tests.study.integrating import METHODS
 from tests.study.models import DoublePendulum, Oscillator
 

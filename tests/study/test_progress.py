@@ -9,11 +9,11 @@ from rich.console import Console
 from stagecache import Subsystem, System, q_variable
 from stagecache.errors import NotANumberError
 from stagecache.state.state import State
-from stagecache.study.integrator import Integrator
+from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.progress import ProgressBar
 from stagecache.study.simulate import simulate
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.system.event_reporters import PeriodicEventReporter
+from stagecache.system.events.reporters import PeriodicEventReporter
 
 
 class Clock:

@@ -21,15 +21,15 @@ from stagecache.errors import (
     UnknownOptionError,
     UnknownPathError,
 )
+from stagecache.study.integrate.step_status import TerminationReason
 from stagecache.study.simulate import simulate
-from stagecache.study.step_status import TerminationReason
-from stagecache.study.trajectory import Trajectory
-from stagecache.system.event_handlers import (
+from stagecache.study.trajectory.trajectory import Trajectory
+from stagecache.system.events.events import EventAction
+from stagecache.system.events.handlers import (
     PeriodicEventHandler,
     ScheduledEventHandler,
     TriggeredEventHandler,
 )
-from stagecache.system.events import EventAction
 from tests.study.integrating import METHODS
 from tests.study.models import REFERENCE_Q, REFERENCE_U, DoublePendulum, Oscillator
 from tests.system.event_models import Ball

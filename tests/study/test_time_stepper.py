@@ -32,21 +32,21 @@ from stagecache.errors import (
     StepSizeError,
     StudyError,
 )
-from stagecache.study.integrator import Integrator
-from stagecache.study.step_status import StepStatus, TerminationReason
+from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.step_status import StepStatus, TerminationReason
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.system.event_handlers import (
+from stagecache.system.events.events import Event, EventAction, EventCause
+from stagecache.system.events.handlers import (
     PeriodicEventHandler,
     ScheduledEventHandler,
     TriggeredEventHandler,
 )
-from stagecache.system.event_reporters import (
+from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
+from stagecache.system.events.reporters import (
     PeriodicEventReporter,
     ScheduledEventReporter,
     TriggeredEventReporter,
 )
-from stagecache.system.events import Event, EventAction, EventCause
-from stagecache.system.handle_events_options import HandleEventsOptions, HandleEventsResults
 from tests.study.integrating import METHODS
 from tests.study.models import Oscillator, Rod
 

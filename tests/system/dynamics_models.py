@@ -20,7 +20,7 @@ from stagecache import (
     u_variable,
     velocity_error,
 )
-from stagecache.system.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
+from stagecache.system.dynamics.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
 
 Vector = NDArray[np.float64]
 ACCELERATION = Stage.ACCELERATION

@@ -17,7 +17,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.state.handles import Vector
-from stagecache.system.events import Event, EventAction
+from stagecache.system.events.events import Event, EventAction
 
 
 class Ball(Subsystem):

@@ -21,7 +21,10 @@ from stagecache import (
     velocity_error,
 )
 from stagecache.state.handles import Vector
-from stagecache.system.quaternions import quaternion_kinematics, quaternion_normalization
+from stagecache.system.constraints.quaternions import (
+    quaternion_kinematics,
+    quaternion_normalization,
+)
 
 TIME_SCALE = 0.1  # the default
 

@@ -23,7 +23,7 @@ from stagecache import (
     strict,
     verify,
 )
-from stagecache.state.contents import Contents
+from stagecache.state.contents.contents import Contents
 from tests.interrupting import plain_only
 
 TIMEOUT = 60

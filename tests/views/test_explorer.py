@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Status
-from stagecache.views.html import html_of
+from stagecache.views.formats.html import html_of
 from tests.views.samples import pendulum, random_view
 from tests.views.strategies import NASTY
 

@@ -1,4 +1,4 @@
-"""The constraints that there are, one short file each; written as one of your own would be."""
+"""Constraints between bodies and coordinates."""
 
 from stagecache.multibody.constraints.ball import BallConstraint
 from stagecache.multibody.constraints.constant_angle import ConstantAngleConstraint

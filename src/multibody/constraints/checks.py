@@ -13,10 +13,10 @@ from stagecache.errors import (
     UnknownBodyError,
     brief,
 )
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.spatial import Array
-from stagecache.multibody.transform import HOW_TO_MAKE, Transform
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.transform import HOW_TO_MAKE, Transform
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ...]:

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints.checks import checked_direction, checked_number
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
-from stagecache.multibody.spatial import Array, cross3
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array, cross3
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 @final

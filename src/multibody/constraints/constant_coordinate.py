@@ -4,10 +4,10 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints.checks import checked_number
 from stagecache.multibody.constraints.coordinate_constraint import AbstractCoordinateConstraint
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 @final

@@ -4,7 +4,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints.checks import checked_frame
 from stagecache.multibody.constraints.orientation_errors import (
     orientation_bias,
@@ -12,8 +11,9 @@ from stagecache.multibody.constraints.orientation_errors import (
     orientation_jacobian,
 )
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
-from stagecache.multibody.spatial import Array
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 @final

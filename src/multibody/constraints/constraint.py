@@ -14,10 +14,10 @@ from abc import ABC
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from stagecache.errors import ConstModelError, ConstraintError
-from stagecache.multibody.body import MobilizedBody
-from stagecache.multibody.matter import MatterSubsystem
-from stagecache.system.subsystem import Subsystem
-from stagecache.system.variables import parameter
+from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.declare.variables import parameter
 
 
 class AbstractConstraint(Subsystem, ABC):

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, brief
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
-from stagecache.multibody.mobilizer import AbstractMobilizer
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.refusals import whole_number
 from stagecache.state.state import State
-from stagecache.system.computations import cached
-from stagecache.system.constraint_errors import position_error
+from stagecache.system.constraints.errors import position_error
+from stagecache.system.declare.computations import cached
 
 
 def _all_q(self: Any) -> tuple[Any, ...]:

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, final
 from numpy.typing import ArrayLike
 
 from stagecache.errors import NotCallableError, brief
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints.checks import checked_result
 from stagecache.multibody.constraints.coordinate_constraint import AbstractCoordinateConstraint
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 @final

@@ -17,7 +17,7 @@ S. W. Shepperd, Quaternion from Rotation Matrix, J. Guidance and Control 1 (1978
 
 import numpy as np
 
-from stagecache.multibody.spatial import Array
+from stagecache.multibody.geometry.spatial import Array
 
 
 def orientation_error(rotation: Array) -> Array:

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.constraints.checks import checked_pair, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.constraints.relative_motion import (
@@ -28,12 +27,13 @@ from stagecache.multibody.constraints.relative_motion import (
     relative_pose,
     relative_velocity,
 )
-from stagecache.multibody.spatial import Array
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.computations import cached
-from stagecache.system.constraint_errors import position_error
+from stagecache.system.constraints.errors import position_error
+from stagecache.system.declare.computations import cached
 
 DENSE: Final = 100
 """Up to as many u, a Jacobian is dense."""

@@ -4,13 +4,13 @@ from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.checks import checked_direction, checked_number
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.constraints.point_motion import place_of, point_bias, point_jacobian
-from stagecache.multibody.spatial import Array
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 @final

@@ -9,8 +9,8 @@ r"""Errors that are components of where a point of body 2 is in body 1.
 
 import numpy as np
 
-from stagecache.multibody.spatial import Array, cross, cross3
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array, cross, cross3
+from stagecache.multibody.geometry.transform import Transform
 
 
 def place_of(pose: Transform, station: Array) -> Array:

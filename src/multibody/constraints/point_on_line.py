@@ -5,13 +5,13 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.checks import checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.constraints.point_motion import place_of, point_bias, point_jacobian
-from stagecache.multibody.spatial import Array, cross3
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array, cross3
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
 
 
 @final

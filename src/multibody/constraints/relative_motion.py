@@ -19,8 +19,8 @@ from typing import Final
 
 import numpy as np
 
-from stagecache.multibody.spatial import Array, cross, cross3
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array, cross, cross3
+from stagecache.multibody.geometry.transform import Transform
 
 _LAST_ROW: Final = (0.0, 0.0, 0.0, 1.0)  # of a homogeneous matrix
 

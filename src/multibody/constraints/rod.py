@@ -5,17 +5,17 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.decorations.decorations import DecorativeLine
 from stagecache.errors import KinematicsError
-from stagecache.multibody.body import MobilizedBody
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.checks import checked_number
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.constraints.point_motion import place_of, point_bias, point_jacobian
-from stagecache.multibody.spatial import Array
-from stagecache.multibody.transform import Transform
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.decorations import DecorativeLine
 
 ROD_WIDTH: Final = 1.5
 """Of the line by which a picture shows a rod."""

@@ -1,4 +1,4 @@
-"""The mobilizers that there are, one short file each; written as one of your own would be."""
+"""Mobilizers: how a body moves in its parent."""
 
 from stagecache.multibody.mobilizers.ball import Ball
 from stagecache.multibody.mobilizers.cylinder import Cylinder

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import final
 
-from stagecache.multibody.mobilizer import AbstractMobilizer
-from stagecache.multibody.orientation import (
+from stagecache.multibody.geometry.orientation import (
     Pose,
     Rows,
     angles_of_pose,
@@ -18,6 +17,7 @@ from stagecache.multibody.orientation import (
     pose_of_quaternion,
     quaternion_of_angles,
 )
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 
 _ROTATIONS = tuple(tuple(float(i == j) for j in range(6)) for i in range(3))
 

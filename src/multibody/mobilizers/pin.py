@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from math import cos, sin
 from typing import final
 
-from stagecache.multibody.mobilizer import AbstractMobilizer
-from stagecache.multibody.orientation import Pose, Rows
+from stagecache.multibody.geometry.orientation import Pose, Rows
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 
 
 @final

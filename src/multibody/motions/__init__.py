@@ -1,4 +1,4 @@
-"""The motions that there are, one short file each; written as one of your own would be."""
+"""Motions: prescribed coordinates as functions of time."""
 
 from stagecache.multibody.motions.sinusoid import Sinusoid
 from stagecache.multibody.motions.steady import Steady

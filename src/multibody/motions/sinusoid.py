@@ -6,8 +6,8 @@ from typing import final
 
 from attrs import frozen
 
-from stagecache.multibody.motion import AbstractMotion
-from stagecache.multibody.motion_checks import Numbers, checked_numbers, of_equal_length
+from stagecache.multibody.motions.checks import Numbers, checked_numbers, of_equal_length
+from stagecache.multibody.motions.motion import AbstractMotion
 
 
 @final

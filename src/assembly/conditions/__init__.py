@@ -1,0 +1,1 @@
+"""Conditions: errors and goals of an assembly."""

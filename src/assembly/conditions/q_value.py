@@ -1,0 +1,146 @@
+"""A condition: one q is to have a value."""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stagecache.assembly.conditions.condition import AssemblyCondition
+from stagecache.assembly.coordinates.mobilizers import (
+    Mobilizer,
+    checked_index,
+    handle_of,
+    name_of_q,
+)
+from stagecache.errors import OutOfRangeError, brief
+from stagecache.state.handles import AbstractContinuousVariable, Vector
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.state.vectors.conversion import FLOAT, converted, refuse_masked
+
+
+@final
+class QValue(AssemblyCondition):
+    """One q is to have a value: error q - value, goal 1/2 (q - value)^2.
+
+    Parameters
+    ----------
+    mobilizer : handle of q, what has one as its `q`, or str
+        As for `Assembler.lock_q`; looked up when it is added to an Assembler.
+    index : int
+        Which q of it, as the Assembler has them.
+    value : float
+        In the unit of the q. It can be changed between two frames.
+    name : str
+
+    Raises
+    ------
+    InvalidNameError, ShapeError, NotANumberError, OutOfRangeError
+
+    Examples
+    --------
+    >>> from stagecache import Assembler, QValue, Subsystem, System, q_variable
+    >>> class Crank(Subsystem):
+    ...     angle = q_variable(0.0)
+    >>> crank = Crank()
+    >>> assembler = Assembler(System(crank))
+    >>> target = assembler.add_goal(QValue(crank.angle, 0, 0.5))
+    >>> result = assembler.assemble()
+    >>> round(crank.angle(assembler.internal_state), 6)
+    0.5
+    """
+
+    needs = Stage.TIME
+
+    def __init__(
+        self, mobilizer: Mobilizer, index: int, value: float, name: str = "QValue"
+    ) -> None:
+        super().__init__(name)
+        self._mobilizer = mobilizer
+        self._index = index
+        self._handle: AbstractContinuousVariable | None = None
+        self._row = 0
+        self._jacobian = np.empty((1, 0))
+        self.value = value
+
+    @property
+    def value(self) -> float:
+        """What the q is to be. Setting it needs no new beginning."""
+        return self._value
+
+    @value.setter
+    def value(self, value: float) -> None:
+        found = float(converted(value, FLOAT, (), f"the value of condition {self.name!r}"))
+        if not np.isfinite(found):
+            raise OutOfRangeError(
+                f"the value of condition {self.name!r}: is none that a q can have",
+                "a finite number",
+                brief(value),
+                "give the condition weight 0 to have it ignored",
+            )
+        self._value = found
+
+    def move_all_observations(self, observations: ArrayLike) -> None:
+        """Take over a value, as a number or an array of shape () or (1,)."""
+        refuse_masked(observations, f"the value of condition {self.name!r}")
+        array: Any = np.asarray(observations)
+        value: Any = array.item() if array.shape == (1,) else observations
+        self.value = value
+
+    # ------------------------------------------------------------------ duties
+
+    def check_system(self, system: Any) -> None:
+        """Look the q up.
+
+        Raises
+        ------
+        UnknownMobilizerError, ForeignNodeError
+        """
+        what = f"the mobilizer of condition {self.name!r}"
+        self._handle = handle_of(self._mobilizer, system.default_state, what)
+
+    def initialize_condition(self) -> None:
+        """Find out where the q is.
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        assert self._handle is not None
+        state = self.assembler.internal_state
+        self._row = self._handle.place(state).start + checked_index(
+            self._handle, self._index, state
+        )
+        self._jacobian = np.zeros((1, self.num_free_qs))
+        free = self.free_q_index_of_q(self._row)
+        if free is not None:
+            self._jacobian[0, free] = 1.0
+        self._jacobian.flags.writeable = False
+
+    def calc_errors(self, state: State) -> Vector:
+        """The q minus the value. Shape (1,)."""
+        return state.q[self._row : self._row + 1] - self._value
+
+    def calc_error_jacobian(self, state: State) -> Vector:  # noqa: ARG002  # it is constant
+        """1 for the q, if it is free. Shape (1, num_free_qs)."""
+        return self._jacobian
+
+    def calc_error_curvature(self, state: State, factors: Vector) -> Vector:  # noqa: ARG002  # linear
+        """0, as it is linear."""
+        return np.zeros((self.num_free_qs, self.num_free_qs))
+
+    def error_names(self, state: State) -> list[str]:
+        """Which q it is, and of which value."""
+        return [f"{name_of_q(self._row, state)} - {self._value:.6g}"]
+
+    def calc_goal_residuals(self, state: State) -> Vector:
+        """The error."""
+        return self.calc_errors(state)
+
+    def calc_goal_residual_jacobian(self, state: State) -> Vector:
+        """That of the error."""
+        return self.calc_error_jacobian(state)
+
+    def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector:
+        """0 likewise."""
+        return self.calc_error_curvature(state, factors)

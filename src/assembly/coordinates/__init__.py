@@ -1,0 +1,1 @@
+"""Free coordinates: locks, bounds, scales."""

@@ -1,0 +1,255 @@
+r"""The q that an Assembler may move, in its internal State; and derivatives by them.
+
+::
+
+    q  [ free | locked | prescribed ]      only free q are moved, all at once
+    d/dq = d/du P                          P (nu, nq) is pinv(N) of qdot = N u; where N is 1,
+                                           this only selects columns
+"""
+
+from typing import Any, Final, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from stagecache.numerics.matrices import Matrix, is_sparse
+from stagecache.state.handles import Vector
+from stagecache.state.state import State
+from stagecache.system.motion.rows import indices, pairs_of
+
+Index = NDArray[np.intp]
+
+N_PINV: Final = "calc_n_pinv"
+"""What a subsystem may offer: ``(state) -> matrix``, pinv(N) of all its q, or None where N is 1."""
+
+
+@final
+class FreeCoordinates:
+    """The free q of a State.
+
+    Attributes
+    ----------
+    system : System
+    state : State
+        It is moved.
+    index : (n,) int
+        Which of q are free, ascending.
+    lower, upper : (n,) float
+        Their bounds.
+    has_bounds : bool
+        Whether any of these is finite.
+    scales : (n,) float, or None
+        By how much each has to change to be felt, in its unit: numbers that methods see are the
+        free q divided by it. None where all are 1.
+    scales_are_known : bool
+        Whether they were found.
+    written : (n,) float, or None
+        The very array of such numbers that was written last, if nothing else was since.
+    """
+
+    def __init__(
+        self, system: Any, state: State, index: Index, lower: Vector, upper: Vector
+    ) -> None:
+        self.system = system
+        self.state = state
+        self.index = index
+        self.lower = lower
+        self.upper = upper
+        self.has_bounds = bool(np.isfinite(lower).any() or np.isfinite(upper).any())
+        self._q = np.array(state.q)
+        self._are_all_free = len(index) == len(self._q)
+        self._free_of_q = np.full(len(self._q), -1, np.intp)
+        self._free_of_q[index] = np.arange(len(index))
+        self._relation: _Relation | None = None
+        self._p: Matrix = None  # of the relation where the q are, if that is known
+        self._is_known = False
+        self.written: Vector | None = None
+        self.scales: Vector | None = None
+        self.scales_are_known = False
+
+    @property
+    def x(self) -> Vector:
+        """The values of the free q, within their bounds; a copy."""
+        found: Vector = self._q[self.index]
+        return np.clip(found, self.lower, self.upper) if self.has_bounds else found
+
+    @property
+    def q(self) -> Vector:
+        """All q; a copy."""
+        return self._q.copy()
+
+    def free_index_of(self, q: int) -> int | None:
+        """Which of the free q that one is; None if it is not free."""
+        found = int(self._free_of_q[q])
+        return None if found < 0 else found
+
+    def set_scales(self, scales: Vector) -> None:
+        """Measure the free q by these scales from now on."""
+        self.scales = None if (scales == 1.0).all() else scales
+        self.scales_are_known = True
+        self.written = None
+
+    def write(self, x: Vector) -> None:
+        """Move the free q to x times their scales. Invalidates Position, as any write of q does.
+
+        The State may be guarded, so that no one else writes it.
+        """
+        values = x
+        if self.scales is not None:
+            values = np.clip(x * self.scales, self.lower, self.upper)
+        if self._are_all_free:
+            self._q = values.copy()
+        else:
+            self._q[self.index] = values
+        self._write_q()
+        self.written = x
+
+    def write_all(self, q: Vector) -> None:
+        """Put all q to these values."""
+        self._q = q.copy()
+        self._write_q()
+        self.written = None
+
+    def move_within_bounds(self) -> bool:
+        """Move free q that are beyond their bounds to these, and tell whether there were any."""
+        if not self.has_bounds:
+            return False
+        x = self.x
+        if np.array_equal(x, self._q[self.index]):
+            return False
+        self.write(x if self.scales is None else x / self.scales)
+        return True
+
+    def read_again(self) -> None:
+        """Take over q that were written by others: prescribed ones."""
+        self._q = np.array(self.state.q)
+        self.written, self._is_known = None, False
+
+    def _write_q(self) -> None:
+        contents = self.state._contents
+        guard, contents.guard = contents.guard, None
+        try:
+            self.state.q = self._q
+        finally:
+            contents.guard = guard
+        self._is_known = False
+
+    def by_free_q(self, jacobian: Matrix, subsystem: Any = None) -> Vector:
+        """Turn derivatives by u into derivatives by the free q.
+
+        Parameters
+        ----------
+        jacobian : (..., nu) float
+            By u of the State, or of one subsystem.
+        subsystem : Subsystem, optional
+            Whose u they are; those of all by default.
+
+        Returns
+        -------
+        (..., n) float
+            A new array, or the Jacobian itself if there is nothing to change.
+
+        Raises
+        ------
+        KinematicsError
+            N is singular there.
+        """
+        if is_sparse(jacobian):
+            jacobian = jacobian.toarray()
+        if self._relation is None:
+            self._relation = _Relation(self.state, self.index, self._free_of_q)
+        if not self._is_known:
+            self._p, self._is_known = self._relation.matrix(self.state), True
+        place = slice(None)
+        if subsystem is not None:
+            starts = self.state._contents.pools.starts["u"]
+            place = slice(starts[subsystem.index], starts[subsystem.index + 1])
+        if self._p is None:
+            return self._relation.selected(jacobian, place)
+        found: Vector = jacobian @ self._p[place]
+        return found
+
+
+@final
+class _Relation:
+    """How u follow from derivatives of free q, as far as that is the same for all q."""
+
+    def __init__(self, state: State, index: Index, free_of_q: Index) -> None:
+        self._nu = state._contents.pools.size("u", None)
+        self._blocks: list[_Block] = []
+        self._u_of_free = np.full(len(index), -1, np.intp)  # where N can be 1
+        for q, u, block in pairs_of(state._contents):
+            q_rows, u_rows = indices(q), indices(u)
+            is_free = free_of_q[q_rows] >= 0
+            columns = free_of_q[q_rows[is_free]]
+            if len(q_rows) == len(u_rows):
+                self._u_of_free[columns] = u_rows[is_free]
+            if block is None:
+                continue
+            place = np.ix_(u_rows, columns)
+            is_all = len(u_rows) == self._nu and np.array_equal(q_rows, index)
+            owner: Any = block.n._owner
+            is_whole = block.q == (owner.q,)
+            calc = getattr(owner, N_PINV, block.n_pinv) if is_whole else block.n_pinv
+            self._blocks.append(_Block(calc, place, is_free, is_all=is_all))
+
+    def matrix(self, state: State) -> Vector | None:
+        """P, (nu, n); None where N is 1."""
+        found: Vector | None = None
+        for block in self._blocks:
+            values = block.calc(state)
+            if values is None:
+                continue
+            if block.is_all:
+                return _dense(values)
+            if found is None:
+                found = self._with_ones()
+            found[block.place] = _dense(values)[:, block.is_free]
+        return found
+
+    def _with_ones(self) -> Vector:
+        """P where N is 1 in all blocks."""
+        found = np.zeros((self._nu, len(self._u_of_free)))
+        columns = np.flatnonzero(self._u_of_free >= 0)
+        found[self._u_of_free[columns], columns] = 1.0
+        return found
+
+    def selected(self, jacobian: Vector, place: slice) -> Vector:
+        """The derivatives by free q where N is 1: those by some of the u, which begin at a place.
+
+        A u that no free q moves is left out; a free q that moves none of these has zeros.
+        """
+        first, end, _ = place.indices(self._nu)
+        columns = self._u_of_free
+        if len(columns) == end - first and np.array_equal(columns, np.arange(first, end)):
+            return jacobian
+        has_any = (columns >= first) & (columns < end)
+        found = np.zeros((*jacobian.shape[:-1], len(columns)))
+        found[..., has_any] = jacobian[..., columns[has_any] - first]
+        return found
+
+
+@final
+@frozen(eq=False)
+class _Block:
+    """A block of kinematics, and where it is in P."""
+
+    calc: Any
+    place: Any
+    is_free: NDArray[np.bool_]
+    is_all: bool
+
+
+def _dense(matrix: Matrix) -> Vector:
+    """The matrix of a block of kinematics, in whatever form it is, as a dense one."""
+    if is_sparse(matrix):
+        found: Vector = matrix.toarray()
+        return found
+    if matrix.ndim == 2:
+        return np.asarray(matrix)
+    k, n, m = matrix.shape
+    across = np.zeros((k, n, k, m))
+    which = np.arange(k)
+    across[which, :, which, :] = matrix
+    return across.reshape(k * n, k * m)

@@ -1,0 +1,117 @@
+"""Mobilizers: named groups of q, by whatever they are called.
+
+A mobilizer is a handle of q, or something that has one as its attribute `q`, as a MobilizedBody; or
+the name of one. These are the paths of all q, as "pendulum.angle"; and a System may offer shorter
+ones: as `mobilizers`, a dict of handles, those of bodies for one.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from stagecache.errors import (
+    ForeignNodeError,
+    UnknownItemError,
+    UnknownMobilizerError,
+    brief,
+    listed,
+)
+from stagecache.state.continuous.live_vector import blocks_of
+from stagecache.state.handles import AbstractContinuousVariable
+from stagecache.state.refusals import whole_number
+from stagecache.state.state import State
+
+Mobilizer = Any
+"""A handle of q, an object whose `q` is one, or a str."""
+
+
+def mobilizers_of(state: State) -> Mapping[str, AbstractContinuousVariable]:
+    """The handles of the mobilizers of a State of a System, by name. Cost O(their number)."""
+    offered: Mapping[str, AbstractContinuousVariable] = getattr(state.system, "mobilizers", {})
+    paths = {str(handle): handle for _, handle in blocks_of(state._contents, "q", None)}
+    return dict(offered) | {path: paths[path] for path in paths if path not in offered}
+
+
+def name_of(mobilizer: AbstractContinuousVariable, state: State) -> str:
+    """What a mobilizer is called in messages: by its own name, or else by its path."""
+    names = mobilizers_of(state).items()
+    return next((name for name, handle in names if handle == mobilizer), str(mobilizer))
+
+
+def name_of_q(row: int, state: State) -> str:
+    """What one of the q of a State is called in messages, by its mobilizer."""
+    for name, handle in mobilizers_of(state).items():
+        place = handle.place(state)
+        if place.start <= row < place.stop:
+            return f"q {row - place.start} of {name}"
+    raise IndexError(row)
+
+
+def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuousVariable:
+    """The handle of a mobilizer.
+
+    Raises
+    ------
+    UnknownMobilizerError
+        There is none of that name, or it is something else.
+    ForeignNodeError
+        It is of another System.
+    """
+    given = mobilizer
+    if isinstance(given, str):
+        known = mobilizers_of(state)
+        if given not in known:
+            endings = {name.rsplit(".")[-1]: name for name in known}
+            near = get_close_matches(given, [*known, *endings], n=1)
+            offered = getattr(state.system, "mobilizers", None) or known
+            raise _unknown(
+                what,
+                "one of " + listed(offered),
+                given,
+                f"did you mean {endings.get(near[0], near[0])!r}?"
+                if near
+                else "use one of these names",
+            )
+        given = known[given]
+    elif not isinstance(given, AbstractContinuousVariable):
+        given = getattr(given, "q", given)
+    if not isinstance(given, AbstractContinuousVariable) or given.kind != "q":
+        raise _unknown(
+            what,
+            "a handle of q, what has one as its q, or a name",
+            mobilizer,
+            "write pendulum.angle, body, or 'body'",
+        )
+    try:
+        state._contents.require(given)
+    except ForeignNodeError:
+        raise ForeignNodeError(
+            f"{what}: is of another System",
+            f"a q of {state.system!r}",
+            brief(mobilizer),
+            "pass a body, or a handle of q, of the System that is assembled",
+        ) from None
+    return given
+
+
+def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: State) -> int:
+    """The index of a q of a mobilizer, as an int from 0 up.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    place = mobilizer.place(state)
+    number, count = whole_number(index), place.stop - place.start
+    if number is not None and 0 <= number < count:
+        return number
+    raise UnknownItemError(
+        f"q {brief(index)} of {name_of(mobilizer, state)}: does not exist",
+        f"an index from 0 to {count - 1}" if count else "a mobilizer that has q",
+        brief(index),
+        "count the q of the mobilizer as the Assembler has them: in angles, not in quaternions",
+    )
+
+
+def _unknown(what: str, expected: str, got: object, cure: str) -> UnknownMobilizerError:
+    return UnknownMobilizerError(f"{what}: is no mobilizer", expected, brief(got), cure)

@@ -1,0 +1,1 @@
+"""Solutions of the problem: own and library methods, restarts."""

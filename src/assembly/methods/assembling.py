@@ -1,0 +1,125 @@
+"""One method after the other, until errors are small and the goal is least.
+
+::
+
+    Gauss-Newton   all that `track` does          goes on unless it has converged
+    SciPy          least squares of the errors    goes on if the errors are still too large
+    restarts       other starts, errors first
+
+Each begins at the best point so far, and none makes it worse.
+"""
+
+from math import isfinite
+from typing import Final
+
+from attrs import frozen
+
+from stagecache.assembly.assembly_result import GAUSS_NEWTON, LIBRARY, RESTARTS, UNCHANGED
+from stagecache.assembly.methods.library import by_library
+from stagecache.assembly.methods.restarts import by_restarts
+from stagecache.assembly.problem.inspection import check_conditions, independent_goals
+from stagecache.assembly.problem.problem import Problem
+from stagecache.assembly.settings import AssemblerSettings
+from stagecache.numerics.sqp import Descent, Point, Report, Solution
+
+MOST_ITERATIONS: Final = 200
+MOST_TO_TRACK: Final = 50
+MOST_TO_KEEP: Final = 1e-3
+"""Damping that is kept for the next frame."""
+
+
+@frozen
+class Outcome:
+    """Where the methods have come.
+
+    Attributes
+    ----------
+    point : Point
+        The best one, at which the problem is.
+    method : str
+        Which has found it.
+    num_iterations : int
+        Of all methods.
+    has_converged : bool
+    """
+
+    point: Point
+    method: str
+    num_iterations: int
+    has_converged: bool
+
+
+def by_gauss_newton(
+    problem: Problem, point: Point, tolerance: float, accuracy: float, report: Report
+) -> Solution:
+    """The quick method; the problem is at the point."""
+    descent = Descent(problem, point, tolerance=tolerance, accuracy=accuracy, report=report)
+    return descent.run(MOST_ITERATIONS)
+
+
+METHODS: Final = ((GAUSS_NEWTON, by_gauss_newton), (LIBRARY, by_library), (RESTARTS, by_restarts))
+
+
+def assembled(problem: Problem, settings: AssemblerSettings, report: Report) -> Outcome:
+    """Try one method after the other, from where the q are. Errors may be left too large.
+
+    Raises
+    ------
+    ConditionError
+    Exception
+        Whatever a condition raises.
+    """
+    is_start = not problem.coordinates.move_within_bounds()
+    check_conditions(problem)
+    problem.find_scales()
+    problem.independent_goals = independent_goals(problem)
+    tolerance, accuracy = settings.tolerance_in_use, settings.accuracy_in_use
+    best: Point = problem.begin()
+    found_by = UNCHANGED if is_start else GAUSS_NEWTON
+    iterations, has_converged = 0, False
+    for name, method in METHODS:
+        found = method(problem, best, tolerance, accuracy, report)
+        iterations += found.num_iterations
+        if is_better(found.point, best, tolerance):
+            best, found_by = found.point, name
+        if best is found.point:
+            has_converged = found.has_converged
+        is_satisfied = best.error_norm <= tolerance
+        if is_satisfied and (has_converged or name != GAUSS_NEWTON):
+            break
+    problem.be_at(best.x)
+    return Outcome(best, found_by, iterations, has_converged)
+
+
+def tracked(problem: Problem, settings: AssemblerSettings, report: Report) -> Outcome:
+    """The quick method alone, from where the q are, as `assembled`."""
+    is_start = not problem.coordinates.move_within_bounds()
+    if not problem.is_checked:
+        check_conditions(problem)
+    problem.find_scales()
+    start = problem.begin()
+    descent = Descent(
+        problem,
+        start,
+        tolerance=settings.tolerance_in_use,
+        accuracy=settings.accuracy_in_use,
+        damping=problem.damping,
+        report=report,
+    )
+    found = descent.run(MOST_TO_TRACK)
+    problem.damping = min(found.damping, MOST_TO_KEEP)
+    problem.be_at(found.point.x)
+    method = UNCHANGED if is_start and found.point is start else GAUSS_NEWTON
+    return Outcome(found.point, method, found.num_iterations, found.has_converged)
+
+
+def is_better(one: Point, other: Point, tolerance: float) -> bool:
+    """Whether a point is to be preferred: first by its errors, then by its goal."""
+    if not isfinite(one.goal):
+        return False
+    fits, fitted = one.error_norm <= tolerance, other.error_norm <= tolerance
+    if fits and fitted:
+        return one.goal < other.goal
+    if fits or fitted:
+        return fits
+    return one.error_norm < other.error_norm

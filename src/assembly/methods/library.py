@@ -1,0 +1,134 @@
+"""A method of SciPy, for starts from which the quick one does not get on.
+
+Errors that are too large are made small by `scipy.optimize.least_squares`, a trust region method
+that keeps bounds; where they are small, a goal is made small by `scipy.optimize.minimize` (SLSQP).
+What comes out is brought to the tolerance and the accuracy by the quick method.
+"""
+
+from typing import Any, Final, final
+
+import numpy as np
+from attrs import evolve
+
+from stagecache.assembly.problem.problem import Derivatives, Problem
+from stagecache.numerics.sqp import Descent, Point, Report, Solution
+from stagecache.state.handles import Vector
+
+MOST_EVALUATIONS: Final = 200
+
+
+def by_library(
+    problem: Problem,
+    point: Point,
+    tolerance: float,
+    accuracy: float,
+    report: Report,
+) -> Solution:
+    """Go on from a point by a method of SciPy. The problem is elsewhere afterwards."""
+    functions = _Functions(problem)
+    may_move = problem.lower < problem.upper
+    nothing = Solution(point, has_converged=False, num_iterations=0)
+    if not may_move.any():
+        return nothing
+    try:
+        if point.error_norm > tolerance:
+            x, count = _least_errors(functions, point.x, may_move)
+        else:
+            x, count = _least_goal(functions, point.x, tolerance, accuracy)
+    except _NotFinite:
+        return nothing
+    moved = problem.move_to(np.clip(x, problem.lower, problem.upper))
+    descent = Descent(problem, moved, tolerance=tolerance, accuracy=accuracy, report=report)
+    found = descent.run(MOST_EVALUATIONS)
+    return evolve(found, num_iterations=count + found.num_iterations)
+
+
+def _least_errors(functions: "_Functions", x: Vector, may_move: Any) -> tuple[Vector, int]:
+    from scipy.optimize import least_squares  # noqa: PLC0415  # it takes a while
+
+    problem, full = functions.problem, x.copy()
+    size = float(np.linalg.norm(functions.at(x).errors))  # by which errors are divided
+    if not np.isfinite(size):
+        raise _NotFinite
+
+    def whole(some: Vector) -> Vector:
+        full[may_move] = some
+        return full.copy()
+
+    found: Any = least_squares(
+        lambda some: functions.at(whole(some)).errors / size,
+        x[may_move],
+        lambda some: functions.derivatives_at(whole(some)).error_jacobian[:, may_move] / size,
+        bounds=(problem.lower[may_move], problem.upper[may_move]),
+        max_nfev=MOST_EVALUATIONS,
+    )
+    return whole(found.x), int(found.nfev)
+
+
+def _least_goal(
+    functions: "_Functions", x: Vector, tolerance: float, accuracy: float
+) -> tuple[Vector, int]:
+    from scipy.optimize import minimize  # noqa: PLC0415  # it takes a while
+
+    problem, goal = functions.problem, functions.at(x).goal
+    size = functions.size_at(x)  # by which the goal is divided
+    enough = accuracy * 1e-3 * goal / size
+    factor = enough / tolerance  # for the errors, as there is one tolerance
+    constraints: Any = ()
+    if len(functions.at(x).errors):
+        constraints = {
+            "type": "eq",
+            "fun": lambda x: factor * functions.at(x).errors,
+            "jac": lambda x: factor * functions.derivatives_at(x).error_jacobian,
+        }
+    found: Any = minimize(
+        lambda x: functions.at(x).goal / size,
+        x,
+        jac=lambda x: functions.gradient_at(x) / size,
+        method="SLSQP",
+        bounds=list(zip(problem.lower, problem.upper, strict=True)),
+        constraints=constraints,
+        options={"maxiter": MOST_EVALUATIONS, "ftol": enough},
+    )
+    return found.x, int(found.nit)
+
+
+class _NotFinite(Exception):  # noqa: N818  # it is caught here
+    """Derivatives, or the errors at the start, are none that SciPy could go on with."""
+
+
+@final
+class _Functions:
+    """A problem as functions that can be asked in any order."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._point: Point | None = None
+        self._derivatives: Derivatives | None = None
+
+    def at(self, x: Vector) -> Point:
+        """What there is at some x."""
+        if self._point is None or not np.array_equal(self._point.x, x):
+            self._point, self._derivatives = self.problem.move_to(x.copy()), None
+        return self._point
+
+    def derivatives_at(self, x: Vector) -> Derivatives:
+        """The derivatives there."""
+        self.at(x)
+        if self._derivatives is None:
+            found = self._derivatives = self.problem.derivatives()
+            if not all(part is None or np.isfinite(part).all() for part in found):
+                raise _NotFinite
+        return self._derivatives
+
+    def size_at(self, x: Vector) -> float:
+        """By how much the goal changes for a step of length 1, about."""
+        goal, jacobian = self.at(x).goal, self.derivatives_at(x).residual_jacobian
+        squares = float(np.max((jacobian**2).sum(axis=0), initial=0.0))
+        return max(goal, squares, float(np.linalg.norm(self.gradient_at(x))))
+
+    def gradient_at(self, x: Vector) -> Vector:
+        """The gradient of the goal there."""
+        point, derivatives = self.at(x), self.derivatives_at(x)
+        found: Vector = point.residuals @ derivatives.residual_jacobian
+        return found if derivatives.other_gradient is None else found + derivatives.other_gradient

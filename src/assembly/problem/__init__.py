@@ -1,0 +1,1 @@
+"""The optimization problem of an assembly, and the check of its conditions."""

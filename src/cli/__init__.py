@@ -1,0 +1,1 @@
+"""The command `stagecache`, one file a subcommand."""

@@ -1,0 +1,71 @@
+"""`stagecache explain`: why an entry of a model is not realized."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from stagecache.cli.loading import load_system
+from stagecache.cli.output import print_json, print_text
+from stagecache.cli.state import make_state, traced_run
+
+STYLES: Final = {
+    r"is not realized|: stale$|: waits for a stage$": "bold red",
+    r"is realized|: realized$": "green",
+    r": changed, now version \d+$|: not reached$|: changed$": "yellow",
+    r"[│├└]─*": "dim",
+}
+
+
+def show_explanation(
+    model: str,
+    entry: str,
+    stage: str | None,
+    writes: Sequence[str],
+    run: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Find a System, make a State of it, and print why an entry is as it is there.
+
+    Parameters
+    ----------
+    model : str
+        As `load_system` takes it.
+    entry : str
+        Its path.
+    stage : str or None
+        To which the State is realized first. If it is None: to Report if something is written, and
+        not at all if nothing is.
+    writes : sequence of str
+        Such as "pendulum.angle=0.3", done in this order when all was computed.
+    run : str or None
+        A function to call with the State then, as `load_function` takes it. It is traced, so that
+        the place of a write is told.
+    as_json : bool
+        Whether to print for programs.
+
+    Raises
+    ------
+    UnknownPathError, NodeKindError
+        There is no such entry.
+    ModelRunError
+        The model, or the function, raises.
+    """
+    system = load_system(model)
+    reached = stage or ("Report" if writes else None)
+    state = make_state(system, reached, writes, is_read=bool(writes))
+    if run is None:
+        explanation = state.explain(entry)
+    else:
+        with traced_run(state, model, run):
+            explanation = state.explain(entry)
+    if as_json:
+        print_json(explanation.as_dict())
+        return
+    text = Text(f"{explanation.text}\n\n{explanation.tree}")
+    for pattern, style in STYLES.items():
+        text.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    print_text(Console(highlight=False), text)

@@ -1,0 +1,64 @@
+"""`stagecache impact`: what a write of a variable would make stale."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from stagecache.cli.loading import load_system
+from stagecache.cli.output import new_table, print_json, print_table, print_text
+from stagecache.cli.state import make_state
+from stagecache.inspection import Impact
+
+
+def show_impact(
+    model: str, variable: str, stage: str | None, writes: Sequence[str], *, as_json: bool
+) -> None:
+    """Find a System, compute all of a State, and print what a write would make stale there.
+
+    Parameters
+    ----------
+    model : str
+        As `load_system` takes it.
+    variable : str
+        Its path.
+    stage : str or None
+        To which the State is realized first; to Report if it is None.
+    writes : sequence of str
+        Such as "pendulum.angle=0.3", done when all was computed, before the question is asked.
+    as_json : bool
+        Whether to print for programs.
+
+    Raises
+    ------
+    UnknownPathError, NodeKindError
+        There is no such variable.
+    """
+    impact = make_state(load_system(model), stage or "Report", writes).impact(variable)
+    if as_json:
+        print_json(impact.as_dict())
+        return
+    out = Console(highlight=False)
+    print_text(out, str(impact).splitlines()[0].removesuffix(":").removesuffix(".") + ".")
+    if impact.entries:
+        out.print()
+        print_table(out, _table(impact))
+    if impact.forgotten:
+        out.print()
+        print_text(out, f"Forgotten: {', '.join(impact.forgotten)}.")
+
+
+def _table(impact: Impact) -> Table:
+    table = new_table("made stale", "by")
+    for entry, reason in _rows(impact):
+        table.add_row(Text(entry), Text(reason))
+    return table
+
+
+def _rows(impact: Impact) -> Iterator[tuple[str, str]]:
+    for entry in impact.by_prerequisite:
+        yield entry, impact.variable
+    for stage, entries in impact.by_stage.items():
+        for entry in entries:
+            yield entry, f"stage {stage}"

@@ -1,0 +1,250 @@
+r"""`stagecache graph`, `explain`, `impact` and `profile`: their arguments, and who does the work.
+
+As in `cli`, each imports what it needs when it runs.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., None])
+
+STAGES: Final = (
+    *("Model", "Instance", "Time", "Position", "Velocity"),
+    *("Dynamics", "Acceleration", "Report"),
+)
+FORMATS: Final = ("html", "svg", "png", "dot", "mermaid", "json")
+KINDS: Final = ("variable", "entry", "stage")
+
+
+def _files(
+    _context: click.Context, _argument: click.Parameter, _typed: str
+) -> list[CompletionItem]:
+    """Let the shell complete the path of a file."""
+    return [CompletionItem("", type="file")]
+
+
+def _model(command: F) -> F:
+    return click.argument("model", shell_complete=_files)(command)
+
+
+def _as_json(command: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
+        command
+    )
+
+
+def _after(command: F) -> F:
+    text = "Compute all, then write this; may be repeated. The value is written as in Python."
+    option = click.option("--after", "writes", multiple=True, metavar="PATH=VALUE", help=text)
+    return option(command)
+
+
+def _run(what: str) -> Callable[[F], F]:
+    text = f"{what}: one in the module of the model, or module:name, or file:name."
+    return click.option("--run", metavar="NAME", help=text)
+
+
+def _stage(default: str) -> Callable[[F], F]:
+    return click.option(
+        "--stage",
+        type=click.Choice(STAGES, case_sensitive=False),
+        help=f"Realize the State to this stage first.  [default: {default}]",
+    )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stagecache graph stagecache.demo.pendulum
+  stagecache graph stagecache.demo.pendulum -o pendulum.html
+  stagecache graph stagecache.demo.pendulum --upstream-of anchor.torque --format mermaid
+  stagecache graph stagecache.demo.pendulum --after pendulum.angle=0.3 -o stale.svg
+"""
+)
+@_model
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(FORMATS),
+    help="What to write.  [default: what the name of the file ends with, else a table]",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write to this file; - is the standard output.",
+)
+@click.option("--subsystem", metavar="NAME", help="Only what this subsystem has.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only nodes of this kind.")
+@click.option("--upstream-of", metavar="PATH", help="Only this and what it depends on.")
+@click.option("--downstream-of", metavar="PATH", help="Only this and what depends on it.")
+@click.option(
+    "--depth",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="By so many edges at most.  [default: any number]",
+)
+@_stage("Report with --after or --run; else no State is shown")
+@_after
+@_run("Then call this function of a State")
+@_as_json
+def graph(
+    model: str,
+    *,
+    file_format: str | None,
+    output: Path | None,
+    subsystem: str | None,
+    kind: str | None,
+    upstream_of: str | None,
+    downstream_of: str | None,
+    depth: int | None,
+    stage: str | None,
+    writes: tuple[str, ...],
+    run: str | None,
+    as_json: bool,
+) -> None:
+    """Show what depends on what in a model.
+
+    Without --format and --output, a table is printed.
+
+    MODEL is module:name or path/to/file.py:name, of a System or of a function that returns one. The
+    name may be left out if there is only one.
+
+    A page (html) needs no network: search it, click a node to see what is upstream and downstream
+    of it. A png needs matplotlib: pip install 'stagecache[viz]'.
+
+    With --stage, --after or --run, a State is shown: what is realized there, and the values.
+    """
+    from stagecache.cli.graph import Selection, show_graph  # noqa: PLC0415
+
+    if as_json and file_format not in (None, "json"):
+        raise click.UsageError(f"--json and --format {file_format} exclude each other.")
+    if depth is not None and upstream_of is None and downstream_of is None:
+        raise click.UsageError("--depth needs --upstream-of or --downstream-of.")
+    if output == Path("-"):
+        output = None
+    if not file_format and output is not None and not as_json:
+        file_format = _format_of(output)
+    if file_format == "png" and output is None:
+        raise click.UsageError("A png is not text: name a file, as -o graph.png.")
+    show_graph(
+        model,
+        Selection(subsystem, kind, upstream_of, downstream_of, depth),
+        "json" if as_json else file_format,
+        output,
+        stage,
+        writes,
+        run,
+    )
+
+
+def _format_of(output: Path) -> str:
+    known = {**{f".{name}": name for name in FORMATS}, ".htm": "html", ".gv": "dot"}
+    known |= {".mmd": "mermaid"}
+    if output.suffix.lower() not in known:
+        raise click.UsageError(f"{output}: say by --format what to write: {', '.join(FORMATS)}.")
+    return known[output.suffix.lower()]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stagecache explain stagecache.demo.pendulum anchor.torque
+  stagecache explain stagecache.demo.pendulum anchor.torque --after pendulum.angle=0.3
+  stagecache explain stagecache.demo.pendulum pendulum.weight --stage Velocity --json
+"""
+)
+@_model
+@click.argument("entry")
+@_stage("Report with --after, else none")
+@_after
+@_run("Then call this function of a State")
+@_as_json
+def explain(
+    model: str,
+    entry: str,
+    stage: str | None,
+    writes: tuple[str, ...],
+    run: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Say why an entry is not realized, and what a read computes.
+
+    MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. ENTRY is a path, such
+    as pendulum.tip; `stagecache graph MODEL` lists them.
+
+    Without --after, nothing was read of the State before. With it, all was computed before the
+    writes. With --run, the line of that function is told which wrote what made the entry stale.
+    """
+    from stagecache.cli.explain import show_explanation  # noqa: PLC0415
+
+    show_explanation(model, entry, stage, writes, run, as_json=as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stagecache impact stagecache.demo.pendulum pendulum.angle
+  stagecache impact stagecache.demo.pendulum q --stage Velocity
+  stagecache impact stagecache.demo.pendulum pendulum.mass --json
+"""
+)
+@_model
+@click.argument("variable")
+@_stage("Report")
+@_after
+@_as_json
+def impact(
+    model: str, variable: str, stage: str | None, writes: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Say what a write of a variable would make stale.
+
+    MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. VARIABLE is a path,
+    such as pendulum.angle; or q, u, z and y of the whole State.
+
+    The State is realized, and all its entries are computed, before the question is asked.
+    """
+    from stagecache.cli.impact import show_impact  # noqa: PLC0415
+
+    show_impact(model, variable, stage, writes, as_json=as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stagecache profile stagecache.demo.pendulum
+  stagecache profile stagecache.demo.pendulum --steps 20 --json
+"""
+)
+@_model
+@_run("Run this function of a State")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="How many steps are taken if no function is given.",
+)
+@_as_json
+def profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
+    """Say what a run costs, and what is computed in vain.
+
+    MODEL is module:name or path/to/file.py:name, as for `stagecache graph`.
+
+    What is run is a function of a State, named by --run. Without one, steps are taken as an
+    integrator takes them: the time goes on, q, u and z change a little, the State is realized to
+    Report, and all its entries are read.
+    """
+    from stagecache.cli.profile import show_profile  # noqa: PLC0415
+
+    show_profile(model, run, steps, as_json=as_json)
+
+
+COMMANDS: Final = (graph, explain, impact, profile)

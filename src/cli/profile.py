@@ -1,0 +1,86 @@
+"""`stagecache profile`: run a model, and print what it cost and what to change."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from stagecache.cli.loading import load_function, load_system
+from stagecache.cli.output import new_table, print_json, print_table, print_text
+from stagecache.cli.state import errors_of, read_all, tell_failures
+from stagecache.state import State
+from stagecache.system import System, profile
+
+TIME_STEP: Final = 0.01
+CHANGE: Final = 0.001
+SEED: Final = 0
+
+
+def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
+    """Find a System, run it with a trace, and print what came of it.
+
+    Parameters
+    ----------
+    model : str
+        As `load_system` takes it.
+    run : str or None
+        The function to run, as `load_function` takes it; steps are taken if it is None.
+    steps : int
+        So many of them.
+    as_json : bool
+        Whether to print for programs.
+
+    Raises
+    ------
+    ModelRunError
+        The model, or the function, raises.
+    """
+    system = load_system(model)
+    failures: dict[str, str] = {}
+    chosen = take_steps(system, steps, failures) if run is None else load_function(model, run)
+    with errors_of(f"run {run or f'{steps} steps'}"):
+        found = profile(system, chosen)
+    tell_failures(failures)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    out = Console(highlight=False)
+    if not found.entries:
+        print_text(out, "No entry was read.")
+    for title, headings, rows in found._tables():
+        if not rows:
+            continue
+        table = new_table(*headings, numbers=len(headings) - 1)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        out.print(Text(title, style="bold"))
+        print_table(out, table)
+        out.print()
+    if found.suggestions:
+        out.print(Text("Suggestions", style="bold"))
+        for suggestion in found.suggestions:
+            print_text(out, f"- {suggestion}")
+
+
+def take_steps(system: System, steps: int, failures: dict[str, str]) -> Callable[[State], None]:
+    """What an integrator does to a State: a step of time, a small change, and all anew.
+
+    The changes are random, and the same each time. What raised is put into `failures`, by entry.
+    """
+
+    def run(state: State) -> None:
+        random = np.random.default_rng(SEED)
+        system.realize(state)
+        for _ in range(steps):
+            state.time += TIME_STEP
+            for name in ("q", "u", "z"):
+                values = getattr(state, name)
+                if len(values):
+                    setattr(state, name, values + CHANGE * random.standard_normal(len(values)))
+            system.realize(state)
+            for path, failure in read_all(state).items():
+                failures.setdefault(path, failure)
+
+    return run

@@ -1,0 +1,1 @@
+"""Explanations of statuses, and impacts of writes."""

@@ -1,0 +1,179 @@
+"""What each write would do to a State as it is now: which entries it makes unrealized, and how.
+
+::
+
+    length --> tip --> torque              its own change: whatever is realized
+      \
+       '-> stage Instance --> energy       the stages that the write invalidates
+               \
+                '-> allocated at Model     what is forgotten, as that stage is left
+                 \
+                  '-> stage Dynamics       what was presumed computed when it was reached
+"""
+
+from collections.abc import Iterable
+from typing import Any, final
+
+from attrs import frozen
+
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.store import Store
+from stagecache.inspection.node_paths import NodePaths, invalidated_by
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.staged import INSTANCE, MODEL
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    DiscreteVariable,
+)
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import Y
+
+
+@frozen
+class Consequence:
+    """What a write would do.
+
+    Attributes
+    ----------
+    lost : tuple of int
+        The entries that would not be realized any more, in the order of the model.
+    own : frozenset of int
+        The entries that depend on what is written, realized or not.
+    forgotten : frozenset of int
+        What would be forgotten.
+    by_stage : dict of int to Stage
+        The entries of `lost` that do not depend on what is written: the stage that they depend on,
+        or at which they are presumed computed, and that is left.
+    """
+
+    lost: tuple[int, ...]
+    own: frozenset[int]
+    forgotten: frozenset[int]
+    by_stage: dict[int, Stage]
+
+
+@final
+class Consequences:
+    """What writes would do to a State, as it is when this is made. Cost O(nodes).
+
+    It does not follow the State later, if that shares its structure and layout.
+
+    Attributes
+    ----------
+    realized : dict of int to CacheEntry
+        In the order of the model.
+    stages : dict of int to Stage
+        By variable: the one that a write invalidates.
+    """
+
+    def __init__(self, contents: Contents, paths: NodePaths) -> None:
+        realization = contents.realization
+        store = realization.store
+        self._structure = store.structure
+        self._layout = realization.layout
+        self._paths = paths.of
+        self._stage = realization.stage
+        self._highest = realization.highest
+        self._below_stages: dict[Stage, frozenset[int]] = {}
+        self.realized: dict[int, CacheEntry[Any]] = {
+            node: key
+            for node in paths.of
+            if isinstance(key := store.keys[node], CacheEntry) and store.is_valid(node)
+        }
+        self._presumed: dict[int, Stage] = {
+            node: entry.computed_by
+            for node, entry in self.realized.items()
+            if _is_presumed(store, node)
+        }
+        self.stages = {
+            node: stage
+            for node in paths.of
+            if (stage := invalidated_by(contents, node)) is not None
+        }
+
+    def of(self, variable: int) -> Consequence:
+        """That of a write of a variable."""
+        key = self._structure.keys[variable]
+        written = [variable]  # weights, which have no handle
+        if isinstance(key, AbstractHandle):
+            written = self._written_with(key)
+        if isinstance(key, DiscreteVariable) and key.update is not None:
+            written.append(key.update._node)
+        return self._of(written, self.stages[variable])
+
+    def of_y(self) -> Consequence:
+        """That of a write of all q, u and z."""
+        return self._of(self._layout.variable_nodes(Y.name, None), Stage.POSITION)
+
+    def paths(self) -> dict[str, tuple[str, ...]]:
+        """By the path of each variable: those of the entries that would not be realized any more.
+
+        Cost O(variables * entries).
+        """
+        of = self._paths
+        return {of[node]: tuple([of[n] for n in self.of(node).lost]) for node in self.stages}
+
+    def _of(self, written: list[int], stage: Stage) -> Consequence:
+        own = self._downstream(written)
+        below = self._below(stage)
+        forgotten = self._forgotten(stage)
+        by_stage: dict[int, Stage] = {}
+        for n, entry in self.realized.items():
+            if n in below or n in forgotten:  # what depends on an earlier stage is dropped with it
+                by_stage[n] = max(entry.depends_on, stage)
+            elif self._presumed.get(n, Stage.EMPTY) >= stage:
+                by_stage[n] = self._presumed[n]
+        lost = tuple([n for n in self.realized if n in own or n in by_stage])
+        return Consequence(lost, own, forgotten, {n: by_stage[n] for n in lost if n not in own})
+
+    def _written_with(self, variable: AbstractHandle) -> list[int]:
+        """The nodes of a variable and of those that overlap it."""
+        layout = self._layout
+        if not isinstance(variable, AbstractContinuousVariable):
+            return [variable._node]
+        if variable.slot < 0 or variable.subsystem is None:
+            return layout.variable_nodes(variable.kind, variable.subsystem)
+        whole = layout.subsystems[variable.subsystem].whole[variable.kind]
+        return [variable._node, whole._node, layout.variables[variable.kind]._node]
+
+    def _below(self, stage: Stage) -> frozenset[int]:
+        """The entries that depend on a stage, or on what is dropped when it is left."""
+        if stage not in self._below_stages:
+            nodes = [self._layout.stages[stage]]
+            if stage <= MODEL <= self._stage:
+                nodes += self._layout.variable_nodes(Y.name, None)
+            self._below_stages[stage] = self._downstream(nodes)
+        return self._below_stages[stage]
+
+    def _downstream(self, nodes: Iterable[int]) -> frozenset[int]:
+        """The entries among these nodes, and below them."""
+        structure = self._structure
+        queue = list(nodes)
+        found = set(queue)
+        for n in queue:
+            for below in structure.dependents[n]:
+                if below not in found:
+                    found.add(below)
+                    queue.append(below)
+        return frozenset([n for n in found if structure.kinds[n] is NodeKind.CACHE_ENTRY])
+
+    def _forgotten(self, stage: Stage) -> frozenset[int]:
+        """The items that were allocated once the stage before was reached, if this one is left."""
+        if stage > INSTANCE or self._highest < stage:
+            return frozenset()
+        return frozenset(
+            [
+                item._node
+                for subsystem in self._layout.subsystems
+                for item in subsystem.items()
+                if item.allocated_at >= stage - 1
+            ]
+        )
+
+
+def _is_presumed(store: Store, node: int) -> bool:
+    """Whether a valid entry is presumed computed, and would not be valid without that."""
+    group = store.group_of[node]
+    return store.gates[group] < 0 and store.marks[node] < store.unpresumed[group]

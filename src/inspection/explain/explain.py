@@ -1,0 +1,222 @@
+"""Whether an entry is realized, and if not, why: ``state.explain(pendulum.tip)``.
+
+>>> from stagecache.demo import pendulum as example
+>>> system = example.system()
+>>> state = system.realize_topology().copy()
+>>> pendulum, anchor = system["pendulum"], system["anchor"]
+>>> anchor.torque(state) < 0
+True
+>>> pendulum.angle.set(state, 0.3)
+>>> print(state.explain(anchor.torque))
+anchor.torque is not realized: pendulum.angle (now version 2) has changed since it was computed.
+The way is pendulum.angle -> pendulum.tip -> anchor.torque.
+A call computes pendulum.tip, anchor.torque.
+anchor.torque: stale
+├─ pendulum.tip: stale
+│  ├─ pendulum.angle: changed, now version 2
+│  └─ pendulum.length: version 1
+└─ pendulum.weight: realized
+"""
+
+from typing import Any
+
+from attrs import evolve
+
+from stagecache.errors import NodeKindError
+from stagecache.graph.evaluation import no_function
+from stagecache.graph.store import COMPUTING
+from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
+from stagecache.inspection.explain.tree import tree_of
+from stagecache.inspection.node_paths import NodePaths, invalidated_by, stage_path
+from stagecache.state.contents.causes import (
+    Change,
+    changes_upstream,
+    computed_at,
+    invalidated_together,
+    missing_stage,
+    write_that_invalidated,
+)
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.staged import FROZEN
+from stagecache.state.handles import AbstractHandle, CacheEntry
+
+
+def explain(contents: Contents, item: object) -> Explanation:
+    """Return why an entry, given by its handle or path, is as it is. Cost O(nodes)."""
+    paths = NodePaths(contents)
+    node = paths.find(item)
+    entry = contents.realization.store.keys[node]
+    if not isinstance(entry, CacheEntry):
+        raise NodeKindError(
+            f"{paths.of[node]}: is no entry",
+            "a cache entry, which may be realized or not",
+            "a variable, which has a value always"
+            if isinstance(entry, AbstractHandle)
+            else "a stage, or weights",
+            "ask what a write of it would invalidate: state.impact(...)"
+            if invalidated_by(contents, node) is not None
+            else "call state.graph.downstream_of(...) for what depends on it",
+        )
+    cause: Cause | None = None
+    others: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    computes: tuple[int, ...] = ()
+    refuses = ""
+    if not contents.realization.store.is_valid(node):
+        cause, others, path = _cause(contents, paths, entry)
+        refuses = _refusal(contents, node, cause)
+        computes = () if refuses else stale_upstream(contents, node)
+    structure = contents.realization.store.structure
+    return Explanation(
+        paths.of[node],
+        cause is None,
+        cause,
+        others,
+        path,
+        tuple([paths.of[n] for n in computes]),
+        any(n in structure.compared or structure.group_of[n] in structure.soft for n in computes),
+        refuses,
+        tree_of(contents, paths, node, {*path, *others}, path),
+    )
+
+
+def stale_upstream(contents: Contents, node: int) -> tuple[int, ...]:
+    """An entry and what it depends on, as far as it is out of date and can be computed, in order.
+
+    What is above an entry that is realized does not count.
+    """
+    store = contents.realization.store
+    functions = contents.realization.layout.functions
+    found: dict[int, None] = {}
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n < 0:
+            found[~n] = None
+            continue
+        if functions[n] is no_function:  # or a variable
+            continue
+        stack.append(~n)
+        above = store.structure.prerequisites[n]
+        stack.extend(p for p in reversed(above) if p not in found and not store.is_valid(p))
+    return tuple(found)
+
+
+def _refusal(contents: Contents, node: int, cause: Cause) -> str:
+    if contents.guard is FROZEN:
+        return "the State is frozen"
+    if cause.kind in (CauseKind.OUTDATED, CauseKind.WAITING, CauseKind.COMPUTING):
+        return str(cause)
+    if contents.realization.layout.functions[node] is no_function:
+        return "it has no compute function"
+    return ""
+
+
+# ---------------------------------------------------------------------- causes
+
+
+def _cause(
+    contents: Contents, paths: NodePaths, entry: CacheEntry[Any]
+) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
+    """Why an entry is not realized, what else has changed since, and the path from the cause."""
+    realization = contents.realization
+    store = realization.store
+    node = entry._node
+    itself = (paths.of[node],)
+    if contents.outdated_by:
+        return Cause(CauseKind.OUTDATED, written_as=contents.outdated_by), (), itself
+    if store.marks[node] <= COMPUTING:
+        return Cause(CauseKind.COMPUTING), (), itself
+    missing = missing_stage(realization, entry) if store.is_closed(node) else None
+    changes: list[Change] = []
+    if computed_at(realization, entry) >= 0:
+        changes = changes_upstream(realization, entry)
+        if not changes and missing is None:
+            changes = changes_upstream(realization, entry, cuts=False)
+    elif store.versions[node] and (change := write_that_invalidated(realization, entry)):
+        changes = [change]
+    if changes:
+        first = min(changes, key=_clock)
+        cause = _change(contents, paths, first)
+        if missing is not None:
+            what, whose = stage_path(missing[1]), paths.subsystems[missing[0].subsystem or 0]
+            cause = evolve(cause, kind=CauseKind.WAITING, what=what, subsystem=whose)
+        return cause, _others(contents, paths, changes, first), _path(contents, paths, first)
+    if missing is not None:
+        waiting, stage, way = missing
+        whose = paths.subsystems[waiting.subsystem or 0]
+        path = (stage_path(stage), *[paths.of[n] for n in way])
+        return Cause(CauseKind.WAITING, stage_path(stage), subsystem=whose), (), path
+    if store.marks[node] >= 0:
+        return Cause(CauseKind.UNKNOWN), (), itself
+    if not store.versions[node]:
+        return Cause(CauseKind.NEVER), (), itself
+    path = tuple([paths.of[n] for n in invalidated_together(realization, entry)])
+    return Cause(CauseKind.INVALIDATED, path[0]), (), path
+
+
+def _others(
+    contents: Contents, paths: NodePaths, changes: list[Change], first: Change
+) -> tuple[str, ...]:
+    """What else has changed, each write once."""
+    seen: list[object] = []
+    found: dict[str, None] = {}
+    for change in sorted(changes, key=_clock):
+        if change.clock != first.clock and change.written not in seen:
+            found[_written_path(contents, paths, change)] = None
+        if change.written is not None:
+            seen.append(change.written)
+    found.pop(_written_path(contents, paths, first), None)
+    return tuple(found)
+
+
+def _written_path(contents: Contents, paths: NodePaths, change: Change) -> str:
+    node = _written_node(contents, change)
+    return stage_path(change.stage) if node < 0 else paths.of[node]
+
+
+def _clock(change: Change) -> int:
+    return change.clock
+
+
+def _change(contents: Contents, paths: NodePaths, change: Change) -> Cause:
+    node = _written_node(contents, change)
+    written = change.written
+    if isinstance(written, AbstractHandle):
+        written = paths.of[written._node]
+    cause = Cause(CauseKind.CHANGED, stage_path(change.stage), written_as=str(written or ""))
+    if node < 0:
+        return cause
+    before, file, line = contents.trace_of_write(node) or (None, "", 0)
+    return evolve(
+        cause,
+        what=cause.what if change.stage else paths.of[node],
+        variable=paths.of[node],
+        version=contents.realization.store.versions[node],
+        version_before=before,
+        file=file,
+        line=line,
+    )
+
+
+def _written_node(contents: Contents, change: Change) -> int:
+    """The node of the variable that was written; -1 if it is not known, or y, or none."""
+    if change.node >= 0:
+        return change.node
+    if isinstance(change.written, AbstractHandle):
+        return change.written._node
+    name = str(change.written).partition(" ")[0]  # of weights, maybe those of a subsystem
+    return contents.realization.layout.weights.get(name, -1)
+
+
+def _path(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+    way = [paths.of[n] for n in change.way]
+    if not change.stage:
+        return (paths.of[change.node], *way)
+    first = contents.realization.store.keys[change.way[0]]
+    assert isinstance(first, CacheEntry)
+    stages = [stage_path(g) for g in range(change.stage, first.depends_on + 1)]
+    node = _written_node(contents, change)
+    is_known = node >= 0 and paths.is_shown(node)
+    start = [paths.of[n] for n in paths.parts_to_whole(node)] if is_known else []
+    return (*start, *stages, *way)

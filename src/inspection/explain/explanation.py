@@ -1,0 +1,182 @@
+"""What `State.explain` answers: the cause, what else has changed, and what a call would compute."""
+
+from enum import StrEnum
+from html import escape
+from typing import Any, Final, final
+
+from attrs import asdict, frozen
+
+from stagecache.state.vectors.vectors import Y
+
+MOST_NAMED: Final = 8  # entries that a paragraph names
+
+
+class CauseKind(StrEnum):
+    """Why an entry is not realized."""
+
+    NEVER = "never computed"
+    """It was not computed since it was allocated, or raised whenever it was."""
+
+    CHANGED = "changed"
+    """A variable has changed since, on which it depends, or a stage."""
+
+    INVALIDATED = "invalidated"
+    """It was not computed since it was invalidated explicitly, or what it depends on was."""
+
+    OUTDATED = "the System was changed"
+    """All entries are stale for ever: the State is one of an older topology."""
+
+    WAITING = "waits for a stage"
+    """Its subsystem, or that of an entry upstream, has not reached it; maybe since a write."""
+
+    COMPUTING = "being computed"
+    """It is being computed now."""
+
+    UNKNOWN = "something upstream has changed"
+    """The State does not know any more what has changed."""
+
+
+@frozen
+class Cause:
+    """What has made an entry stale, or what it waits for.
+
+    Attributes
+    ----------
+    kind : CauseKind
+    what : str
+        The path of what has changed, is missing or was invalidated: a variable, a stage, an entry.
+    variable : str
+        The path of the variable that was written; "" if none was, or if that is not known.
+    version, version_before : int or None
+        Of that variable now, and, while a trace is on, before the write.
+    written_as : str
+        What the write was called: "q" for one of the whole q; "invalidate_all(Position)" and the
+        like where it was none, or how the System was changed. "" if that is not known.
+    subsystem : str
+        The one that has not reached a stage.
+    file, line : str and int
+        Where it was written, while a trace is on; "" and 0 otherwise.
+    """
+
+    kind: CauseKind
+    what: str = ""
+    variable: str = ""
+    version: int | None = None
+    version_before: int | None = None
+    written_as: str = ""
+    subsystem: str = ""
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        if self.kind is CauseKind.WAITING:
+            since = f", since {self._write()}" if self._write() else ""
+            is_written = " was written" if self.variable or self.written_as == Y.name else ""
+            return f"{self.subsystem} has not reached {self.what}{since}{is_written}"
+        if self.kind is CauseKind.INVALIDATED:
+            return f"{self.what} was invalidated or allocated, and not computed since"
+        if self.kind is CauseKind.OUTDATED:
+            return f"{self.kind}: {self.written_as}"
+        if self.kind is CauseKind.CHANGED and self.what != self.variable:
+            by = f" by {self._write()}" if self._write() else ""
+            return f"{self.what} was invalidated{by}"
+        if self.kind is CauseKind.CHANGED:
+            return f"{self._write()} has changed since it was computed"
+        if self.kind is CauseKind.UNKNOWN:
+            return str(self.kind)
+        return f"it {'was' if self.kind is CauseKind.NEVER else 'is'} {self.kind}"
+
+    def _write(self) -> str:
+        """What was written, with its versions, and where."""
+        if not self.variable:
+            return self.written_as
+        before = f"from version {self.version_before} to" if self.version_before else "now version"
+        as_what = f", as {self.written_as}" if self.written_as not in ("", self.variable) else ""
+        where = f", in {self.file}:{self.line}" if self.file else ""
+        return f"{self.variable} ({before} {self.version}{as_what}{where})"
+
+
+@final
+@frozen(repr=False, str=False)
+class Explanation:
+    """Whether an entry is realized, and if not, why. It prints as a paragraph and a tree.
+
+    Attributes
+    ----------
+    entry : str
+        Its path.
+    is_realized : bool
+    cause : Cause or None
+        None if it is realized. Where several things have changed, the first that is known: which
+        has made it stale.
+    others : tuple of str
+        What has changed since then, as far as it is known, and would have made it stale as well:
+        variables, and stages that were invalidated otherwise.
+    path : tuple of str
+        From what has changed, is missing or was invalidated, down to the entry: a shortest path
+        along edges of `State.graph`.
+    computes : tuple of str
+        What a call would compute, in this order. What a function does not read is left out then.
+    is_at_most : bool
+        Whether new values are compared with those before, so that some of these may be left out.
+    refuses : str
+        Why a call would raise instead; "" if it would not.
+    tree : str
+        The entry and what it depends on, in lines of text.
+    """
+
+    entry: str
+    is_realized: bool
+    cause: Cause | None
+    others: tuple[str, ...]
+    path: tuple[str, ...]
+    computes: tuple[str, ...]
+    is_at_most: bool
+    refuses: str
+    tree: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON takes it."""
+        return {
+            **asdict(self, filter=lambda attribute, _: attribute.name != "tree"),
+            "others": list(self.others),
+            "path": list(self.path),
+            "computes": list(self.computes),
+        }
+
+    @property
+    def text(self) -> str:
+        """The paragraph."""
+        if self.is_realized:
+            return f"{self.entry} is realized: nothing upstream has changed since it was computed."
+        parts = [f"{self.entry} is not realized: {self.cause}."]
+        if len(self.path) > 2:
+            way = self.path
+            if len(way) > MOST_NAMED:
+                way = (*way[: MOST_NAMED // 2], "...", *way[-MOST_NAMED // 2 :])
+            parts.append(f"The way is {' -> '.join(way)}.")
+        if self.others:
+            parts.append(f"Changed since, too: {_few(self.others)}.")
+        if self.refuses:
+            why = "" if self.refuses == str(self.cause) else f": {self.refuses}"
+            parts.append(f"A call raises{why}.")
+        elif self.computes:
+            number = f"{len(self.computes)} entries: " * (len(self.computes) > MOST_NAMED)
+            at_most = "at most " * self.is_at_most
+            parts.append(f"A call computes {at_most}{number}{_few(self.computes)}.")
+        return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return f"{self.text}\n{self.tree}"
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.entry}: {'realized' if self.is_realized else self.cause})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.text)}</p><pre>{escape(self.tree)}</pre>"
+
+
+def _few(paths: tuple[str, ...]) -> str:
+    if len(paths) > MOST_NAMED:
+        paths = (*paths[:MOST_NAMED], "...", paths[-1])
+    return ", ".join(paths)

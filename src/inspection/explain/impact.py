@@ -1,0 +1,129 @@
+"""What a write of a variable would make unrealized, without writing: ``state.impact(length)``.
+
+>>> from stagecache.demo import pendulum as example
+>>> system = example.system()
+>>> state = system.realize_topology().copy()
+>>> system.realize(state)
+>>> print(state.impact("pendulum.angle"))
+A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2 entries unrealized:
+  by its own change: pendulum.tip
+"""
+
+from html import escape
+from typing import Any, final
+
+from attrs import asdict, frozen
+
+from stagecache.errors import NodeKindError
+from stagecache.inspection.explain.consequences import Consequences
+from stagecache.inspection.node_paths import NodePaths
+from stagecache.state.contents.contents import Contents
+from stagecache.state.display import counted
+from stagecache.state.handles import CacheEntry
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import Y
+
+
+@final
+@frozen(repr=False, str=False)
+class Impact:
+    """What a write of a variable would do.
+
+    Attributes
+    ----------
+    variable : str
+        Its path.
+    entries : tuple of str
+        The entries that are realized and would not be any more, in the order of the model.
+    by_prerequisite : tuple of str
+        Of these, those that depend on the variable, directly or by other entries; the next value of
+        an auto-update variable, too.
+    by_stage : dict of str to tuple of str
+        The others, by the stage that is left and on which they depend, or at which they are
+        presumed computed.
+    stages : tuple of str
+        The stages that the system, or a subsystem, would leave.
+    forgotten : tuple of str
+        What would be forgotten, realized or not, as it was allocated at one of these stages.
+    num_realized : int
+        How many entries are realized now.
+    """
+
+    variable: str
+    entries: tuple[str, ...]
+    by_prerequisite: tuple[str, ...]
+    by_stage: dict[str, tuple[str, ...]]
+    stages: tuple[str, ...]
+    forgotten: tuple[str, ...]
+    num_realized: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON takes it."""
+        found: dict[str, Any] = asdict(self)
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()} | {
+            "by_stage": {stage: list(entries) for stage, entries in self.by_stage.items()}
+        }
+
+    def __str__(self) -> str:
+        if not self.stages:
+            left = "leaves no stage"
+        elif len(self.stages) == 1:
+            left = f"leaves stage {self.stages[0]}"
+        else:
+            left = f"leaves stages {self.stages[0]} to {self.stages[-1]}"
+        number = f"{len(self.entries)} of {counted(self.num_realized, 'entry')}"
+        lines = [f"A write of {self.variable} {left}. It makes {number} unrealized:"]
+        if not self.entries:
+            lines = [f"A write of {self.variable} {left}. It makes no entry unrealized."]
+        if self.by_prerequisite:
+            lines.append(f"  by its own change: {', '.join(self.by_prerequisite)}")
+        for stage, entries in self.by_stage.items():
+            lines.append(f"  by stage {stage}: {', '.join(entries)}")
+        if self.forgotten:
+            lines.append(f"  forgotten: {', '.join(self.forgotten)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"Impact({self.variable}: {len(self.entries)} of {self.num_realized} realized entries)"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def impact(contents: Contents, item: object) -> Impact:
+    """Return what a write of a variable, given by its handle or path, would do."""
+    paths = NodePaths(contents)
+    consequences = Consequences(contents, paths)
+    if isinstance(item, str) and item == Y.name:
+        name, stage, found = Y.name, Stage.POSITION, consequences.of_y()
+    else:
+        node = paths.find(item)
+        if node not in consequences.stages:
+            raise _not_written(contents, paths, node)
+        name, stage, found = paths.of[node], consequences.stages[node], consequences.of(node)
+    groups: dict[Stage, list[str]] = {}
+    for n, left in found.by_stage.items():
+        groups.setdefault(left, []).append(paths.of[n])
+    return Impact(
+        name,
+        tuple([paths.of[n] for n in found.lost]),
+        tuple([paths.of[n] for n in found.lost if n in found.own]),
+        {str(stage): tuple(groups[stage]) for stage in sorted(groups)},
+        tuple([str(Stage(g)) for g in range(stage, contents.realization.highest + 1)]),
+        tuple([path for n, path in paths.of.items() if n in found.forgotten]),
+        len(consequences.realized),
+    )
+
+
+def _not_written(contents: Contents, paths: NodePaths, node: int) -> NodeKindError:
+    is_entry = isinstance(contents.realization.store.keys[node], CacheEntry)
+    return NodeKindError(
+        f"{paths.of[node]}: is not written",
+        "a variable",
+        "a cache entry" if is_entry else "a stage",
+        "ask why it is not realized: state.explain(...)"
+        if is_entry
+        else "call state.graph.downstream_of(...) for what depends on it",
+    )

@@ -1,0 +1,197 @@
+r"""The graph of a State as people see it: what is in it, how it is, and what depends on what.
+
+::
+
+    pendulum.angle --> pendulum.q --> q --> stage Position --> stage Velocity
+                 \                                                    |
+                  '-> pendulum.tip --> anchor.torque           pendulum.energy
+
+A part of q invalidates what all of q does, so only the widest has the edge to a stage. Stages are
+those of the system. Those of subsystems, which are reached one after the other, are not
+shown: an entry is below the stage of the system that makes it stale.
+"""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+from stagecache.errors import brief
+from stagecache.graph.evaluation import no_function
+from stagecache.graph.sources import NOWHERE, source_of
+from stagecache.inspection.explain.consequences import Consequences
+from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
+from stagecache.state.contents.contents import Contents
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    AutoUpdateVariable,
+    CacheEntry,
+    DiscreteVariable,
+    ScalarVariable,
+    TimeVariable,
+)
+from stagecache.state.stage import Stage
+from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
+from stagecache.views.view import GraphView
+
+
+def graph_view(contents: Contents, title: str, *, is_static: bool = False) -> GraphView:
+    """Return the view of a State; if static, without what differs between States of a System."""
+    builder = _Builder(contents, is_static=is_static)
+    if is_static:
+        return GraphView(builder.nodes(), builder.edges(), title)
+    return GraphView(
+        builder.nodes(), builder.edges(), title, find_impacts=builder.consequences().paths
+    )
+
+
+@final
+class _Builder:
+    def __init__(self, contents: Contents, *, is_static: bool) -> None:
+        self._contents = contents
+        self._realization = contents.realization
+        self._store = contents.realization.store
+        self._layout = contents.realization.layout
+        self._is_static = is_static
+        self._paths = NodePaths(contents)
+        self._shown = [node for node in self._paths.of if self._paths.is_shown(node)]
+
+    # ------------------------------------------------------------------ nodes
+
+    def nodes(self) -> Iterator[NodeInfo]:
+        """All that are shown, in the order of the model."""
+        stages = {self._layout.stages[stage]: stage for stage in STAGES}
+        for node in self._shown:
+            key = self._store.keys[node]
+            if node in stages:
+                yield self._stage(node, stages[node])
+            elif isinstance(key, CacheEntry):
+                yield self._entry(node, key)
+            else:
+                yield self._variable(node, key)
+
+    def _stage(self, node: int, stage: Stage) -> NodeInfo:
+        is_reached = self._realization.stage >= stage
+        return NodeInfo(
+            path=self._paths.of[node],
+            kind="stage",
+            variant="stage",
+            stage=str(stage),
+            status=self._status(Status.REALIZED if is_reached else Status.WAITING),
+            version=None if self._is_static else self._realization.versions.in_system(stage),
+        )
+
+    def _variable(self, node: int, key: object) -> NodeInfo:
+        subsystem = key.subsystem if isinstance(key, AbstractHandle) else None
+        system = self._contents.system
+        is_declared = system is not None and isinstance(key, AbstractHandle)
+        file, line = system._source_of(key) if is_declared else NOWHERE
+        return NodeInfo(
+            path=self._paths.of[node],
+            kind="variable",
+            variant=_variant(key),
+            subsystem="" if subsystem is None else self._paths.subsystems[subsystem],
+            stage=str(invalidated_by(self._contents, node)),
+            status=self._status(Status.VALUE),
+            version=self._version(node),
+            value="" if self._is_static else self._value(node, key),
+            file=file,
+            line=line,
+        )
+
+    def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
+        status = Status.STALE
+        if self._store.is_closed(node):
+            status = Status.WAITING
+        elif self._store.is_valid(node):
+            status = Status.REALIZED
+        function = self._layout.functions[node]
+        file, line = NOWHERE if function is no_function else source_of(function)
+        system = self._contents.system
+        is_lazy = entry.computed_by == Stage.INFINITY
+        has_value = status is Status.REALIZED and not self._is_static
+        return NodeInfo(
+            path=self._paths.of[node],
+            kind="entry",
+            variant="cached" if system is None else system._variant_of(entry),
+            subsystem=self._paths.subsystems[entry.subsystem or 0],
+            stage=str(entry.depends_on),
+            computed_by="" if is_lazy else str(entry.computed_by),
+            status=self._status(status),
+            version=self._version(node),
+            value=_short(self._store.values[node]) if has_value else "",
+            file=file,
+            line=line,
+        )
+
+    def _status(self, status: Status) -> Status:
+        return Status.NONE if self._is_static else status
+
+    def _version(self, node: int) -> int | None:
+        return None if self._is_static else self._store.versions[node]
+
+    def _value(self, node: int, key: object) -> str:
+        contents = self._contents
+        if isinstance(key, TimeVariable):
+            return _short(contents.time)
+        if isinstance(key, DiscreteVariable):
+            return _short(self._store.values[node])
+        if isinstance(key, AbstractContinuousVariable):
+            if node not in contents.pools.places:
+                return ""
+            values = contents.pools.y[contents.pools.places[node]]
+            return _short(values[0] if isinstance(key, ScalarVariable) else values)
+        weights = contents.pools.whole.get(str(key))
+        return "" if weights is None else _short(weights)
+
+    # ------------------------------------------------------------------ edges and impacts
+
+    def edges(self) -> Iterator[EdgeInfo]:
+        """All between nodes that are shown."""
+        of = self._paths.of
+        for stage in STAGES[1:]:
+            yield EdgeInfo(stage_path(stage - 1), stage_path(stage), EdgeKind.STAGE)
+        for node in self._shown:
+            key = self._store.keys[node]
+            if isinstance(key, CacheEntry):
+                yield EdgeInfo(stage_path(key.depends_on), of[node], EdgeKind.STAGE)
+                for above in self._store.structure.prerequisites[node]:
+                    if above in of:
+                        yield EdgeInfo(of[above], of[node])
+            else:
+                yield from self._edges_of_variable(node, key)
+
+    def _edges_of_variable(self, node: int, key: object) -> Iterator[EdgeInfo]:
+        of = self._paths.of
+        _, *wholes = self._paths.parts_to_whole(node)
+        if wholes:
+            yield EdgeInfo(of[node], of[wholes[0]], EdgeKind.PART)
+        elif (stage := invalidated_by(self._contents, node)) is not None:
+            yield EdgeInfo(of[node], stage_path(stage), EdgeKind.INVALIDATES)
+        if isinstance(key, DiscreteVariable) and key.update is not None:
+            update = key.update._node
+            if node not in self._store.structure.prerequisites[update]:
+                yield EdgeInfo(of[node], of[update], EdgeKind.INVALIDATES)
+
+    def consequences(self) -> Consequences:
+        """What writes do, which does not follow the State."""
+        self._realization.share()
+        self._store.share()
+        return Consequences(self._contents, self._paths)
+
+
+def _variant(key: object) -> str:
+    if isinstance(key, AbstractContinuousVariable):
+        return key.kind
+    if isinstance(key, AutoUpdateVariable):
+        return "auto-update"
+    if isinstance(key, DiscreteVariable):
+        special = {Stage.MODEL: "modeling option", Stage.INSTANCE: "parameter"}
+        return special.get(key.invalidates, "discrete")
+    return "time" if isinstance(key, TimeVariable) else "weights"
+
+
+def _short(value: object) -> str:
+    """A value on a short line; a number of NumPy as any other."""
+    return brief(value.item() if isinstance(value, np.generic) else value)

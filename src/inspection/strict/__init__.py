@@ -1,0 +1,1 @@
+"""Strict mode: reads that were not declared, and values that are wrong."""

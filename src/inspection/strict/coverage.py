@@ -1,0 +1,154 @@
+r"""Whether what a computation reads is covered by what its entry declares.
+
+A read is covered if, and only if, a change of what is read makes the entry stale by the declaration
+of the entry itself::
+
+    prerequisites   what is named; of q, u and z also a part of what is named, and a whole of
+                    which all parts are
+    stage           what becomes stale together with it, or with an earlier one
+
+It is not enough that something else that is declared depends on the same variable::
+
+    angle -->  tip  -->  pull       pull declares tip, and reads angle as well
+         \_______________/
+
+If `tip` compares its values (``equal=``), and comes out equal, `pull` is not computed again,
+although the angle is another one.
+"""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from attrs import frozen
+
+from stagecache.inspection.strict.reads import Item
+from stagecache.state.contents.unrealized import entries_upstream
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    DiscreteVariable,
+)
+from stagecache.state.items.realization import Realization
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import CONTINUOUS
+
+
+@frozen
+class Gap:
+    """What an entry would have to declare as well for its reads to be covered."""
+
+    handles: tuple[AbstractHandle, ...]
+    """The prerequisites that it would have to name."""
+
+    stage: Stage | None
+    """The stage on which it would have to depend; None if that is early enough."""
+
+    latest: Stage
+    """Of the stages that changes of what is read invalidate, the latest; Infinity if one does not
+    invalidate any."""
+
+
+def gap_of(realization: Realization, entry: CacheEntry[Any], items: Sequence[Item]) -> Gap | None:
+    """What an entry lacks for reads of these items to be covered; None if nothing."""
+    declared = Declared(realization, entry)
+    handles = []
+    stages = []
+    latest = Stage.EMPTY
+    for item in items:
+        if isinstance(item, Stage):
+            if not declared.covers_stage(item):
+                stages.append(item)
+                latest = max(latest, item)
+        elif not declared.covers(item):
+            handles.append(item)
+            latest = max(latest, latest_source(realization, item))
+            if isinstance(item, CacheEntry) and item.depends_on > entry.depends_on:
+                stages.append(item.depends_on)
+    if not handles and not stages:
+        return None
+    return Gap(tuple(handles), max(stages, default=None), latest)
+
+
+@final
+class Declared:
+    """What an entry declares."""
+
+    def __init__(self, realization: Realization, entry: CacheEntry[Any]) -> None:
+        structure = realization.store.structure
+        keys = [structure.keys[node] for node in structure.prerequisites[entry._node]]
+        self.handles = {key for key in keys if isinstance(key, AbstractHandle)}
+        self._realization = realization
+        self._entry = entry
+
+    def covers_stage(self, stage: Stage) -> bool:
+        """Whether it is stale when a stage is; or Model, when q, u and z are made anew."""
+        if stage <= self._entry.depends_on:
+            return True
+        return stage <= Stage.MODEL and any(
+            isinstance(handle, AbstractContinuousVariable) for handle in self.handles
+        )
+
+    def covers(self, handle: AbstractHandle) -> bool:
+        """Whether it is stale when a variable or another entry changes."""
+        if handle in self.handles:
+            return True
+        if isinstance(handle, CacheEntry):
+            return (
+                handle.depends_on <= self._entry.depends_on
+                and latest_source(self._realization, handle) <= self._entry.depends_on
+            )
+        if isinstance(handle, DiscreteVariable) and handle._update is self._entry:
+            return True  # a write and an exchange make the update entry stale, too
+        if written_stage(handle) <= self._entry.depends_on:
+            return True
+        return isinstance(handle, AbstractContinuousVariable) and self._covers_vector(handle)
+
+    def _covers_vector(self, variable: AbstractContinuousVariable) -> bool:
+        layout = self._realization.layout
+        kind = variable.kind
+        if layout.variables[kind] in self.handles:
+            return True
+        if variable.subsystem is None:
+            return all(self._covers_part(x, kind) for x in range(len(layout.subsystems)))
+        if variable.slot < 0:
+            return self._covers_part(variable.subsystem, kind)
+        return layout.subsystems[variable.subsystem].whole[kind] in self.handles
+
+    def _covers_part(self, subsystem: int, kind: str) -> bool:
+        """Whether it declares a subsystem's q, u or z, or all blocks of it that are not empty."""
+        layout = self._realization.layout.subsystems[subsystem]
+        if layout.whole[kind] in self.handles:
+            return True
+        return self.covers_stage(Stage.MODEL) and all(  # which decides what is empty
+            not rows.count or block in self.handles
+            for block, rows in zip(layout.blocks[kind], layout.rows[kind], strict=True)
+        )
+
+
+def written_stage(variable: AbstractHandle) -> Stage:
+    """The stage that each change of a variable invalidates; Infinity if there may be none."""
+    if isinstance(variable, DiscreteVariable):  # an automatic update invalidates no stage
+        return variable.invalidates if variable._update is None else Stage.INFINITY
+    if isinstance(variable, AbstractContinuousVariable):
+        stage = CONTINUOUS[variable.kind].invalidates
+        assert stage is not None
+        return stage
+    return Stage.TIME
+
+
+def latest_source(realization: Realization, handle: AbstractHandle) -> Stage:
+    """The latest stage that changes upstream of an item invalidate; Infinity if there is none."""
+    if not isinstance(handle, CacheEntry):
+        return written_stage(handle)
+    structure = realization.store.structure
+    updates = {v._update for s in realization.layout.subsystems for v in s.auto_update}
+    latest = Stage.EMPTY
+    for entry in entries_upstream(realization, handle):
+        if entry in updates:
+            return Stage.INFINITY  # an exchange makes it stale
+        for node in structure.prerequisites[entry._node]:
+            key = structure.keys[node]
+            if isinstance(key, AbstractHandle) and not isinstance(key, CacheEntry):
+                latest = max(latest, written_stage(key))
+    return latest

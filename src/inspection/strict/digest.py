@@ -1,0 +1,259 @@
+"""Finding values that were changed in place, behind the back of the State.
+
+A value that can be changed is remembered when it is read, as what pickle makes of it, together with
+its version. If the same version is different at a later look, somebody has changed it in place:
+the computation that read it, or who kept it. Arrays are kept read-only, so they need not be looked
+at, but for those of which a slice may be about that was taken when they were handed out by
+``upd_...()``.
+"""
+
+import pickle
+from collections.abc import Callable
+from copy import deepcopy
+from io import BytesIO
+from typing import Any, final
+
+import numpy as np
+
+from stagecache.errors import MutatedValueError, brief
+from stagecache.inspection.strict.reads import path_of
+from stagecache.state.contents.contents import Contents
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+)
+from stagecache.state.stage import Stage
+from stagecache.state.values.sameness import same, shown
+from stagecache.state.values.values import IMMUTABLE
+
+
+class _Pickler(pickle.Pickler):
+    """Takes a value apart, but not the model nor States, to which it may refer."""
+
+    def __init__(self, file: BytesIO) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.referred: dict[int, object] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        kind = type(value)
+        is_model = hasattr(kind, "realize_topology") or hasattr(kind, "_contents")
+        if isinstance(value, AbstractHandle) or is_model:
+            self.referred[id(value)] = value
+            return id(value)
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: BytesIO, referred: dict[int, object]) -> None:
+        super().__init__(file)
+        self._referred = referred
+
+    def persistent_load(self, pid: Any) -> object:
+        return self._referred[pid]
+
+
+@final
+class Digest:
+    """A value as it is now, to be compared with what it will be.
+
+    Raises
+    ------
+    Exception
+        The value can be neither pickled nor copied, so that it cannot be compared.
+    """
+
+    __slots__ = ("_copy", "_pickled", "_referred")
+
+    def __init__(self, value: object) -> None:
+        self._copy: object = None
+        self._pickled = b""
+        self._referred: dict[int, object] = {}
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            self._copy = value.copy()
+            return
+        try:
+            self._pickled, self._referred = _pickled(value)
+        except Exception:  # local classes, lambdas, ...
+            self._copy = deepcopy(value)
+
+    def value(self) -> Any:
+        """A copy of the value as it was."""
+        if not self._pickled:
+            return self._copy
+        return _Unpickler(BytesIO(self._pickled), self._referred).load()
+
+    def matches(self, value: object) -> bool:
+        """Whether the value is as it was."""
+        if not self._pickled:
+            return same(self._copy, value)
+        try:
+            if _pickled(value)[0] == self._pickled:
+                return True
+        except Exception:  # it has become something that cannot be pickled
+            return False
+        try:
+            before = self.value()
+        except Exception:  # pickle cannot restore it: nothing is known of it
+            return True
+        return same(before, value)  # the same objects inside may be others that are equal
+
+
+def _pickled(value: object) -> tuple[bytes, dict[int, object]]:
+    file = BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(value)
+    return file.getvalue(), pickler.referred
+
+
+@final
+class Observed:
+    """A value that was read.
+
+    Attributes
+    ----------
+    version : int
+    value : object
+    digest : Digest
+    readers : dict of str to None
+        By whom it was read so far, in order.
+    """
+
+    __slots__ = ("digest", "readers", "value", "version")
+
+    def __init__(self, version: int, value: object, digest: Digest, reader: str) -> None:
+        self.version = version
+        self.value = value
+        self.digest = digest
+        self.readers = {reader: None}
+
+
+@final
+class Observations:
+    """The values of a State that were read and could have been changed in place."""
+
+    __slots__ = ("_observed", "_open")
+
+    def __init__(self) -> None:
+        self._observed: dict[AbstractHandle, Observed] = {}
+        self._open: set[AbstractHandle] = set()
+
+    def open(self, handle: AbstractHandle) -> None:
+        """Let a value be changed until a computation reads it: it was handed out for that."""
+        self._observed.pop(handle, None)
+        self._open.add(handle)
+
+    def look(
+        self, contents: Contents, handle: AbstractHandle, reader: str, *, computes: bool
+    ) -> None:
+        """Remember a value that is being read, or compare it with what it was.
+
+        Raises
+        ------
+        MutatedValueError
+        """
+        if handle in self._open:
+            if not computes:
+                return
+            self._open.discard(handle)
+        observed = self._same_version(contents, handle)
+        if observed is not None:
+            self._compare(contents, handle, observed)
+            observed.readers[reader] = None
+            return
+        if not _can_change(contents, handle):
+            return
+        value = _value(contents, handle)
+        try:
+            digest = Digest(value)
+        except Exception:  # it is not to be had: nothing is known of it
+            return
+        version = contents.realization.store.versions[handle._node]
+        self._observed[handle] = Observed(version, value, digest, reader)
+
+    def check(self, contents: Contents, handle: AbstractHandle) -> None:
+        """Compare a value with what it was, if it was read and is still the same version.
+
+        Raises
+        ------
+        MutatedValueError
+        """
+        observed = self._same_version(contents, handle)
+        if observed is not None:
+            self._compare(contents, handle, observed)
+
+    def check_all(self, contents: Contents) -> None:
+        """Compare all values with what they were."""
+        for handle in list(self._observed):
+            self.check(contents, handle)
+
+    def keep(self, is_there: Callable[[AbstractHandle], bool]) -> None:
+        """Forget all values but those of items that are still there."""
+        self._open = {handle for handle in self._open.copy() if is_there(handle)}
+        for handle in list(self._observed):
+            if not is_there(handle):
+                self._observed.pop(handle, None)
+
+    def _same_version(self, contents: Contents, handle: AbstractHandle) -> Observed | None:
+        """What was read, if it should still be the same."""
+        observed = self._observed.get(handle)
+        if observed is None:
+            return None
+        store = contents.realization.store
+        node = handle._node
+        if (
+            node >= len(store.keys)
+            or store.keys[node] is not handle
+            or store.versions[node] != observed.version
+            or not store.is_valid(node)
+        ):
+            return None
+        if isinstance(handle, AbstractContinuousVariable):
+            return observed if _is_settled(contents) else None
+        return observed if store.values[node] is observed.value else None
+
+    def _compare(self, contents: Contents, handle: AbstractHandle, observed: Observed) -> None:
+        value = _value(contents, handle)
+        if observed.digest.matches(value):
+            return
+        del self._observed[handle]
+        readers = ", ".join(observed.readers)
+        try:
+            before, now = shown(observed.digest.value(), value)
+        except Exception:  # pickle cannot restore it
+            before, now = "another value", brief(value)
+        raise MutatedValueError(
+            f"{path_of(contents.realization.layout, handle)}: its value was changed in place",
+            f"{before}, as it was read {readers}",
+            f"{now}, in the same version {observed.version}",
+            "do not change what was read, nor keep what upd_...() returned: "
+            + (
+                f"write by {handle}.set(state, value), or call upd() anew before each change"
+                if not isinstance(handle, CacheEntry)
+                else "copy it first, or return a tuple or an array, which cannot be changed"
+            ),
+        )
+
+
+def _value(contents: Contents, handle: AbstractHandle) -> Any:
+    if isinstance(handle, AbstractContinuousVariable):
+        return contents.pools.y[contents.pools.places[handle._node]]
+    return contents.realization.store.values[handle._node]
+
+
+def _is_settled(contents: Contents) -> bool:
+    """Whether q, u and z are there, and nobody may write them through a view any more."""
+    return contents.realization.stage >= Stage.MODEL and not contents.pools.writable
+
+
+def _can_change(contents: Contents, handle: AbstractHandle) -> bool:
+    """Whether a value could be changed in place without being handed out anew."""
+    if isinstance(handle, AbstractContinuousVariable):
+        return _is_settled(contents)
+    value = _value(contents, handle)
+    if type(value) in IMMUTABLE:
+        return False
+    if isinstance(value, np.ndarray):
+        is_sealed = not value.flags.writeable
+        return is_sealed and (value.dtype.hasobject or handle._node in contents.handed_out)
+    return True

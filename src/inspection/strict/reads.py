@@ -1,0 +1,156 @@
+"""What the computations of a State have read, as strict mode notes it."""
+
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Any, final
+
+from attrs import frozen
+
+from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
+from stagecache.state.items.layout import Layout
+from stagecache.state.stage import Stage
+
+Item = AbstractHandle | Stage
+"""What is read: a variable or an entry; of what has no handle, the stage that guarantees it."""
+
+NO_ITEMS: frozenset[Item] = frozenset()
+
+
+@frozen
+class UndeclaredRead:
+    """A read of something whose change would leave the value of the entry as it is."""
+
+    entry: CacheEntry[Any]
+    """The entry that was being computed."""
+
+    item: Item
+    """What its computation has read."""
+
+    file: str
+    line: int
+
+    cure: str
+    """What to declare."""
+
+
+@frozen
+class OverDeclared:
+    """A declared prerequisite that no computation of the entry has read."""
+
+    entry: CacheEntry[Any]
+    prerequisite: AbstractHandle
+
+
+@final
+class ReadLog:
+    """What computations have read, from the beginning of a block to its end.
+
+    Several threads may write into one log.
+    """
+
+    def __init__(
+        self, *, is_raising: bool = True, is_verifying: bool = False, is_permanent: bool = False
+    ) -> None:
+        self._is_raising = is_raising
+        self._is_verifying = is_verifying
+        self._is_permanent = is_permanent
+        self._reads: dict[CacheEntry[Any], dict[Item, int]] = {}
+        self._declared: dict[CacheEntry[Any], tuple[AbstractHandle, ...]] = {}
+        self._undeclared: dict[UndeclaredRead, None] = {}
+        self._writing = Lock()
+
+    def of(self, entry: CacheEntry[Any]) -> frozenset[Item]:
+        """What the computations of an entry have read so far.
+
+        Variables and entries as their handles; a vector of variables as that of the whole, and y as
+        those of q, u and z; other vectors, and numbers of items, as the stage that guarantees them.
+        """
+        with self._writing:
+            return frozenset(self._reads.get(entry, NO_ITEMS))
+
+    @property
+    def undeclared(self) -> tuple[UndeclaredRead, ...]:
+        """The reads that are not covered by what their entries declare, each place once."""
+        with self._writing:
+            return tuple(self._undeclared)
+
+    def over_declared(self) -> tuple[OverDeclared, ...]:
+        """The prerequisites that were not read, of the entries that were computed meanwhile."""
+        with self._writing:
+            return tuple(
+                OverDeclared(entry, prerequisite)
+                for entry, declared in self._declared.items()
+                for prerequisite in declared
+                if not _is_read(prerequisite, self._reads.get(entry, NO_ITEMS))
+            )
+
+    def __repr__(self) -> str:
+        with self._writing:
+            return (
+                f"ReadLog({len(self._declared)} entries computed, "
+                f"{len(self._undeclared)} undeclared reads)"
+            )
+
+    # ------------------------------------------------------------------ for who watches
+
+    def _add_read(self, entry: CacheEntry[Any], item: Item, version: int | None) -> None:
+        """Note a read; the version is None where it is read to verify a value of before."""
+        with self._writing:
+            reads = self._reads.setdefault(entry, {})
+            if version is None:
+                reads.setdefault(item, -1)
+            else:
+                reads[item] = version
+
+    def _add_undeclared(self, read: UndeclaredRead) -> None:
+        with self._writing:
+            self._undeclared[read] = None
+
+    def _keep(self, is_there: Callable[[AbstractHandle], bool]) -> None:
+        """Forget all items but those that are still there, and undeclared reads."""
+        with self._writing:
+            self._undeclared.clear()
+            self._declared = {e: declared for e, declared in self._declared.items() if is_there(e)}
+            self._reads = {
+                entry: {i: v for i, v in reads.items() if isinstance(i, Stage) or is_there(i)}
+                for entry, reads in self._reads.items()
+                if is_there(entry)
+            }
+
+    def _add_computed(self, entry: CacheEntry[Any], declared: tuple[AbstractHandle, ...]) -> None:
+        with self._writing:
+            self._declared[entry] = declared
+
+    def _version_read(self, entry: CacheEntry[Any], item: Item) -> int:
+        """The version of an item when an entry was last computed from it; -1 if not known."""
+        with self._writing:
+            return self._reads.get(entry, {}).get(item, -1)
+
+
+def _is_read(prerequisite: AbstractHandle, reads: Iterable[Item]) -> bool:
+    """Whether a prerequisite is among what was read, or a part of it, or a whole that has it."""
+    if not isinstance(prerequisite, AbstractContinuousVariable):
+        return prerequisite in reads
+    return any(
+        item is prerequisite
+        or (isinstance(item, AbstractContinuousVariable) and overlap(item, prerequisite))
+        for item in reads
+    )
+
+
+def path_of(layout: Layout, handle: AbstractHandle) -> str:
+    """What messages call an item, or a subsystem's q, u or z."""
+    if isinstance(handle, AbstractContinuousVariable) and handle.slot < 0:
+        return handle.kind + (
+            "" if handle.subsystem is None else f" of {layout.label(handle.subsystem)}"
+        )
+    return layout.path(handle)
+
+
+def overlap(one: AbstractContinuousVariable, other: AbstractContinuousVariable) -> bool:
+    """Whether two different handles of q, u or z have items in common."""
+    if one.kind != other.kind:
+        return False
+    if one.subsystem is None or other.subsystem is None:
+        return True
+    return one.subsystem == other.subsystem and (one.slot < 0 or other.slot < 0)

@@ -1,0 +1,144 @@
+"""Computing again what is valid, to see whether it comes out the same.
+
+What is upstream of an entry is verified before it, the deepest first: so the entry that is named
+is the one at fault, not one that depends on it, and a chain of any length takes no deep recursion.
+"""
+
+from threading import get_ident
+from typing import Any, Final, final
+
+from stagecache.errors import StagecacheError, StaleValueError, brief
+from stagecache.graph.evaluation import no_function
+from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.staged import FROZEN
+from stagecache.state.handles import AbstractHandle, CacheEntry
+from stagecache.state.values.sameness import same, shown
+
+UNKNOWN: Final = "something that is not in the State: a global, an attribute, a random number, ..."
+
+
+@final
+class Verification:
+    """What a thread is verifying.
+
+    Attributes
+    ----------
+    done : set of int
+        The nodes that need not be verified again.
+    stack : list of (int, list of UndeclaredRead)
+        The nodes that are being computed again, each with what it should have declared.
+    """
+
+    __slots__ = ("done", "stack")
+
+    def __init__(self) -> None:
+        self.done: set[int] = set()
+        self.stack: list[tuple[int, list[UndeclaredRead]]] = []
+
+
+def verify_upstream(
+    contents: Contents,
+    entry: CacheEntry[Any],
+    verification: Verification,
+    logs: tuple[ReadLog, ...],
+) -> None:
+    """Verify a valid entry, and all that is valid upstream of it, but what is done already.
+
+    Raises
+    ------
+    StaleValueError
+    """
+    if contents.guard is FROZEN:
+        return
+    for node in _deepest_first(contents, entry._node, verification.done):
+        verification.done.add(node)
+        _verify(contents, node, verification, logs)
+
+
+def _deepest_first(contents: Contents, node: int, done: set[int]) -> list[int]:
+    """The valid computed entries upstream of one, each after those on which it depends."""
+    realization = contents.realization
+    store = realization.store
+    prerequisites = store.structure.prerequisites
+    functions = realization.layout.functions
+    found: dict[int, None] = {}
+    seen = set(done)
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n < 0:
+            found[~n] = None
+        elif n not in seen:
+            seen.add(n)
+            if isinstance(store.keys[n], CacheEntry):
+                if functions[n] is not no_function and store.is_valid(n):
+                    stack.append(~n)
+                stack.extend(prerequisites[n])
+    return list(found)
+
+
+def _verify(
+    contents: Contents, node: int, verification: Verification, logs: tuple[ReadLog, ...]
+) -> None:
+    evaluator = contents.realization.evaluator
+    store = contents.realization.store
+    me = get_ident()
+    undeclared: list[UndeclaredRead] = []
+    kept = store.values[node]
+    if node in evaluator.running:
+        return  # another thread computes it, or this one
+    try:
+        if evaluator.running.setdefault(node, me) != me:
+            return
+        verification.stack.append((node, undeclared))
+        arguments = evaluator.arguments[node] or evaluator._bind(node)
+        value = evaluator.functions[node](*arguments)
+    except StagecacheError:
+        raise
+    except Exception as error:
+        raised = f"{type(error).__name__}: {error}"
+        raise _stale(contents, node, brief(kept), raised, undeclared, logs) from error
+    finally:
+        if evaluator.running.get(node) == me:
+            verification.stack[:] = [(n, u) for n, u in verification.stack if u is not undeclared]
+            del evaluator.running[node]
+        evaluator._wake_others()
+    equal = evaluator.equals.get(node)
+    if not (same(kept, value) or (equal is not None and equal(kept, value))):
+        raise _stale(contents, node, *shown(kept, value), undeclared, logs)
+
+
+def _stale(
+    contents: Contents,
+    node: int,
+    kept: str,
+    now: str,
+    undeclared: list[UndeclaredRead],
+    logs: tuple[ReadLog, ...],
+) -> StaleValueError:
+    realization = contents.realization
+    entry = realization.store.keys[node]
+    assert isinstance(entry, CacheEntry)
+    changed = [read for read in undeclared if _has_changed(contents, read, logs)]
+    found = changed or undeclared
+    cures = dict.fromkeys(read.cure for read in found)
+    suspects = dict.fromkeys(str(read.item) for read in found)
+    where = ", ".join(f"{read.item} ({read.file}:{read.line})" for read in found)
+    return StaleValueError(
+        f"{realization.layout.path(entry)}: its value is out of date, but counts as realized",
+        f"{now}, as it is computed now",
+        f"{kept}, as it is kept; suspected: {where or UNKNOWN}",
+        "; ".join(cures)
+        or "make it a variable of the State, and name it as a prerequisite; compute from nothing "
+        "else, and change nothing in place",
+        tuple(suspects) or (UNKNOWN,),
+    )
+
+
+def _has_changed(contents: Contents, read: UndeclaredRead, logs: tuple[ReadLog, ...]) -> bool:
+    """Whether what was read is known to be another version than when the value was computed."""
+    if not isinstance(read.item, AbstractHandle):
+        return False
+    before = max(log._version_read(read.entry, read.item) for log in logs)
+    return 0 <= before < contents.realization.store.versions[read.item._node]

@@ -1,0 +1,1 @@
+"""Traces: records of reads, writes and computations, and their summary."""

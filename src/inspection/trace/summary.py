@@ -1,0 +1,204 @@
+"""What a trace adds up to: a table with a row for each entry that was read."""
+
+from html import escape
+from typing import Any, Final, final
+
+from attrs import asdict, frozen
+
+from stagecache.inspection.trace.log import NS, TraceLog
+
+HEADINGS: Final = (
+    "entry",
+    "computed",
+    "hits",
+    "hit rate",
+    "time",
+    "share",
+    "unchanged",
+    "needless",
+)
+
+
+@final
+@frozen
+class EntrySummary:
+    """What was done with an entry.
+
+    Attributes
+    ----------
+    entry : str
+    computed, hits : int
+        The reads of it, by whether they had to compute. What is computed ahead of a read, as in
+        long chains, belongs to the first read that finds it.
+    seconds : float
+        How long its computations took, without those of other entries that they began.
+    total_seconds : float
+        How long they took with these.
+    last_seconds : float
+        How long the last one took, with these; 0 if there was none.
+    share : float
+        Of the time that all computations took.
+    unchanged : int
+        The times that it was computed again and had the same value as before: in vain.
+    needless : int
+        The times that it was computed again although no variable that it had read was written, and
+        no entry that it had read has another value: what made it stale, it does not need. What
+        vectors other than q, u and z it reads, counts as changed.
+    failed : int
+        The computations that raised.
+    """
+
+    entry: str
+    computed: int
+    hits: int
+    seconds: float
+    total_seconds: float
+    last_seconds: float
+    share: float
+    unchanged: int
+    needless: int
+    failed: int
+
+    @property
+    def reads(self) -> int:
+        """How often it was read: computations and hits."""
+        return self.computed + self.hits
+
+    @property
+    def hit_rate(self) -> float:
+        """How often a read found a value."""
+        return self.hits / self.reads
+
+    def _cells(self) -> tuple[str, ...]:
+        return (
+            self.entry,
+            f"{self.computed:,}",
+            f"{self.hits:,}",
+            f"{self.hit_rate:.0%}",
+            duration(self.seconds),
+            f"{self.share:.0%}",
+            f"{self.unchanged:,}",
+            f"{self.needless:,}",
+        )
+
+
+@final
+@frozen
+class TraceSummary:
+    """A table of the entries that were read, those first that took the most time."""
+
+    rows: tuple[EntrySummary, ...]
+
+    @classmethod
+    def _of(cls, log: TraceLog) -> "TraceSummary":
+        log.count()
+        tallies = dict(log.entries)
+        whole = sum(tally.own_nanoseconds for tally in tallies.values()) or 1
+        rows = [
+            EntrySummary(
+                path,
+                tally.computed,
+                tally.hits,
+                tally.own_nanoseconds * NS,
+                tally.nanoseconds * NS,
+                tally.last_nanoseconds * NS,
+                tally.own_nanoseconds / whole,
+                tally.unchanged,
+                tally.needless,
+                tally.failed,
+            )
+            for path, tally in tallies.items()
+        ]
+        return cls(tuple(sorted(rows, key=lambda row: (-row.seconds, row.entry))))
+
+    def __getitem__(self, entry: object) -> EntrySummary:
+        """Return the row of an entry, by its handle or its path.
+
+        Raises
+        ------
+        KeyError
+            It was not read.
+        """
+        found = {row.entry: row for row in self.rows}
+        return found[str(entry)]
+
+    @property
+    def computed(self) -> int:
+        """The number of computations."""
+        return self._sum("computed")
+
+    @property
+    def hits(self) -> int:
+        """The number of reads that found a value."""
+        return self._sum("hits")
+
+    @property
+    def reads(self) -> int:
+        """The number of reads."""
+        return self.computed + self.hits
+
+    @property
+    def seconds(self) -> float:
+        """The time that all computations took."""
+        return sum(row.seconds for row in self.rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values, for JSON."""
+        rows = [asdict(row) | {"hit_rate": row.hit_rate} for row in self.rows]
+        total = {"computed": self.computed, "hits": self.hits, "seconds": self.seconds}
+        return {"entries": rows, "total": total}
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        total = EntrySummary(
+            "all",
+            self.computed,
+            self.hits,
+            self.seconds,
+            self.seconds,
+            0.0,
+            1.0,
+            self._sum("unchanged"),
+            self._sum("needless"),
+            0,
+        )
+        return [row._cells() for row in (*self.rows, *([total] if self.rows else []))]
+
+    def _sum(self, column: str) -> int:
+        return sum(getattr(row, column) for row in self.rows)
+
+    def __str__(self) -> str:
+        return table(HEADINGS, self._lines()) if self.rows else "no entry was read"
+
+    def __repr__(self) -> str:
+        return f"TraceSummary({len(self.rows)} entries, {self.computed} computed, {self.hits} hits)"
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADINGS, self._lines())
+
+
+def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Lines of text, in columns; all but the first to the right."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    lines = []
+    for row in (headings, *rows):
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def html_table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """The same as HTML."""
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    lines = [
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows
+    ]
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def duration(seconds: float) -> str:
+    """A time with a fitting unit: "1.23 ms"."""
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}" if seconds < 1000 else f"{seconds:,.0f} s"
+    return f"{seconds * 1e9:.0f} ns"

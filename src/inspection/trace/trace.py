@@ -1,0 +1,161 @@
+"""Tracing: what was written, what that made stale, what was computed for it and what it cost.
+
+::
+
+    with state.trace() as trace:
+        system.realize(state)
+    print(trace.summary())
+
+How it comes about, file by file::
+
+    tracing            gives a State a class that notes what it is asked; costs nothing when off
+    tracer             says what is to be noted of it: raw records, of a microsecond each
+    traced_function    the same of a computation
+    trace_records      what is in a record
+    trace_log          takes records, and counts them
+    trace_events       what users see of a record
+    trace_summary      what they see of the counts
+    timeline           a picture of events; trace_chrome has them for other programs
+"""
+
+import csv
+import io
+import json
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, final
+
+from stagecache.inspection.trace.chrome import chrome_events
+from stagecache.inspection.trace.events import AbstractTraceEvent
+from stagecache.inspection.trace.log import TraceLog
+from stagecache.inspection.trace.summary import TraceSummary
+from stagecache.inspection.trace.timeline import Timeline
+from stagecache.inspection.tracing import begin_tracing, end_tracing
+from stagecache.state.state import MOST
+
+COLUMNS: Final = (
+    *("time", "state", "thread", "variable", "entry", "before", "after", "cause"),
+    *("seconds", "own_seconds", "reads", "reader", "changed", "is_unchanged", "error"),
+    *("subsystem", "file", "line"),
+)
+
+
+@final
+class Trace:
+    """What happens to States in a ``with`` block; it can be looked at in the block and after it.
+
+    Made by `State.trace`. Copies that are made in the block are not traced. An event costs a
+    microsecond or two, which is part of the times that are told, unless a computation is compared
+    with large values of before: that is not part of them. It takes about 350 bytes until the Trace
+    is gone, so a million of them 350 MB; and `events` half as much again.
+
+    A Trace holds the States, also when it has ended.
+
+    Parameters
+    ----------
+    states : tuple of State
+    most : int
+        How many events are kept; later ones are only counted.
+    """
+
+    def __init__(self, states: tuple[Any, ...], most: int = MOST) -> None:
+        self._states = states
+        self._log = TraceLog(most)
+        self._depth = 0
+
+    def __enter__(self) -> Self:
+        self._depth += 1
+        if self._depth > 1:
+            return self
+        try:
+            for number, state in enumerate(self._states):
+                tracer = begin_tracing(state, self._log)
+                self._log.add_state(tracer, number)
+        except BaseException:
+            self._depth = 0
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._depth > 1:
+            self._depth -= 1
+            return
+        try:
+            self._end()
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            self._depth = 0
+        self._log.count()
+
+    def _end(self) -> None:
+        for state in self._states:
+            end_tracing(state, self._log)
+
+    # ------------------------------------------------------------------ what happened
+
+    @property
+    def events(self) -> tuple[AbstractTraceEvent, ...]:
+        """What has happened so far, in the order in which it ended. Cost O(events)."""
+        return self._log.events()
+
+    @property
+    def num_dropped(self) -> int:
+        """The number of events that were counted and not kept, as there were too many."""
+        self._log.count()
+        return self._log.dropped
+
+    def summary(self) -> TraceSummary:
+        """A row for each entry: how often it was computed and found, and what that took."""
+        return TraceSummary._of(self._log)
+
+    def timeline(self) -> Timeline:
+        """A picture of what was done when: HTML in a notebook, or by matplotlib."""
+        return Timeline(self.events)
+
+    # ------------------------------------------------------------------ taking it elsewhere
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """The events, a line for each, written to a file if a path is given.
+
+        Columns that an event does not have are empty; where several things are in one, they are
+        separated by ``;``.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("event", *COLUMNS))
+        writer.writerows([_cells(event) for event in self.events])
+        return _written(text.getvalue(), path)
+
+    def to_chrome(self, path: str | PathLike[str] | None = None) -> str:
+        """The events in the Trace Event Format, for chrome://tracing, Perfetto or Speedscope."""
+        document = {"traceEvents": chrome_events(self.events), "displayTimeUnit": "ms"}
+        return _written(json.dumps(document, ensure_ascii=False), path)
+
+    def __repr__(self) -> str:
+        summary = self.summary()
+        state = "on" if self._depth else "ended"
+        return f"Trace({state}: {summary.computed} computed, {summary.hits} hits)"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _cells(event: AbstractTraceEvent) -> list[object]:
+    values = [getattr(event, name, "") for name in COLUMNS]
+    cells = [";".join(value) if isinstance(value, tuple) else value for value in values]
+    return [type(event).__name__.removesuffix("Event").lower(), *cells]
+
+
+def _written(text: str, path: str | PathLike[str] | None) -> str:
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,1 @@
+"""Transforms, rotations and spatial vectors."""

@@ -1,0 +1,1 @@
+"""The matter subsystem and its bodies."""

@@ -1,0 +1,1 @@
+"""Observers: markers and orientation sensors as assembly conditions."""

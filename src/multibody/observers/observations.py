@@ -1,0 +1,305 @@
+r"""Observations: which of some things are observed, where, and how much each of them counts.
+
+The things are markers or sensors, which have names and indices. Observations come in frames, as
+arrays of a fixed order, which may name things in any order, leave some out, and have columns for
+what is no thing at all::
+
+    observation   0      1      2      3            NaN in any number of an observation means that
+    thing         hip    -      knee   heel         it is missing in this frame
+
+What counts in a frame are the things that have an observation which is not missing, a weight that
+is not 0, and a body that can move; w are their weights::
+
+    goal = 1/2 sum w |r|^2 / sum w
+
+After Simbody's `Markers` and `OrientationSensors`, which are alike in all of this.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Generic, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stagecache.errors import (
+    NoObservationError,
+    ObservationOrderError,
+    OutOfRangeError,
+    ShapeError,
+    UnknownMarkerError,
+    brief,
+)
+from stagecache.multibody.checks import ANY, checked_array
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.named_things import NamedThings, T
+from stagecache.multibody.tree.layout import Indices
+from stagecache.state.refusals import whole_number
+
+
+@final
+class Frame:
+    """What counts in one frame. It is const.
+
+    Attributes
+    ----------
+    things : ndarray of int, (k,)
+        Ascending indices.
+    targets : ndarray of shape (k, ...)
+        Their observations.
+    factors : ndarray of shape (k, 1)
+        sqrt(w / sum w).
+    """
+
+    __slots__ = ("factors", "targets", "things")
+
+    def __init__(self, things: Indices, targets: Array, weights: Array) -> None:
+        self.things = things
+        self.targets = targets
+        self.factors: Array = np.sqrt(weights / weights.sum())[:, None]
+
+
+@final
+class Observations(Generic[T]):
+    """The observations of some things, in their order, with weights.
+
+    Parameters
+    ----------
+    kind, whose : str
+        As of NamedThings.
+    shape : tuple of int
+        Of one observation.
+    check : callable
+        Called with observations (n, ...), and a function that returns what one of them is called in
+        messages; raises where values that are not missing are none.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        whose: str,
+        shape: tuple[int, ...],
+        check: Callable[[Array, Callable[[int], str]], None],
+    ) -> None:
+        self.kind = kind
+        self.whose = whose
+        self.shape = shape
+        self.named: NamedThings[T] = NamedThings(kind, whose)
+        self._check = check
+        self._weights: list[float] = []
+        self._order: tuple[int | None, ...] | None = None
+        self._values: Array | None = None
+        self._frame: Frame | None = None
+        self._pairs: tuple[Indices, Indices, Array] | None = None
+
+    # ------------------------------------------------------------------ things
+
+    @property
+    def things(self) -> tuple[T, ...]:
+        """By index."""
+        return self.named.all
+
+    def add(self, thing: T, weight: float) -> None:
+        """Add a thing with the next index. The order, and all observations, are forgotten."""
+        self.named.add(thing)
+        self._weights.append(weight)
+        self._order = self._values = None
+        self._changed()
+
+    def checked_weight(self, weight: object, what: str) -> float:
+        """A weight, as a float."""
+        found = float(checked_array(weight, (), f"the weight of {what}"))
+        if found < 0.0:
+            raise OutOfRangeError(
+                f"the weight of {what}: is negative",
+                "0 or more",
+                brief(weight),
+                "give 0 to have it left out",
+            )
+        return found
+
+    def weight(self, thing: int) -> float:
+        """How much a thing counts."""
+        return self._weights[thing]
+
+    def set_weight(self, thing: int, weight: float) -> None:
+        """Let a thing count more or less from now on."""
+        self._weights[thing] = weight
+        self._changed()
+
+    # ------------------------------------------------------------------ their order
+
+    @property
+    def order(self) -> tuple[int | None, ...]:
+        """By observation, the index of the thing, or None."""
+        if self._order is None:
+            self._order = tuple(range(len(self.things)))
+        return self._order
+
+    def define_order(self, order: Iterable[object] | None, *, ignore: bool) -> None:
+        """Say what is observed by each number of a frame; see `AbstractObservedThings`."""
+        if order is None:
+            found: list[int | None] = list(range(len(self.things)))
+        else:
+            items = _listed(order, self.whose)
+            found = [self._index_in_order(item, ignore=ignore) for item in items]
+        for observation, thing in enumerate(found):
+            if thing is not None and thing in found[:observation]:
+                name = self.things[thing].name
+                raise ObservationOrderError(
+                    f"the observations of {self.whose}: {self.kind} {name!r} is named twice",
+                    f"one observation for each {self.kind}",
+                    f"observations {found.index(thing)} and {observation}",
+                    "give None for an observation that is to be ignored",
+                )
+        self._order = tuple(found)
+        self._values = None
+        self._changed()
+
+    def _index_in_order(self, item: object, *, ignore: bool) -> int | None:
+        if item is None or (isinstance(item, str) and not item):
+            return None
+        if ignore and isinstance(item, str) and item not in self.named:
+            return None
+        try:
+            return self.named.index_of(item)
+        except UnknownMarkerError as error:
+            cure = f"{error.cure}; or None for an observation that is to be ignored"
+            raise UnknownMarkerError(error.what, error.expected, error.got, cure) from None
+
+    def observation_of(self, thing: int) -> int | None:
+        """Which observation a thing has."""
+        return self.order.index(thing) if thing in self.order else None
+
+    def checked_observation(self, which: object) -> int:
+        """The index of an observation."""
+        number, count = whole_number(which), len(self.order)
+        if number is None or not 0 <= number < count:
+            raise UnknownMarkerError(
+                f"observation {brief(which)} of {self.whose}: does not exist",
+                f"an index from 0 to {count - 1}" if count else "one that has observations",
+                brief(which),
+                f"add each {self.kind} first, then call define_observation_order()",
+            )
+        return number
+
+    # ------------------------------------------------------------------ their values
+
+    @property
+    def values(self) -> Array:
+        """All observations, (n, ...), read-only; NaN where they are missing."""
+        if self._values is None:
+            self._values = np.full((len(self.order), *self.shape), np.nan)
+            self._values.flags.writeable = False
+        return self._values
+
+    def move_one(self, observation: int, value: ArrayLike) -> None:
+        """Put one observation somewhere else."""
+        label = self.label(observation)
+        one = checked_array(value, self.shape, label, may_be_nan=True)
+        self._check(one[None], lambda _: label)
+        values = self.values.copy()
+        values[observation] = one
+        values.flags.writeable = False
+        self._values = values
+        self._frame = None
+
+    def move_all(self, values: ArrayLike) -> None:
+        """Take the observations of another frame."""
+        what, count = f"the observations of {self.whose}", len(self.order)
+        found = checked_array(values, (ANY, *self.shape), what, may_be_nan=True)
+        if len(found) != count:
+            raise ShapeError(
+                f"{what}: are another number than was defined",
+                f"shape {(count, *self.shape)}, by the order of observations",
+                f"shape {found.shape}",
+                "call define_observation_order(), with None for those that are to be ignored",
+            )
+        self._check(found, self.label)
+        self._values = found
+        self._frame = None
+
+    def label(self, observation: int) -> str:
+        """What an observation is called in messages."""
+        thing = self.order[observation]
+        of = "" if thing is None else f" ({self.kind} {self.things[thing].name!r})"
+        return f"observation {observation}{of} of {self.whose}"
+
+    # ------------------------------------------------------------------ what counts
+
+    @property
+    def frame(self) -> Frame | None:
+        """What counts in this frame; None if nothing does. Cost 10 us after a change, then none."""
+        if self._frame is None:
+            self._frame = self._frame_of(*self._counting())
+        return self._frame
+
+    @property
+    def all_observed(self) -> Frame | None:
+        """The same of all things that are observed, whether they count or not."""
+        pairs = sorted(
+            (thing, place) for place, thing in enumerate(self.order) if thing is not None
+        )
+        things, places = np.array(pairs, np.intp).reshape(-1, 2).T
+        return self._frame_of(things, places, np.ones(len(pairs)))
+
+    def _frame_of(self, things: Indices, places: Indices, weights: Array) -> Frame | None:
+        """What is there of these, by thing: its observation, and its weight."""
+        targets = self.values[places]
+        is_missing = np.isnan(targets).any(axis=tuple(range(1, targets.ndim)))
+        if is_missing.any():
+            there = np.flatnonzero(~is_missing)
+            things, targets, weights = things[there], targets[there], weights[there]
+        return Frame(things, targets, weights) if len(things) else None
+
+    def require_some(self) -> None:
+        """Refuse to go on where nothing counts.
+
+        Raises
+        ------
+        NoObservationError
+        """
+        if self.frame is not None:
+            return
+        things, places, _ = self._counting()
+        if len(things):
+            why = f"all {len(places)} observations are missing: they are NaN, or were never given"
+            cure = "call move_all_observations(), or leave out what is not observed by weight 0"
+        elif not self.things:
+            why, cure = f"it has no {self.kind}", "add some"
+        else:
+            why = f"each {self.kind} has weight 0, no observation, or is fixed to the ground"
+            cure = "change weights, or the order of observations"
+        raise NoObservationError(
+            f"{self.whose}: nothing is observed", f"one {self.kind} or more that is", why, cure
+        )
+
+    def _counting(self) -> tuple[Indices, Indices, Array]:
+        """By thing that counts: its index, that of its observation, and its share of weight."""
+        if self._pairs is None:
+            pairs = sorted(
+                (thing, observation)
+                for observation, thing in enumerate(self.order)
+                if thing is not None
+                and self._weights[thing] > 0.0
+                and self.things[thing].body.index
+            )
+            both = np.array(pairs, np.intp).reshape(-1, 2)
+            weights = np.array([self._weights[thing] for thing, _ in pairs])
+            weights /= weights.max(initial=0.0) or 1.0  # so that their sum is finite
+            self._pairs = both[:, 0], both[:, 1], weights
+        return self._pairs
+
+    def _changed(self) -> None:
+        self._frame = self._pairs = None
+
+
+def _listed(order: object, whose: str) -> list[object]:
+    """The items of an order, of which a string is none, nor what has no order of its own."""
+    if isinstance(order, Iterable) and not isinstance(order, str | Set | Mapping):
+        return list(order)
+    raise ObservationOrderError(
+        f"the order of observations of {whose}: is none",
+        "a sequence of names, things or indices; None for the default",
+        brief(order),
+        "give a list",
+    )

@@ -1,0 +1,1 @@
+"""The tree of bodies: layout, poses, velocities, stations."""

@@ -1,0 +1,145 @@
+r"""N of a tree, where qdot = N u, qdotdot, and the lengths of its quaternions.
+
+N has a block for each joint, which is 1 unless its mobilizer says otherwise. It is dense for small
+trees, and sparse for large ones.
+"""
+
+from collections.abc import Callable, Sequence
+from math import hypot
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.errors import KinematicsError
+from stagecache.multibody.geometry.orientation import LONGEST, SHORTEST, Rows
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.tree.layout import Indices, Joint, TreeLayout
+from stagecache.multibody.tree.poses import refuse_q
+
+LARGE: Final = 64
+"""The nu from which on matrices are sparse."""
+
+
+def n_of(layout: TreeLayout, q: list[float]) -> Any:
+    """N, (nq, nu): an array, or a csr_array.
+
+    Raises
+    ------
+    KinematicsError
+        Angles are where N is singular.
+    """
+    blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.n(own))
+    return _matrix(blocks, layout.n_places, (layout.nq, layout.nu))
+
+
+def n_pinv_of(layout: TreeLayout, q: list[float]) -> Any:
+    """The pseudoinverse of N, (nu, nq), in the same form."""
+    blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.n_pinv(own))
+    return _matrix(blocks, layout.n_pinv_places, (layout.nu, layout.nq))
+
+
+def qdotdot_of(
+    layout: TreeLayout, q: list[float], qdot: list[float], u: Array, udot: Array
+) -> Array:
+    """N udot + dN/dt u, (nq,); NaN for joints of which a udot is NaN. Cost O(nq)."""
+    found = np.full(layout.nq, np.nan)
+    rows, columns = (places[: layout.num_ones] for places in layout.n_places)
+    found[rows] = udot[columns]
+    is_known = np.isfinite(udot).tolist()
+    for joint in layout.related:
+        if all(is_known[joint.u]):
+            own, mobilizer = q[joint.q], joint.mobilizer
+            n, rate = mobilizer.n(own), mobilizer.n_rate(own, qdot[joint.q])
+            found[joint.q] = np.array(n) @ udot[joint.u] + np.array(rate) @ u[joint.u]
+    return found
+
+
+def lengths_of(layout: TreeLayout, q: Sequence[float]) -> Array:
+    """The lengths of all quaternions.
+
+    Raises
+    ------
+    KinematicsError
+        One is zero, or of a length out of range.
+    """
+    lengths = [hypot(*q[start : start + 4]) for start in _starts(layout)]
+    for joint, length in zip(layout.normalized, lengths, strict=True):
+        if not SHORTEST < length < LONGEST:
+            refuse_q(joint, q)
+    return np.array(lengths)
+
+
+def normals_of(layout: TreeLayout, q: Sequence[float], start: int, size: int) -> Any:
+    """The derivatives of the lengths by all q of a System, (quaternions, size).
+
+    Parameters
+    ----------
+    layout : TreeLayout
+    q : sequence of float
+    start, size : int
+        Where the q of the matter begin, and how many the System has.
+
+    Raises
+    ------
+    KinematicsError
+        A quaternion is zero.
+    """
+    places = [first + x for first in _starts(layout) for x in range(4)]
+    rows = np.repeat(np.arange(len(layout.normalized)), 4)
+    columns = start + np.array(places, np.intp)
+    values = np.array([q[place] for place in places]) / lengths_of(layout, q)[rows]
+    shape = len(layout.normalized), size
+    if size > LARGE:
+        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
+
+        return coo_array((values, (rows, columns)), shape=shape)
+    found = np.zeros(shape)
+    found[rows, columns] = values
+    return found
+
+
+def _starts(layout: TreeLayout) -> list[int]:
+    """Where in q quaternions begin."""
+    return [
+        joint.q.start + start
+        for joint in layout.normalized
+        if (start := joint.mobilizer.quaternion_start) is not None
+    ]
+
+
+def _blocks(
+    layout: TreeLayout,
+    q: list[float],
+    block_of: Callable[[Joint, list[float]], Rows | None],
+) -> list[float]:
+    """The numbers of the blocks that are not 1, row by row."""
+    found: list[float] = []
+    for joint in layout.related:
+        try:
+            block = block_of(joint, q[joint.q])
+        except ZeroDivisionError:
+            if joint.mobilizer.quaternion_start is not None:
+                refuse_q(joint, q)
+            raise KinematicsError(
+                f"{joint.body}: its {joint.mobilizer!r} is where N is singular",
+                "Euler angles whose second is not pi/2",
+                f"q = {q[joint.q]}",
+                "use quaternions: set use_euler_angles of the matter to False",
+            ) from None
+        assert block is not None
+        for row in block:
+            found.extend(row)
+    return found
+
+
+def _matrix(blocks: list[float], places: tuple[Indices, Indices], shape: tuple[int, int]) -> Any:
+    """The matrix with numbers of blocks at the last places, and 1 at those before."""
+    values = np.ones(len(places[0]))
+    values[len(values) - len(blocks) :] = blocks
+    if min(shape) > LARGE:
+        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
+
+        return coo_array((values, places), shape=shape).tocsr()
+    found = np.zeros(shape)
+    found[places] = values
+    return found

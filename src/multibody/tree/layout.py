@@ -1,0 +1,233 @@
+r"""Where what is of a tree of bodies lies in arrays: constant tables, made once for a topology.
+
+Bodies are numbered as they were added; in arrays they have *rows*, depth first, so that a body and
+all outboard of it are one slice::
+
+    0 ground           row   0 1 2 3 4           outboard of body 1: rows 1 to 4
+    +- 1               body  0 1 3 4 2           outboard of body 3: rows 2 to 4
+    |  +- 3 -- 4       end   5 4 4 4 5
+    +- 2
+
+A sum along each path from the ground is done by doubling, in log2(depth) steps for all bodies at
+once: after step k, each row has the sum over itself and the 2^k - 1 rows inboard of it.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+
+Indices = NDArray[np.intp]
+GROUND: Final = 0
+
+
+class AnyBody(Protocol):
+    """What a layout asks of a body; see `MobilizedBody`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def index(self) -> int: ...  # noqa: D102
+    @property
+    def parent(self) -> "AnyBody": ...  # noqa: D102
+    @property
+    def mobilizer(self) -> AbstractMobilizer: ...  # noqa: D102
+    @property
+    def inboard_frame(self) -> Transform: ...  # noqa: D102
+    @property
+    def outboard_frame(self) -> Transform: ...  # noqa: D102
+
+
+@final
+class Joint:
+    """The mobilizer of one body, and where its q and u are among those of the matter."""
+
+    __slots__ = ("body", "mobilizer", "pose", "q", "row", "u")
+
+    def __init__(
+        self, body: AnyBody, row: int, mobilizer: AbstractMobilizer, q: slice, u: slice
+    ) -> None:
+        self.body = body
+        self.row = row
+        self.mobilizer = mobilizer
+        self.pose = mobilizer.pose
+        self.q = q
+        self.u = u
+
+
+@final
+class TreeLayout:
+    """The tables of a tree, for one way of describing orientations. It is const.
+
+    Attributes
+    ----------
+    rows : list of int
+        By body, its row.
+    bodies : list of int
+        By row, the body.
+    parents : list of int
+        By row, the row of the parent; of the ground, 0.
+    ends : ndarray of int, (rows,)
+        By row, the end of the rows that are outboard of it.
+    joints : list of Joint
+        By row. The first is that of the ground.
+    joint_of_q : ndarray of int, (nq,)
+        By q, the row of its joint.
+    joint_of_u : ndarray of int, (nu,)
+    inboard : ndarray of shape (rows, 4, 4)
+        X_MF: from frame M of the parent's joint to frame F of this joint.
+    outboard : ndarray of shape (rows, 4, 4) or None
+        X_MB; None if all are 1.
+    constant_axes : ndarray of shape (nu, 2, 3)
+        The axes of mobilizers that have constant ones.
+    varying : list of Joint
+        Those with other axes.
+    related : list of Joint
+        Those whose N is not 1.
+    n_places, n_pinv_places : tuple of two ndarrays of int
+        Rows and columns of the numbers in N, and in its pseudoinverse: first the ones of other
+        joints, then the blocks of `related`, row by row.
+    num_ones : int
+        How many of these are ones.
+    normalized : list of Joint
+        Those with a quaternion.
+    """
+
+    def __init__(self, bodies: Sequence[AnyBody], *, use_euler_angles: bool) -> None:
+        self._number_rows(bodies)
+        mobilizers = [
+            b.mobilizer.with_euler_angles() if use_euler_angles else b.mobilizer for b in bodies
+        ]
+        joints, q, u = [], 0, 0
+        for body, m in zip(bodies, mobilizers, strict=True):
+            row = self.rows[body.index]
+            joints.append(Joint(body, row, m, slice(q, q + m.nq), slice(u, u + m.nu)))
+            q, u = q + m.nq, u + m.nu
+        self.nq, self.nu = q, u
+        self.joint_of_q = np.array([j.row for j in joints for _ in range(j.mobilizer.nq)], np.intp)
+        self.joint_of_u = np.array([j.row for j in joints for _ in range(j.mobilizer.nu)], np.intp)
+        self.joints = [joints[body] for body in self.bodies]
+        self.varying = [j for j in joints if not j.mobilizer.has_constant_axes]
+        self.related = [j for j in joints if j.mobilizer.n(j.mobilizer.default_q) is not None]
+        related = [(j.q, j.u) for j in self.related]
+        others = [(j.q, j.u) for j in joints if j not in self.related]
+        self.n_places = _places(others, related)
+        self.num_ones = sum(q.stop - q.start for q, _ in others)
+        self.n_pinv_places = _places([x[::-1] for x in others], [x[::-1] for x in related])
+        self.normalized = [j for j in joints if j.mobilizer.quaternion_start is not None]
+        self.constant_axes = np.zeros((u, 6))
+        for joint in joints:
+            if joint.mobilizer.has_constant_axes and joint.mobilizer.nu:
+                self.constant_axes[joint.u] = joint.mobilizer.axes(joint.mobilizer.default_q)
+        self._place_frames(bodies)
+
+    def _number_rows(self, bodies: Sequence[AnyBody]) -> None:
+        n = len(bodies)
+        children: list[list[int]] = [[] for _ in bodies]
+        for body in bodies[1:]:
+            children[body.parent.index].append(body.index)
+        self.bodies: list[int] = []
+        stack = [GROUND]
+        while stack:
+            index = stack.pop()
+            self.bodies.append(index)
+            stack += reversed(children[index])
+        self.rows = [0] * n
+        for row, index in enumerate(self.bodies):
+            self.rows[index] = row
+        self.parents = [0, *(self.rows[bodies[b].parent.index] for b in self.bodies[1:])]
+        ends = list(range(1, n + 1))
+        for row in range(n - 1, 0, -1):
+            parent = self.parents[row]
+            ends[parent] = max(ends[parent], ends[row])
+        self.ends: Indices = np.array(ends)
+        self.jumps: list[Indices] = []
+        jump: Indices = np.array(self.parents)
+        while jump.any():
+            self.jumps.append(jump)
+            jump = jump[jump]
+
+    def _place_frames(self, bodies: Sequence[AnyBody]) -> None:
+        self.inboard = np.empty((len(bodies), 4, 4))
+        self.outboard: Array | None = np.empty((len(bodies), 4, 4))
+        self.inboard[0] = self.outboard[0] = np.eye(4)
+        for row, index in enumerate(self.bodies[1:], 1):
+            body = bodies[index]
+            to_body = body.outboard_frame.inverse().matrix
+            self.outboard[row] = to_body
+            self.inboard[row] = self.outboard[self.parents[row]] @ body.inboard_frame.matrix
+        if (self.outboard == np.eye(4)).all():
+            self.outboard = None
+
+    def __repr__(self) -> str:
+        return f"<layout of {len(self.joints)} bodies with {self.nq} q and {self.nu} u>"
+
+    # ------------------------------------------------------------------ along paths
+
+    def sum_from_ground(self, values: Array) -> Array:
+        """By row, the sum of values (rows, n) over itself and all that is inboard of it.
+
+        The values of the ground have to be 0. Cost O(rows log(depth)).
+        """
+        for jump in self.jumps:
+            values = values + values[jump]
+        return values
+
+    def sum_to_ground(self, values: Array) -> Array:
+        """By row, the sum over itself and all that is outboard of it: the transpose.
+
+        That of the ground is no sum of anything.
+        """
+        for jump in reversed(self.jumps):
+            sums = values.copy()
+            np.add.at(sums, jump, values)
+            values = sums
+        return values
+
+    def moves(self, rows: Indices) -> NDArray[np.bool_]:
+        """Which u move which bodies, of these rows (k,): shape (k, nu)."""
+        joints = self.joint_of_u
+        found: NDArray[np.bool_] = (joints <= rows[:, None]) & (rows[:, None] < self.ends[joints])
+        return found
+
+    def turns(self) -> NDArray[np.bool_] | None:
+        """Which q turn the axes of which q, and what these move: (nq, nq), the turning one first.
+
+        An angle turns itself, the angles after it in its joint, and all that is outboard. None if a
+        mobilizer does not say that its q are a sequence of lengths and angles. Cost O(nq²).
+        """
+        if not all(joint.mobilizer.is_sequence for joint in self.joints):
+            return None
+        is_angle = np.zeros(self.nq, bool)
+        for joint in self.joints[1:]:
+            mobilizer = joint.mobilizer
+            axes = np.array(mobilizer.axes(mobilizer.default_q)).reshape(-1, 6)
+            by_u = mobilizer.n_pinv(mobilizer.default_q)
+            by_q = axes if by_u is None else np.array(by_u).T @ axes
+            is_angle[joint.q] = by_q[:, :3].any(axis=1)
+        rows, q = self.joint_of_q, np.arange(self.nq)
+        is_inboard = (rows[:, None] < rows) & (rows < self.ends[rows][:, None])
+        is_before = (rows[:, None] == rows) & (q[:, None] <= q) & is_angle
+        found: NDArray[np.bool_] = (is_inboard | is_before) & is_angle[:, None]
+        return found
+
+
+def _places(
+    ones: list[tuple[slice, slice]], blocks: list[tuple[slice, slice]]
+) -> tuple[Indices, Indices]:
+    """Rows and columns of the ones of square blocks, and of all numbers of others."""
+    rows: list[int] = []
+    columns: list[int] = []
+    for down, across in ones:
+        rows += range(down.start, down.stop)
+        columns += range(across.start, across.stop)
+    for down, across in blocks:
+        for row in range(down.start, down.stop):
+            rows += [row] * (across.stop - across.start)
+            columns += range(across.start, across.stop)
+    return np.array(rows, np.intp), np.array(columns, np.intp)

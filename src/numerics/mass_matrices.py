@@ -1,0 +1,170 @@
+r"""What is done with a mass matrix M, or its inverse, in whatever form it was given.
+
+Of n numbers, in one of three forms::
+
+    diagonal   (n,)         M_ii alone
+    dense      (n, n)
+    sparse     csr_array    of at least 100 rows; a smaller one is made dense
+
+A matrix R with R' R = inv(M), the *inverse root*, makes least squares of M plain ones: it turns
+accelerations a into x = inv(R') a, and a' M a = x' x. With M = L L' (Cholesky) it is inv(L); with
+inv(M) = L L' it is L'. Golub and Van Loan, Matrix Computations, 4th ed., 4.2 and 6.1.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.errors import MassMatrixError, ShapeError, brief
+from stagecache.numerics.matrices import factors_of, is_sparse
+from stagecache.state.handles import Vector
+from stagecache.state.vectors.conversion import FLOAT, converted
+
+Matrix = Any
+"""An ndarray of one or two dimensions, or a csr_array; read-only."""
+
+MANY: Final = 100
+"""A sparse matrix of fewer rows is made dense."""
+
+ASYMMETRY: Final = 1e-8  # the largest difference of M and M', as a part of the largest number
+EPS: Final = float(np.finfo(np.float64).eps)
+
+
+def checked_mass(values: Any, n: int, what: str) -> Matrix:
+    """Return a symmetric matrix in one of the three forms, that shares nothing and is read-only.
+
+    Cost O(numbers given).
+
+    Raises
+    ------
+    ShapeError, NotANumberError
+    MassMatrixError
+        It is not finite, or not symmetric.
+    """
+    found, numbers = _in_form(values, n, what)
+    if not np.isfinite(numbers).all():
+        raise MassMatrixError(
+            f"{what}: a number of the mass matrix is not finite",
+            "finite numbers",
+            brief(numbers),
+            "look at what it is computed from: parameters, and divisions by 0",
+        )
+    if found.ndim == 2:
+        difference = abs(found - found.T)
+        worst = float(difference.max()) if n else 0.0
+        if worst > ASYMMETRY * float(abs(found).max() if n else 0.0):
+            raise MassMatrixError(
+                f"{what}: the mass matrix is not symmetric",
+                "M = M'",
+                f"numbers that differ from those across the diagonal by up to {worst:.3g}",
+                "mend the formula; or return (M + M') / 2, if it is only inaccurate",
+            )
+        if worst:
+            found = (found + found.T) / 2
+    parts = (found.data, found.indices, found.indptr) if is_sparse(found) else (found,)
+    for part in parts:
+        part.flags.writeable = False
+    return found
+
+
+def _in_form(values: Any, n: int, what: str) -> tuple[Matrix, Vector]:
+    """A matrix in one of the forms, and its numbers."""
+    shape = values.shape if is_sparse(values) else None
+    if shape is None:
+        array: Vector = converted(values, FLOAT, None, f"the values of {what}")
+        if n == 1 and array.ndim == 0:
+            array = array.reshape(1)
+        shape = array.shape
+    if shape not in ((n,), (n, n)):
+        raise ShapeError(
+            f"{what}: its computation returned a mass matrix of another shape",
+            f"shape ({n}, {n}), or ({n},) for a diagonal one",
+            f"shape {shape}",
+            "give a row and a column for each u that is named in the decorator, or of the "
+            "subsystem if none is",
+        )
+    if not is_sparse(values):
+        return array, array
+    from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
+
+    found = csr_array(values, copy=True)
+    found.sum_duplicates()
+    found.data = converted(found.data, FLOAT, None, f"the values of {what}")
+    if n < MANY:
+        dense: Vector = found.toarray()
+        return dense, dense
+    return found, found.data
+
+
+# ---------------------------------------------------------------------- positive definite
+
+
+def inverse_root(matrix: Matrix, what: str, *, is_inverse: bool) -> Matrix:
+    """Return R with R' R = inv(M): the diagonal of it, or a triangle. Of a sparse M itself.
+
+    Cost O(n) for a diagonal, O(n³) dense, that of one LU decomposition for a sparse matrix.
+
+    Parameters
+    ----------
+    matrix : (n,), (n, n) or csr_array
+        As `checked_mass` returns it.
+    what : str
+        What messages call it.
+    is_inverse : bool
+        Whether the matrix is inv(M).
+
+    Raises
+    ------
+    MassMatrixError
+        It is not positive definite.
+    """
+    if is_sparse(matrix):
+        _check_sparse(matrix, what)
+        return matrix
+    if matrix.ndim == 1:
+        if matrix.size and not matrix.min() > 0:
+            worst = int(np.argmin(matrix))
+            raise _not_positive(what, f"{matrix[worst]:.6g} as number {worst} of the diagonal")
+        roots = np.sqrt(matrix)
+        return roots if is_inverse else 1 / roots
+    n = len(matrix)
+    if n == 0:
+        return matrix
+    diagonal = matrix.diagonal()
+    lower: Vector | None = None
+    if diagonal.min() > 0:
+        try:
+            lower = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            lower = None
+    if lower is None or np.any(lower.diagonal() ** 2 <= n * EPS * diagonal):
+        least = float(np.linalg.eigvalsh(matrix)[0])
+        raise _not_positive(what, f"{least:.6g} as its smallest eigenvalue")
+    if is_inverse:
+        return np.ascontiguousarray(lower.T)
+    return np.tril(np.linalg.solve(lower, np.eye(n)))
+
+
+def _check_sparse(matrix: Matrix, what: str) -> None:
+    """Refuse a sparse matrix that is not positive definite, by the signs of its pivots."""
+    diagonal = matrix.diagonal()
+    if not diagonal.min() > 0:
+        worst = int(np.argmin(diagonal))
+        raise _not_positive(what, f"{diagonal[worst]:.6g} as number {worst} of the diagonal")
+    try:
+        factors = factors_of(matrix)
+    except RuntimeError:  # a pivot is exactly 0
+        raise _not_positive(what, "a singular one") from None
+    pivots: NDArray[np.float64] = factors.U.diagonal()
+    if not np.array_equal(factors.perm_r, factors.perm_c) or not pivots.min() > 0:
+        raise _not_positive(what, f"{pivots.min():.6g} as its smallest pivot")
+
+
+def _not_positive(what: str, got: str) -> MassMatrixError:
+    return MassMatrixError(
+        f"{what}: the mass matrix is not positive definite",
+        "a' M a > 0 for all accelerations a, so that each u has inertia",
+        got,
+        "give each u that it covers a mass; leave out a u that is only prescribed",
+    )

@@ -1,0 +1,49 @@
+"""Matrices as models give them: dense, or of scipy.sparse, which is imported only where it is."""
+
+from typing import Any
+
+from stagecache.state.vectors.conversion import FLOAT, converted
+
+Matrix = Any
+"""An ndarray, or a csr_array of SciPy, whose types are not known without importing it."""
+
+
+def is_sparse(matrix: object) -> bool:
+    """Whether it is a matrix or array of scipy.sparse, which need not be imported to know."""
+    return hasattr(matrix, "tocsr")
+
+
+def csr_of(values: Any, what: object) -> Matrix:
+    """Return a sparse matrix as a csr_array of floats that shares nothing and is read-only.
+
+    Raises
+    ------
+    NotANumberError
+        It holds something else; `what` it is.
+    """
+    from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
+
+    found = csr_array(values, copy=True)
+    found.data = converted(found.data, FLOAT, None, f"the values of {what}")
+    found.sum_duplicates()
+    return read_only(found)
+
+
+def read_only(matrix: Matrix) -> Matrix:
+    """Return a matrix that nobody else has, made read-only."""
+    arrays = (matrix.data, matrix.indices, matrix.indptr) if is_sparse(matrix) else (matrix,)
+    for array in arrays:
+        array.flags.writeable = False
+    return matrix
+
+
+def factors_of(matrix: Matrix) -> Any:
+    """Return the LU of a symmetric sparse matrix, with pivots from its diagonal."""
+    from scipy.sparse.linalg import splu  # noqa: PLC0415  # it takes a while
+
+    return splu(
+        matrix.tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )

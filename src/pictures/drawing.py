@@ -1,0 +1,269 @@
+"""Pictures of a System in a State: its decorations, on three-dimensional axes of matplotlib."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from math import isfinite
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.decorations.decorations import AbstractDecoration
+from stagecache.errors import (
+    MissingExtraError,
+    NotASystemError,
+    NotCallableError,
+    PictureError,
+    brief,
+)
+from stagecache.pictures.parts import PictureParts
+from stagecache.state.stage import Stage, check_stage
+from stagecache.state.state import State
+from stagecache.system.core.system import System
+
+Array = NDArray[np.float64]
+View = tuple[float, float]
+Extra = Callable[[State], Iterable[AbstractDecoration]]
+
+VIEWS: Final[dict[str, View]] = {"x": (20.0, -60.0), "y": (20.0, 30.0), "z": (20.0, -60.0)}
+"""From where a System is seen if nothing else is said, by the axis that points upwards."""
+
+INCHES: Final = 6.0  # of a new figure
+
+_POINT_SIZE: Final = 4.0  # of a point, for a line_width of 1, in points of 1/72 inch
+_THINNEST: Final = 0.3  # how long the shortest side of the box is, by the longest
+_MARGIN: Final = 0.05  # around all, by the longest side
+_PANE: Final = (0.50, 0.57, 0.66, 0.07)  # so that the background of a style is seen through it
+_END_ON: Final = 0.999  # the cosine to the line of sight, from which on an axis is left out
+_LEVEL: Final = 0.01  # degrees: exactly from the side, labels are at the top
+_FILLED: Final = 0.8  # how much of the axes is filled, by what matplotlib takes for 1
+_CLOSEST: Final = 1.3  # of zooms; there is to be room for labels
+_FARTHEST: Final = 1e100  # [m], up to where matplotlib can draw
+_TICKS: Final = 6  # along the longest side, at most
+_PLACE: Final = (0.03, 0.03, 0.92, 0.92)  # of axes on a figure
+
+
+def draw(
+    system: System,
+    state: State,
+    ax: Any = None,
+    *,
+    stage: Stage = Stage.POSITION,
+    extra: Extra | None = None,
+    view: View | None = None,
+) -> Any:
+    """Draw all decorations of a System with matplotlib.
+
+    Its `up_direction` points upwards, and with `use_uniform_background`, no axes are shown. Lengths
+    are the same along x, y and z. Lines are drawn over faces, and points over lines, also where
+    they are behind. A line width of 1 is 1/72 inch. Background and letters are those of
+    the style that matplotlib has.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        It is realized to `stage`, if it is not yet.
+    ax : matplotlib.axes.Axes, optional
+        Where to: axes in three dimensions, whose limits are set. The default is on a new figure.
+    stage : Stage
+        Topology to Report: what is to be drawn up to that stage.
+    extra : callable, optional
+        Returns more decorations in the ground frame for a State.
+    view : (float, float), optional
+        Elevation and azimuth of who looks at it [degrees]. The azimuth is 0 on the axis that comes
+        after the one that points upwards, as x after z. To see the plane of x and y, with x to the
+        right, take (90, -90) where z points upwards, and (0, 0) where y does.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    NotASystemError, NotAStateError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
+    NotADecorationError
+        Something is no decoration.
+    NotCallableError, PictureError
+        `extra` cannot be called; the axes are flat, there is no such view, or something is more
+        than 1e100 m away.
+    Exception
+        Whatever a hook, a computation or `extra` raises.
+
+    Examples
+    --------
+    >>> from stagecache import draw
+    >>> from stagecache.multibody import MultibodySystem, Pin
+    >>> system = MultibodySystem()
+    >>> arm = system.matter.add_body("arm", system.matter.ground, Pin())
+    >>> ax = draw(system, system.realize_topology().copy())  # doctest: +SKIP
+    >>> ax.figure.savefig("arm.png")  # doctest: +SKIP
+    """
+    stage = check_look("draw()", system, stage, extra, view)
+    if ax is not None and not hasattr(ax, "set_zlim"):
+        raise PictureError(
+            "draw(ax=...): is flat, or no axes at all",
+            "axes in three dimensions",
+            brief(ax),
+            "make them by figure.add_subplot(projection='3d'), or leave them out",
+        )
+    pyplot = matplotlib_module("pyplot", "draw()")
+    parts = parts_of(system, state, stage, extra)
+    if ax is None:
+        ax = new_axes(pyplot.figure(figsize=(INCHES, INCHES)))
+    set_up(ax, system, parts.corners(), view)
+    paint(ax, parts)
+    return ax
+
+
+# ---------------------------------------------------------------------- what animations need too
+
+
+def matplotlib_module(name: str, what: str) -> Any:
+    """A module of matplotlib, whose types cannot be named where it is not installed.
+
+    Raises
+    ------
+    MissingExtraError
+    """
+    try:
+        return import_module(f"matplotlib.{name}")
+    except ImportError:
+        raise MissingExtraError(
+            f"{what}: matplotlib is not installed",
+            "the extra viz",
+            "none",
+            "pip install 'stagecache[viz]'",
+        ) from None
+
+
+def check_look(what: str, system: object, stage: Stage, extra: object, view: Any) -> Stage:
+    """Refuse arguments of `draw` and `animate`; return the stage.
+
+    Raises
+    ------
+    NotASystemError, StageOutOfRangeError, NotCallableError, PictureError
+    """
+    if not isinstance(system, System):
+        raise NotASystemError(
+            f"{what}: has no System", "a System", brief(system), "pass that of the States first"
+        )
+    if extra is not None and not callable(extra):
+        raise NotCallableError(
+            f"{what[:-1]}extra=...): cannot be called",
+            "a function of a State that returns decorations",
+            brief(extra),
+            "for decorations that stay the same: extra=lambda state: [...]",
+        )
+    try:
+        elevation, azimuth = (0.0, 0.0) if view is None else map(float, view)
+        is_pair = isfinite(elevation) and isfinite(azimuth) and not isinstance(view, str)
+    except (TypeError, ValueError, OverflowError):
+        is_pair = False
+    if not is_pair:
+        raise PictureError(
+            f"{what[:-1]}view=...): is no pair of angles",
+            "an elevation and an azimuth, in degrees",
+            brief(view),
+            "leave it out; from above is (90, 0)",
+        )
+    return check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, f"{what[:-1]}stage=...)")
+
+
+def parts_of(system: System, state: State, stage: Stage, extra: Extra | None) -> PictureParts:
+    """What is to be drawn of a State, which is realized for that."""
+    system.realize(state, stage)
+    geometry: list[Any] = []
+    for reached in range(Stage.TOPOLOGY, stage + 1):
+        system.calc_decorative_geometry_and_append(state, Stage(reached), geometry)
+    parts = PictureParts(geometry, f"the geometry of {system.name}", system.up_direction.vector)
+    if extra is not None:
+        parts.add(extra(state), "what extra=... returns")
+    farthest = float(np.abs(parts.corners()).max(initial=0.0))
+    if not farthest <= _FARTHEST:
+        raise PictureError(
+            f"a picture of {system.name}: would be too large",
+            f"coordinates up to {_FARTHEST:g} m",
+            f"{farthest:.3g} m",
+            "look for what has gone so far away",
+        )
+    return parts
+
+
+def new_axes(figure: Any) -> Any:
+    """Axes in three dimensions, which fill a figure."""
+    return figure.add_axes(_PLACE, projection="3d")
+
+
+def set_up(ax: Any, system: System, corners: Array, view: View | None) -> None:
+    """Set limits for points (n, 3), equal lengths along all axes, and the point of view."""
+    lowest, highest = (
+        (corners.min(0), corners.max(0)) if len(corners) else (-np.ones(3), np.ones(3))
+    )
+    longest = float((highest - lowest).max()) or 1.0
+    spans = np.maximum(highest - lowest, _THINNEST * longest) + 2.0 * _MARGIN * longest
+    middle = (lowest + highest) / 2.0
+    across = _look(ax, system, view)
+    end_on = np.abs(np.cross(*across)) > _END_ON
+    seen = float((np.abs(across) @ spans).max() / np.linalg.norm(spans))
+    ax.set_proj_type("ortho")
+    ax.set_box_aspect(tuple(spans), zoom=min(_CLOSEST, _FILLED / seen))  # no array: it is changed
+    ax.computed_zorder = False
+    tickers = import_module("matplotlib.ticker")
+    for name, center, span, is_hidden in zip("xyz", middle, spans, end_on, strict=True):
+        axis = getattr(ax, f"{name}axis")
+        getattr(ax, f"set_{name}lim")(center - span / 2.0, center + span / 2.0)
+        getattr(ax, f"set_{name}label")("" if is_hidden else f"{name} [m]")
+        axis.set_pane_color(_PANE)
+        count = max(2, round(_TICKS * span / spans.max()))
+        locator = tickers.MaxNLocator(count, steps=(1, 2, 5, 10))
+        axis.set_major_locator(tickers.NullLocator() if is_hidden else locator)
+        axis.set_tick_params(labelsize="small")
+    if system.use_uniform_background:
+        ax.set_axis_off()
+
+
+def _look(ax: Any, system: System, view: View | None) -> Array:
+    """Set the point of view; return what is to the right and upwards in the picture, (2, 3)."""
+    direction = str(system.up_direction)
+    up = direction[1].lower()
+    elevation, azimuth = map(float, VIEWS[up] if view is None else view)
+    elevation = elevation or _LEVEL
+    if direction[0] == "+":
+        ax.view_init(elev=elevation, azim=azimuth, vertical_axis=up)
+    else:  # from the other side, and head over heels
+        ax.view_init(elev=-elevation, azim=azimuth, roll=180.0, vertical_axis=up)
+    height, angle = np.radians((elevation, azimuth))
+    forth, aside = np.cos(angle), np.sin(angle)
+    across = [
+        (-aside, forth, 0.0),
+        (-np.sin(height) * forth, -np.sin(height) * aside, np.cos(height)),
+    ]
+    return np.roll(across, "xyz".index(up) - 2, axis=1)
+
+
+def paint(ax: Any, parts: PictureParts) -> list[Any]:
+    """Draw parts on axes that are set up; return what was added."""
+    added: list[Any] = []
+    art = import_module("mpl_toolkits.mplot3d.art3d")
+    if parts.faces:
+        polygons, colors = np.concatenate(parts.faces), np.concatenate(parts.face_colors)
+        faces = art.Poly3DCollection(
+            polygons, facecolors=colors, edgecolors=colors, linewidths=0.2, zorder=1
+        )
+        added.append(ax.add_collection3d(faces))
+    if parts.lines:
+        ends, inks, widths = zip(*parts.lines, strict=True)
+        lines = art.Line3DCollection(
+            ends, colors=inks, linewidths=widths, capstyle="round", zorder=2
+        )
+        added.append(ax.add_collection3d(lines))
+    if parts.points:
+        places, inks, widths = zip(*parts.points, strict=True)
+        sizes = (_POINT_SIZE * np.array(widths)) ** 2
+        added.append(ax.scatter(*np.array(places).T, s=sizes, c=inks, depthshade=False, zorder=3))
+    for place, text, color in parts.texts:
+        added.append(ax.text(*place, text, color=color, parse_math=False, zorder=4))
+    return added

@@ -1,0 +1,225 @@
+r"""What decorations are made of for a drawer: faces, lines, points and texts in the ground frame.
+
+::
+
+    DecorativeSphere, Brick, Cylinder, Mesh  ->  faces, shaded as if lit from above
+    DecorativeLine, Frame                    ->  lines
+    DecorativePoint                          ->  points
+    DecorativeText, and any label            ->  texts
+
+Nothing here knows matplotlib. Faces of long shapes are cut into shorter ones, since a drawer that
+has no depth buffer sorts faces by their middles.
+"""
+
+from collections.abc import Iterable
+from math import ceil
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.decorations.decorations import (
+    AbstractDecoration,
+    DecorativeBrick,
+    DecorativeCylinder,
+    DecorativeFrame,
+    DecorativeLine,
+    DecorativeMesh,
+    DecorativePoint,
+    DecorativeSphere,
+    DecorativeText,
+)
+from stagecache.decorations.lists import checked_decorations
+from stagecache.errors import NotADecorationError, brief
+
+Array = NDArray[np.float64]
+Color = tuple[float, ...]
+
+SURFACE: Final = (0.58, 0.68, 0.80)
+STROKE: Final = (0.25, 0.31, 0.38)
+AXES: Final = ((0.80, 0.22, 0.20), (0.20, 0.58, 0.25), (0.20, 0.40, 0.80))
+"""The colours of what has none of its own; those of x, y and z."""
+
+AROUND: Final = 20  # faces around a cylinder or a sphere
+FROM_POLE_TO_POLE: Final = 12
+MOST_CUTS: Final = 8  # of a face, along one direction
+
+_SUN: Final = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])
+_AMBIENT: Final = 0.68  # how bright a face is that the light just grazes
+_SIDES: Final = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # of a brick: the direction, and both along it
+
+
+@final
+class PictureParts:
+    """All parts of some decorations.
+
+    Parameters
+    ----------
+    decorations : iterable of AbstractDecoration
+    what : str
+        What they are, to be named in errors.
+    up : ndarray of shape (3,)
+        A direction along an axis, from which the light comes, roughly.
+
+    Attributes
+    ----------
+    faces : list of ndarray of shape (n, 4, 3)
+        Four corners of each, in G [m]; two of a triangle are the same.
+    face_colors : list of ndarray of shape (n, 4)
+        Red, green, blue and opacity, shaded.
+    lines : list of (ndarray of shape (2, 3), color, width)
+    points : list of (ndarray of shape (3,), color, width)
+    texts : list of (ndarray of shape (3,), str, color)
+
+    Raises
+    ------
+    NotADecorationError
+        One of them is no decoration, or they are no collection of them.
+    """
+
+    def __init__(self, decorations: Iterable[AbstractDecoration], what: str, up: Array) -> None:
+        axis = int(np.abs(up).argmax())
+        self._light = np.roll(_SUN, axis - 2)
+        self._light[axis] *= up[axis]
+        self.faces: list[Array] = []
+        self.face_colors: list[Array] = []
+        self.lines: list[tuple[Array, Color, float]] = []
+        self.points: list[tuple[Array, Color, float]] = []
+        self.texts: list[tuple[Array, str, Color]] = []
+        self.add(decorations, what)
+
+    def add(self, decorations: Iterable[AbstractDecoration], what: str) -> None:
+        """Add the parts of more decorations. Parameters and errors are as above."""
+        for decoration in checked_decorations(decorations, what):
+            self._add(decoration)
+
+    def corners(self) -> Array:
+        """All points that are to be seen, (n, 3) [m]."""
+        parts = [faces.reshape(-1, 3) for faces in self.faces]
+        parts += [ends for ends, _, _ in self.lines]
+        parts += [point[None] for point, _, _ in (*self.points, *self.texts)]
+        return np.concatenate(parts) if parts else np.empty((0, 3))
+
+    def _add(self, decoration: AbstractDecoration) -> None:
+        color = (*(decoration.color or STROKE), decoration.opacity)
+        match decoration:
+            case DecorativePoint():
+                place = _in_ground(decoration, decoration.point)
+                self.points.append((place, color, decoration.line_width))
+            case DecorativeLine():
+                self._add_line(decoration, decoration.point1, decoration.point2, color)
+            case DecorativeFrame():
+                for axis, own in zip(decoration.axis_length * np.eye(3), AXES, strict=True):
+                    shown = (*(decoration.color or own), decoration.opacity)
+                    self._add_line(decoration, np.zeros(3), axis, shown)
+            case DecorativeText():
+                self.texts.append((decoration.translation, decoration.text, color))
+            case _:
+                faces = _in_ground(decoration, _surface(decoration))
+                if len(faces):
+                    self.faces.append(faces)
+                    self.face_colors.append(_shaded(faces, decoration, self._light))
+        if decoration.label:
+            self.texts.append((self._place_of_label(decoration), decoration.label, color))
+
+    def _add_line(
+        self, decoration: AbstractDecoration, one: Array, other: Array, color: Color
+    ) -> None:
+        ends = _in_ground(decoration, np.array([one, other]))
+        self.lines.append((ends, color, decoration.line_width))
+
+    def _place_of_label(self, decoration: AbstractDecoration) -> Array:
+        """Where a line or point is, of others the origin of D."""
+        match decoration:
+            case DecorativePoint():
+                return self.points[-1][0]
+            case DecorativeLine():
+                middle: Array = self.lines[-1][0].mean(axis=0)
+                return middle
+            case _:
+                return decoration.translation
+
+
+def _in_ground(decoration: AbstractDecoration, points: Array) -> Array:
+    """Points (..., 3) of D, as seen in G."""
+    found: Array = points @ decoration.rotation.T + decoration.translation
+    return found
+
+
+def _shaded(faces: Array, decoration: AbstractDecoration, light: Array) -> Array:
+    """The colour of each face (n, 4): bright where its outer side is turned to the light.
+
+    The normal of a polygon is the sum of the cross products along its border (M. Newell): corners
+    may coincide.
+    """
+    normals = np.cross(faces, np.roll(faces, -1, axis=1)).sum(axis=1)
+    lengths = np.linalg.norm(normals, axis=1)
+    lit = normals @ light / np.where(lengths > 0.0, lengths, 1.0)
+    colors = np.empty((len(faces), 4))
+    colors[:, :3] = np.outer(_AMBIENT + (1.0 - _AMBIENT) * lit, decoration.color or SURFACE)
+    colors[:, 3] = decoration.opacity
+    return colors
+
+
+# ---------------------------------------------------------------------- faces, in D
+
+
+def _surface(decoration: AbstractDecoration) -> Array:
+    """The faces of a shape, (n, 4, 3), their corners counterclockwise as seen from outside."""
+    match decoration:
+        case DecorativeSphere():
+            angles = np.linspace(-np.pi / 2, np.pi / 2, FROM_POLE_TO_POLE + 1)
+            return _revolved(decoration.radius * np.cos(angles), decoration.radius * np.sin(angles))
+        case DecorativeCylinder():
+            return _cylinder(decoration.radius, decoration.half_height)
+        case DecorativeBrick():
+            return _brick(decoration.half_lengths)
+        case DecorativeMesh():
+            return decoration.vertices[decoration.faces[:, (0, 1, 2, 2)]]
+        case _:
+            raise NotADecorationError(
+                f"{type(decoration).__name__}: is a decoration of a class that cannot be drawn",
+                "a DecorativeSphere, or another of these classes",
+                brief(decoration),
+                "make a DecorativeMesh of it",
+            )
+
+
+def _grid(points: Array) -> Array:
+    """The faces between the points (rows, columns, 3) of a grid."""
+    corners = [points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]]
+    return np.stack(corners, axis=2).reshape(-1, 4, 3)
+
+
+def _revolved(radii: Array, heights: Array) -> Array:
+    """The faces of a profile (n,) that is turned around y."""
+    angles = np.linspace(0.0, 2.0 * np.pi, AROUND + 1)
+    points = np.empty((len(radii), AROUND + 1, 3))
+    points[:, :, 0] = np.outer(radii, np.cos(angles))
+    points[:, :, 1] = heights[:, None]
+    points[:, :, 2] = np.outer(radii, -np.sin(angles))
+    return _grid(points)
+
+
+def _cylinder(radius: float, half_height: float) -> Array:
+    """The side, in pieces that are no longer than they are wide, and both ends."""
+    heights = np.linspace(-half_height, half_height, _pieces(half_height / radius) + 1)
+    radii = np.pad(np.full_like(heights, radius), 1)
+    return _revolved(radii, np.pad(heights, 1, mode="edge"))
+
+
+def _brick(half_lengths: Array) -> Array:
+    """Six sides, in pieces that are roughly squares."""
+    faces = []
+    shortest = float(half_lengths.min())
+    for normal, right, up in _SIDES:
+        a, b = (np.linspace(-h, h, _pieces(h / shortest) + 1) for h in half_lengths[[right, up]])
+        side = np.empty((len(b), len(a), 3))
+        side[:, :, right], side[:, :, up] = np.meshgrid(a, b)
+        side[:, :, normal] = half_lengths[normal]
+        faces += [_grid(side), -_grid(side)[:, ::-1]]
+    return np.concatenate(faces)
+
+
+def _pieces(ratio: float) -> int:
+    return min(MOST_CUTS, max(1, ceil(ratio)))

@@ -1,0 +1,1 @@
+"""What a State contains: values, stages, and the storage of its vectors."""

@@ -1,0 +1,249 @@
+r"""What has made an entry stale: the changes upstream of it since it was computed.
+
+The search goes up from the entry. A change counts where nothing between it and the entry has come
+out as it was::
+
+    angle, written      width, written
+      |                   |
+    side, compared        |       side was computed again and is equal: angle is no cause,
+       \                  |       and width is one
+        \________________/
+               force
+
+When a variable was written is not stored for each write: known is the first one since something
+below it was computed, and of a stage the last one that invalidated it.
+"""
+
+from attrs import frozen
+
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.store import COMPUTING, SHUT, Store, clock_of
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    DiscreteVariable,
+)
+from stagecache.state.items.realization import Realization
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import Y
+
+Causes = list[tuple[int, object]]
+"""By stage: when something last invalidated it, and what: a handle, or text."""
+
+Above = dict[int, int]
+"""By node upstream of an entry: the next one on a shortest way down to it."""
+
+
+@frozen
+class Change:
+    """Something upstream of an entry that has changed since it was computed.
+
+    Attributes
+    ----------
+    clock : int
+        When.
+    node : int
+        The variable, or the compared entry whose value was replaced by hand; -1 for a stage.
+    stage : int
+        The stage; 0 if it is none.
+    written : object
+        What was written then, or with it later: a handle, or text; None if that is not known.
+    way : tuple of int
+        The entries from there down to the one in question.
+    """
+
+    clock: int
+    node: int
+    stage: int
+    written: object
+    way: tuple[int, ...]
+
+
+def changes_upstream(
+    realization: Realization, entry: CacheEntry[object], *, cuts: bool = True
+) -> list[Change]:
+    """All that is known of, the nearest first, stages after variables.
+
+    Parameters
+    ----------
+    cuts : bool
+        Whether what has come out as it was hides what is above it. If not, this finds also what a
+        read is yet to look into.
+    """
+    store = realization.store
+    structure = store.structure
+    below: Above = {entry._node: -1}
+    queue = [(entry._node, computed_at(realization, entry))]
+    causes = _known_causes(realization)
+    found: dict[int, Change] = {}
+    of_stages: dict[int, Change] = {}
+    for node, since in queue:
+        key = store.keys[node]
+        assert isinstance(key, CacheEntry)
+        for stage in range(key.depends_on + 1):
+            clock, cause = causes[stage]
+            if clock > since:
+                change = Change(clock, -1, stage, cause, _way(below, node))
+                known = of_stages.get(stage)
+                if known is None or _length(realization, change) < _length(realization, known):
+                    of_stages[stage] = change
+        for above in structure.prerequisites[node]:
+            kind = structure.kinds[above]
+            if kind is NodeKind.VARIABLE:
+                clock = clock_of(store.gates[above])
+                if clock > since and above not in found:
+                    written = _written(causes, store.keys[above], clock)
+                    found[above] = Change(clock, above, 0, written, _way(below, node))
+            elif kind is NodeKind.CACHE_ENTRY and above not in below:
+                threshold = since
+                if cuts and above in structure.compared:
+                    threshold = _threshold(store, above, since)
+                    replaced = _replaced(store, above)
+                    if threshold == since and replaced > since:
+                        found[above] = Change(replaced, above, 0, None, _way(below, node))
+                if threshold >= 0:
+                    below[above] = node
+                    queue.append((above, threshold))
+    return [*found.values(), *[of_stages[stage] for stage in sorted(of_stages)]]
+
+
+def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
+    """Since when changes count; below 0 if it was not computed since it was invalidated.
+
+    One that was presumed computed, until something upstream was written, was so up to that write.
+    """
+    store = realization.store
+    mark = store.marks[entry._node]
+    group = store.group_of[entry._node]
+    gate = store.gates[group]
+    reached = realization.stages[entry.subsystem or 0]
+    if COMPUTING < mark < gate < SHUT and group in store.unpresumed:
+        return max(mark, gate - 1) if reached >= entry.computed_by else mark
+    return mark
+
+
+def write_that_invalidated(realization: Realization, entry: CacheEntry[object]) -> Change | None:
+    """The write of an auto-update variable that has discarded its next value, and so the entry."""
+    clock = ~realization.store.marks[entry._node] - 1
+    for when, cause in realization.causes:
+        if when == clock and isinstance(cause, DiscreteVariable) and cause.update is not None:
+            way = invalidated_together(realization, entry)
+            if way[0] == cause.update._node:
+                return Change(clock, cause._node, 0, cause, way)
+    return None
+
+
+def _threshold(store: Store, node: int, since: int) -> int:
+    """Since when changes above a compared entry count; -1 if it has come out as it was."""
+    mark = store.marks[node]
+    if mark < 0 or store.changed.get(node, mark) > since:
+        return since
+    return -1 if store.is_valid(node) else mark
+
+
+def _replaced(store: Store, node: int) -> int:
+    """When the value of a compared entry was stored by hand, since it was computed; else -1."""
+    changed = store.changed.get(node, -1)
+    return changed if changed > store.marks[node] >= 0 else -1
+
+
+def _known_causes(realization: Realization) -> Causes:
+    """Those of a State; what was forgotten since is called by its name."""
+    keys = realization.store.keys
+    return [
+        (when, str(cause))
+        if isinstance(cause, AbstractHandle)
+        and (cause._node >= len(keys) or keys[cause._node] is not cause)
+        else (when, cause)
+        for when, cause in realization.causes
+    ]
+
+
+def _written(causes: Causes, variable: object, clock: int) -> object:
+    """What the last write of a variable was, which changed then; None if it is not known."""
+    known = [
+        (when, stage, cause)
+        for stage, (when, cause) in enumerate(causes)
+        if when >= clock and _overlap(cause, variable)
+    ]
+    if known:
+        return max(known)[2]
+    if isinstance(variable, AbstractContinuousVariable):
+        for when, cause in causes[: Stage.INSTANCE]:
+            if when == clock - 1:
+                return cause  # which has dropped it, with all q, u and z
+    return None
+
+
+def _overlap(cause: object, variable: object) -> bool:
+    """Whether a write of the one, as causes are called, is one of the other, too."""
+    if not isinstance(variable, AbstractContinuousVariable):
+        return cause is variable
+    if cause == Y.name:
+        return True
+    if not isinstance(cause, AbstractContinuousVariable) or cause.kind != variable.kind:
+        return False
+    if cause.subsystem is None or variable.subsystem is None:
+        return True
+    is_whole = cause.slot < 0 or variable.slot < 0
+    return cause.subsystem == variable.subsystem and (is_whole or cause.slot == variable.slot)
+
+
+def _way(below: Above, node: int) -> tuple[int, ...]:
+    way = []
+    while node >= 0:
+        way.append(node)
+        node = below[node]
+    return tuple(way)
+
+
+def _length(realization: Realization, change: Change) -> int:
+    """How many edges lie between a stage that has changed and the entry in question."""
+    first = realization.store.keys[change.way[0]]
+    assert isinstance(first, CacheEntry)
+    return first.depends_on - change.stage + len(change.way)
+
+
+# ---------------------------------------------------------------------- what it waits for
+
+
+def ways_upstream(realization: Realization, entry: CacheEntry[object]) -> Above:
+    """The entry and all those on which it depends, directly or not, and the ways down to it."""
+    structure = realization.store.structure
+    below: Above = {entry._node: -1}
+    queue = [entry._node]
+    for node in queue:
+        for above in structure.prerequisites[node]:
+            if above not in below and structure.kinds[above] is NodeKind.CACHE_ENTRY:
+                below[above] = node
+                queue.append(above)
+    return below
+
+
+def missing_stage(
+    realization: Realization, entry: CacheEntry[object]
+) -> tuple[CacheEntry[object], Stage, tuple[int, ...]] | None:
+    """The nearest entry whose stage its subsystem has not reached, and the way down from there."""
+    below = ways_upstream(realization, entry)
+    for node in below:
+        key = realization.store.keys[node]
+        assert isinstance(key, CacheEntry)
+        if key.subsystem is not None and realization.stages[key.subsystem] < key.depends_on:
+            return key, key.depends_on, _way(below, node)
+    return None
+
+
+def invalidated_together(realization: Realization, entry: CacheEntry[object]) -> tuple[int, ...]:
+    """The way from the farthest entry upstream that was invalidated at the same time."""
+    store = realization.store
+    mark = store.marks[entry._node]
+    below: Above = {entry._node: -1}
+    queue = [entry._node]
+    for node in queue:
+        for above in store.structure.prerequisites[node]:
+            is_entry = store.structure.kinds[above] is NodeKind.CACHE_ENTRY
+            if is_entry and above not in below and store.marks[above] == mark:
+                below[above] = node
+                queue.append(above)
+    return _way(below, queue[-1])

@@ -1,0 +1,368 @@
+"""The vectors of one State: contiguous arrays, of which all else is a view.
+
+What is handed out for writing is remembered, and *sealed* (made read-only) as soon as something is
+computed from it, so that a late write through a view that someone kept raises, rather than leave
+wrong values in the cache. Slices that were taken from such a view cannot be sealed.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.state.handles import Vector
+from stagecache.state.items.layout import Layout, total
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import CONTINUOUS, EVENT_TRIGGERS, VECTORS, VectorKind
+
+MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
+NO_ITEMS: Final = np.empty(0)
+Key = tuple[str, int | None, int, int, int]
+"""Of a view that was handed out: vector, owner, the stage that seals it, place."""
+
+KeptPools = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
+"""The arrays of a State at some time, and how they are divided."""
+
+
+class Pools:
+    """The arrays of one State.
+
+    Attributes
+    ----------
+    starts : dict of str to list of int
+        By part (q, u, z; qerr, uerr, udoterr): where each subsystem's items start among all; the
+        last item is their number. The parts that exist are there.
+    trigger_starts : list of list of int
+        By stage: the same for event triggers.
+    whole : dict of str to ndarray
+        By name of a vector: a read-only view. Those that exist are there.
+    y : ndarray
+        The whole y among them, one step nearer; empty if it does not exist.
+    places : dict of int to slice
+        Where in y the blocks and wholes of q, u and z lie, by their node; those that exist.
+    writable : dict of tuple to ndarray
+        Views of variables, and of caches that can be read, that were handed out and not sealed yet.
+    writable_caches : dict of tuple to ndarray
+        Views of caches that cannot be read yet, likewise.
+    writable_entries : dict of int to ndarray
+        By node of a cache entry: the value that was handed out and not sealed yet.
+    is_open : bool
+        Whether there may be anything in these three.
+    constraints : object
+        What a System has found out about whose the rows of errors are; None if nobody has asked
+        since they were allocated.
+    differences : dict of str to object
+        What a System has computed by differences, with what it is good for; it is looked at before
+        it is used.
+    """
+
+    __slots__ = (
+        "_arrays",
+        "_handing_out",
+        "_places",
+        "constraints",
+        "differences",
+        "is_open",
+        "places",
+        "starts",
+        "trigger_starts",
+        "whole",
+        "writable",
+        "writable_caches",
+        "writable_entries",
+        "y",
+    )
+
+    def __init__(self) -> None:
+        self.writable_entries: dict[int, Any] = {}
+        self._arrays: dict[str, Vector] = {}
+        self.starts: dict[str, list[int]] = {}
+        self.trigger_starts: list[list[int]] = []
+        self.whole: dict[str, Vector] = {}
+        self.y: Vector = NO_ITEMS
+        self.places: dict[int, slice] = {}
+        self._places: dict[str, slice] = {}
+        self.writable: dict[tuple[Any, ...], Any] = {}
+        self.constraints: Any = None
+        self.differences: dict[str, Any] = {}
+        self.is_open = False
+        self.writable_caches: dict[tuple[Any, ...], Any] = {}
+
+    # ------------------------------------------------------------------ allocation
+
+    def allocate(self, stage: Stage, layout: Layout) -> None:
+        """Make the vectors that exist from `stage` on, Model or Instance."""
+        subsystems = layout.subsystems
+        starts = self.starts.copy()
+        for part in _parts(stage):
+            starts[part] = _starts([subsystem.size(part) for subsystem in subsystems])
+        earlier = {kind.pool for kind in VECTORS if kind.exists < stage}
+        arrays = {pool: array for pool, array in self._arrays.items() if pool in earlier}
+        trigger_starts = self.trigger_starts
+        if stage == INSTANCE:
+            trigger_starts = [_starts([total(s.triggers[g]) for s in subsystems]) for g in Stage]
+            arrays[EVENT_TRIGGERS.pool] = np.full(sum(s[-1] for s in trigger_starts), np.nan)
+        for kind in VECTORS:
+            if kind.exists == stage and kind.pool not in arrays:
+                members = [k for k in VECTORS if k.pool == kind.pool and k.part]
+                size = sum(starts[k.part][-1] for k in members)
+                arrays[kind.pool] = np.full(size, kind.initial)
+        if stage == MODEL:
+            blocks = [
+                rows.initial for part in _parts(MODEL) for s in subsystems for rows in s.rows[part]
+            ]
+            arrays["y"][:] = np.concatenate([NO_ITEMS, *filter(_is_there, blocks)])
+        self._become(arrays, starts, trigger_starts)
+        if stage == MODEL:
+            self._find_places(layout)
+
+    def _find_places(self, layout: Layout) -> None:
+        """Note where blocks and wholes lie in y."""
+        self.places = places = {}
+        for kind in CONTINUOUS.values():
+            places[layout.variables[kind.name]._node] = self._slice(kind, None)
+            for x, subsystem in enumerate(layout.subsystems):
+                part = self._slice(kind, x)
+                places[subsystem.whole[kind.name]._node] = part
+                for block, rows in zip(
+                    subsystem.blocks[kind.name], subsystem.rows[kind.name], strict=True
+                ):
+                    start = part.start + rows.start
+                    places[block._node] = slice(start, start + rows.count)
+
+    def drop(self, stage: Stage) -> None:
+        """Drop the vectors that exist from `stage` on; views of them are sealed and detached.
+
+        If an error cuts this short, it is to be called again.
+        """
+        gone = [kind for kind in VECTORS if kind.exists >= stage]
+        if self.whole.keys().isdisjoint([kind.name for kind in gone]):
+            return
+        self._seal_of({kind.name for kind in gone})
+        pools = {kind.pool for kind in gone}
+        parts = {*_parts(INSTANCE), *(_parts(MODEL) if stage <= MODEL else ())}
+        self._become(
+            {pool: array for pool, array in self._arrays.items() if pool not in pools},
+            {part: starts for part, starts in self.starts.items() if part not in parts},
+            [],
+        )
+
+    def _become(
+        self,
+        arrays: dict[str, Vector],
+        starts: dict[str, list[int]],
+        trigger_starts: list[list[int]],
+    ) -> None:
+        """Have these arrays, and read-only views of the vectors in them."""
+        places: dict[str, slice] = {}
+        whole: dict[str, Vector] = {}
+        for kind in VECTORS:
+            if kind.pool in arrays:
+                start = sum(starts[part][-1] for part in kind.before)
+                stop = start + starts[kind.part][-1] if kind.part else len(arrays[kind.pool])
+                places[kind.name] = slice(start, stop)
+                whole[kind.name] = arrays[kind.pool][start:stop]
+        for view in whole.values():
+            view.flags.writeable = False
+        if "y" not in whole:
+            self.places = {}
+        self.y = whole.get("y", NO_ITEMS)
+        self._handing_out: dict[tuple[str, int | None], tuple[Key, slice]] = {}
+        self.constraints = None
+        self.differences = {}
+        self._arrays, self._places, self.trigger_starts = arrays, places, trigger_starts
+        self.whole = whole
+        self.starts = starts  # last: where it is what it was, so is all the rest
+
+    # ------------------------------------------------------------------ views
+
+    def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
+        """A read-only view of a vector that exists, or of a subsystem's part of it."""
+        whole = self.whole[kind.name]
+        if subsystem is None:
+            return whole
+        starts = self.starts[kind.part]
+        return whole[starts[subsystem] : starts[subsystem + 1]]
+
+    def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
+        """The same for writing, until it is sealed; `at` is the stage of its owner."""
+        known = self._handing_out.get((kind.name, subsystem))
+        if known is None:  # which is kept, since hooks ask for the same again and again
+            place = self._slice(kind, subsystem)
+            key = (kind.name, subsystem, kind.sealed, place.start, place.stop)
+            known = self._handing_out[kind.name, subsystem] = key, place
+        return self._hand_out(kind, *known, at)
+
+    def writable_block(self, kind: VectorKind, subsystem: int, place: slice) -> Vector:
+        """The same of some items of y."""
+        key = (kind.name, subsystem, Stage.EMPTY, place.start, place.stop)
+        return self._hand_out(kind, key, place, Stage.EMPTY)
+
+    def writable_triggers(self, stage: Stage, subsystem: int | None, at: int) -> Vector:
+        """The same of the event triggers of a stage."""
+        place = self.trigger_slice(stage, subsystem)
+        key = (EVENT_TRIGGERS.name, subsystem, max(stage, INSTANCE), place.start, place.stop)
+        return self._hand_out(EVENT_TRIGGERS, key, place, at)
+
+    def _hand_out(self, kind: VectorKind, key: Key, place: slice, at: int) -> Vector:
+        """A view that is sealed when its stage is reached; if it is already, as variables are."""
+        views = self.writable if at >= key[2] else self.writable_caches
+        view: Vector | None = views.get(key)
+        if view is None or not view.flags.writeable:  # sealing it may have been cut short
+            view = views[key] = self._arrays[kind.pool][place]
+            self.is_open = True
+        return view
+
+    def write(self, kind: VectorKind, subsystem: int | None, values: Vector) -> None:
+        """Write all values of a vector."""
+        self._arrays[kind.pool][self._slice(kind, subsystem)] = values
+
+    def write_rows(self, kind: VectorKind, subsystem: int, start: int, values: Vector) -> None:
+        """Write some values of a subsystem's part of a vector."""
+        at = self._slice(kind, subsystem).start + start
+        self._arrays[kind.pool][at : at + len(values)] = values
+
+    def write_y(self, place: slice, values: Vector | float) -> None:
+        """Write some items of y."""
+        self._arrays["y"][place] = values
+
+    def write_triggers(self, stage: Stage, subsystem: int, start: int, values: Vector) -> None:
+        """Write some of a subsystem's event triggers of a stage."""
+        at = self.trigger_slice(stage, subsystem).start + start
+        self._arrays[EVENT_TRIGGERS.pool][at : at + len(values)] = values
+
+    def start(self, part: str, subsystem: int | None) -> int:
+        """Where q, u, z, qerr or uerr starts in y or yerr; a subsystem's, in that vector."""
+        if subsystem is not None:
+            return self.starts[part][subsystem]
+        return self._places[part].start if part in self._places else 0
+
+    def size(self, part: str, subsystem: int | None) -> int:
+        """The number of items."""
+        starts = self.starts[part]
+        return starts[-1] if subsystem is None else starts[subsystem + 1] - starts[subsystem]
+
+    def _slice(self, kind: VectorKind, subsystem: int | None) -> slice:
+        place = self._places[kind.name]
+        if subsystem is None:
+            return place
+        starts = self.starts[kind.part]
+        return slice(place.start + starts[subsystem], place.start + starts[subsystem + 1])
+
+    # ------------------------------------------------------------------ event triggers
+
+    def trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
+        """Where the triggers of a stage lie among all."""
+        base = sum(starts[-1] for starts in self.trigger_starts[:stage])
+        starts = self.trigger_starts[stage]
+        if subsystem is None:
+            return slice(base, base + starts[-1])
+        return slice(base + starts[subsystem], base + starts[subsystem + 1])
+
+    # ------------------------------------------------------------------ sealing
+
+    def seal(self) -> None:
+        """Make the views of variables read-only that were handed out for writing."""
+        for view in list(self.writable.values()):  # other threads may seal as well
+            view.flags.writeable = False
+        self.writable = {}
+
+    def seal_reached(self, stage: int, subsystem: int | None) -> None:
+        """Seal all that was handed out, of caches only what can be read from this stage on."""
+        if self.writable:
+            self.seal()
+        if self.writable_entries:
+            for value in self.writable_entries.values():
+                value.flags.writeable = False
+            self.writable_entries.clear()
+        views = self.writable_caches
+        if views:
+            for key in tuple(views):
+                _, whose, sealed, _, _ = key
+                if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
+                    views[key].setflags(write=False)
+                    del views[key]
+        self.is_open = bool(views)
+
+    def _seal_of(self, names: set[str]) -> None:
+        """Seal the views of some vectors."""
+        for views in (self.writable, self.writable_caches):
+            for key in [key for key in views if key[0] in names]:
+                views[key].flags.writeable = False
+                del views[key]
+
+    # ------------------------------------------------------------------ copies
+
+    def copy(self) -> "Pools":
+        """Return equal variables; the caches hold NaN."""
+        twin = Pools()
+        caches = {kind.pool for kind in VECTORS if not kind.is_variable}
+        arrays = {
+            pool: np.full_like(array, np.nan) if pool in caches else array.copy()
+            for pool, array in self._arrays.items()
+        }
+        twin._become(arrays, self.starts, self.trigger_starts)
+        twin.places = self.places
+        twin.constraints = self.constraints
+        return twin
+
+    def clone(self) -> "Pools":
+        """Return equal variables and equal caches."""
+        twin = Pools()
+        arrays = {pool: array.copy() for pool, array in self._arrays.items()}
+        twin._become(arrays, self.starts, self.trigger_starts)
+        twin.places = self.places
+        twin.constraints = self.constraints
+        return twin
+
+    def kept(self) -> KeptPools:
+        """Return copies of all arrays, for `bring_back`."""
+        arrays = {pool: array.copy() for pool, array in self._arrays.items()}
+        return arrays, self.starts, self.trigger_starts, self.places
+
+    def bring_back(self, kept: KeptPools) -> None:
+        """Have the vectors of before, in place where the sizes are equal."""
+        self.seal_reached(Stage.INFINITY, None)
+        self.differences = {}
+        arrays, starts, trigger_starts, places = kept
+        if starts is self.starts and trigger_starts is self.trigger_starts:
+            for pool, array in arrays.items():
+                self._arrays[pool][:] = array
+        else:
+            self._take(arrays, starts, trigger_starts)
+        self.places = places
+
+    def assign(self, other: "Pools") -> None:
+        """Take over what `copy` of another State's returned, in place where the sizes are equal."""
+        self.seal_reached(Stage.INFINITY, None)
+        self._take(other._arrays, other.starts, other.trigger_starts)
+        self.places = other.places
+
+    def _take(
+        self, arrays: dict[str, Vector], starts: dict[str, list[int]], triggers: list[list[int]]
+    ) -> None:
+        """Have copies of these arrays, in place where the sizes are equal."""
+        taken = {}
+        for pool, array in arrays.items():
+            mine = self._arrays.get(pool)
+            if mine is not None and mine.shape == array.shape:
+                mine[:] = array
+                taken[pool] = mine
+            else:
+                taken[pool] = array.copy()
+        self._become(taken, starts, triggers)
+
+
+def _parts(stage: Stage) -> tuple[str, ...]:
+    """The parts whose sizes are known from Model, or from Instance on."""
+    return ("q", "u", "z") if stage == MODEL else ("qerr", "uerr", "udoterr")
+
+
+def _is_there(values: Vector | None) -> bool:
+    return values is not None
+
+
+def _starts(sizes: list[int]) -> list[int]:
+    starts = [0]
+    for size in sizes:
+        starts.append(starts[-1] + size)
+    return starts

@@ -1,0 +1,1 @@
+"""Layouts of Subsystems, and their realization as nodes of a graph."""

@@ -1,0 +1,327 @@
+r"""What is allocated in a State: subsystems, their items, and the nodes that stand for these.
+
+The nodes of a State, and their edges, for one subsystem s with an entry `tip` that depends on
+stage Position and on one discrete variable::
+
+    Topology --> Model --> Instance --> Time --> Position --> Velocity --> ...  system: changed?
+                                                     |
+      length    q   q of s   block of q       Position of s                     subsystem: reached?
+          \__________________________________ /
+                             tip
+
+- A **stage of the system** changes when something that it is computed from is written, and with it
+  all stages after it.
+- A **stage of a subsystem** is closed while the subsystem has not reached it. It is there only
+  where an entry depends on it.
+- **Blocks**, a subsystem's q and the whole q are nodes side by side. A write of one is a write of
+  all that overlap it, in one step; edges between them would have every computation from the
+  whole q walk over all blocks.
+
+Copies of a State share one layout until one of them allocates, or backs up below what it allocated.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from stagecache.graph.evaluation import Equal, Function
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+    Vector,
+)
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind
+
+NO_NODE = -1
+ERRORS = ("qerr", "uerr", "udoterr")
+PARTS = (*CONTINUOUS, *ERRORS)
+
+
+class Rows:
+    """Some consecutive items of a vector, of one subsystem.
+
+    Attributes
+    ----------
+    allocated_at : Stage
+    start, count : int
+        Where they lie in the subsystem's.
+    initial : ndarray or None
+        The values with which they start; None for what is computed.
+    is_fixed : bool
+        Whether their number is known from the beginning. If not, there are none until Model is
+        being realized.
+    """
+
+    __slots__ = ("allocated_at", "count", "initial", "is_fixed", "start")
+
+    def __init__(
+        self,
+        allocated_at: Stage,
+        start: int,
+        count: int,
+        initial: Vector | None = None,
+        is_fixed: bool = True,
+    ) -> None:
+        self.allocated_at = allocated_at
+        self.start = start
+        self.count = count
+        self.initial = initial
+        self.is_fixed = is_fixed
+
+
+class SubsystemLayout:
+    """What one subsystem has allocated, each kind of item in the order of its allocation.
+
+    Attributes
+    ----------
+    name, version : str
+    whole : dict of str to ContinuousVariable
+        Its q, u and z.
+    blocks : dict of str to list of ContinuousVariable
+        The blocks of these.
+    rows : dict of str to list of Rows
+        Of q, u and z, one for each block; of qerr, uerr and udoterr.
+    triggers : list of list of Rows
+        By stage.
+    discrete, entries : list of handles
+    auto_update : list of handles
+        The discrete variables that have an update entry.
+    stages : list of int
+        By stage: its node, or `NO_NODE`.
+    """
+
+    __slots__ = (
+        "auto_update",
+        "blocks",
+        "discrete",
+        "entries",
+        "name",
+        "rows",
+        "stages",
+        "triggers",
+        "version",
+        "whole",
+    )
+
+    def __init__(self, name: str, version: str, whole: dict[str, ContinuousVariable]) -> None:
+        self.name = name
+        self.version = version
+        self.whole = whole
+        self.blocks: dict[str, list[AbstractContinuousVariable]] = {k: [] for k in CONTINUOUS}
+        self.rows: dict[str, list[Rows]] = {part: [] for part in PARTS}
+        self.triggers: list[list[Rows]] = [[] for _ in range(Stage.INFINITY + 1)]
+        self.discrete: list[DiscreteVariable[Any]] = []
+        self.auto_update: list[DiscreteVariable[Any]] = []
+        self.entries: list[CacheEntry[Any]] = []
+        self.stages = [NO_NODE] * (Stage.INFINITY + 1)
+
+    def copy(self) -> "SubsystemLayout":
+        """Return the same items, in lists of its own."""
+        twin = SubsystemLayout(self.name, self.version, self.whole)
+        twin.blocks = {kind: blocks.copy() for kind, blocks in self.blocks.items()}
+        twin.rows = {part: rows.copy() for part, rows in self.rows.items()}
+        twin.triggers = [rows.copy() for rows in self.triggers]
+        twin.discrete = self.discrete.copy()
+        twin.auto_update = self.auto_update.copy()
+        twin.entries = self.entries.copy()
+        twin.stages = self.stages.copy()
+        return twin
+
+    def items(self) -> list[AbstractHandle]:
+        """All that has a node and can be forgotten."""
+        blocks = [block for blocks in self.blocks.values() for block in blocks]
+        return [*blocks, *self.discrete, *self.entries]
+
+    def has_from(self, stage: int) -> bool:
+        """Whether anything was allocated at this stage or a later one."""
+        return any(stack and stack[-1].allocated_at >= stage for stack in self._stacks())
+
+    def forget_from(self, stage: int) -> None:
+        """Drop what was allocated at this stage or a later one."""
+        for stack in self._stacks():
+            while stack and stack[-1].allocated_at >= stage:
+                stack.pop()
+
+    def drop_unlisted(self) -> None:
+        """Drop what was being allocated and is not listed yet among blocks or discrete variables.
+
+        A variable that is to have an update entry is not there without it.
+        """
+        for kind, blocks in self.blocks.items():
+            del self.rows[kind][len(blocks) :]
+        entries = set(map(id, self.entries))
+        self.discrete = [v for v in self.discrete if v._update is None or id(v._update) in entries]
+        self.auto_update = [v for v in self.discrete if v._update is not None]
+
+    def _stacks(self) -> list[list[Any]]:
+        stacks: list[list[Any]] = [*self.blocks.values(), *self.rows.values(), *self.triggers]
+        return [*stacks, self.discrete, self.auto_update, self.entries]
+
+    def size(self, part: str) -> int:
+        """How many items of q, u, z, qerr, uerr or udoterr there are."""
+        return total(self.rows[part])
+
+
+def total(stack: list[Rows]) -> int:
+    """How many items there are."""
+    return stack[-1].start + stack[-1].count if stack else 0
+
+
+def resize(stack: list[Rows], slot: int, count: int, initial: Vector | None = None) -> None:
+    """Give rows another number, and move those that come after them. Cost O(these)."""
+    resize_all(stack, slot, [(count, initial)])
+
+
+def resize_all(stack: list[Rows], slot: int, sizes: Sequence[tuple[int, Vector | None]]) -> None:
+    """Give consecutive rows other numbers, and lay out all from there on once.
+
+    Cost O(these rows and those after them).
+
+    Parameters
+    ----------
+    stack : list of Rows
+        Changed in place. Its items are not, as other layouts may have them.
+    slot : int
+        The first of these rows.
+    sizes : sequence of (int, ndarray or None)
+        By row: how many, and what they start with.
+    """
+    moved = 0
+    resized = []
+    for old, (count, initial) in zip(stack[slot:], sizes, strict=False):
+        resized.append(Rows(old.allocated_at, old.start + moved, count, initial, is_fixed=False))
+        moved += count - old.count
+    after = slot + len(sizes)
+    if moved:
+        resized += [
+            Rows(r.allocated_at, r.start + moved, r.count, r.initial, r.is_fixed)
+            for r in stack[after:]
+        ]
+        after = len(stack)
+    stack[slot:after] = resized  # at once: an error in between would leave rows that overlap
+
+
+class Layout:
+    """What is allocated in a State, and the nodes of what every State has.
+
+    Attributes
+    ----------
+    subsystems : list of SubsystemLayout
+    variables : dict of str to handle
+        The time, and the whole q, u and z.
+    weights : dict of str to int
+        The nodes of the weights.
+    stages : list of int
+        By stage: the node of the system's stage, or `NO_NODE`.
+    stage_nodes : list of dict of int to int
+        By stage: the nodes of that stage of those subsystems that have one.
+    functions : list of callable
+        By node: what computes it.
+    equals : dict of int to callable
+        By node of an entry whose values are compared: what compares them.
+    """
+
+    __slots__ = (
+        "_block_sets",
+        "_write_sets",
+        "equals",
+        "functions",
+        "serial",
+        "stage_nodes",
+        "stages",
+        "subsystems",
+        "variables",
+        "weights",
+    )
+
+    def __init__(self, variables: dict[str, AbstractHandle]) -> None:
+        self.subsystems: list[SubsystemLayout] = []
+        self.variables = variables
+        self.weights: dict[str, int] = {}
+        self.stages = [NO_NODE] * (Stage.INFINITY + 1)
+        self.stage_nodes: list[dict[int, int]] = [{} for _ in self.stages]
+        self.functions: list[Function] = []
+        self.equals: dict[int, Equal] = {}
+        self.serial = 0
+        self._write_sets: dict[tuple[str, int | None], tuple[tuple[int, ...], object]] = {}
+        self._block_sets: dict[int, tuple[int, ...]] = {}
+
+    def copy(self) -> "Layout":
+        """Return the same items, in lists of its own. Cost O(items)."""
+        twin = Layout(self.variables)
+        twin.subsystems = [subsystem.copy() for subsystem in self.subsystems]
+        twin.weights = self.weights
+        twin.stages = self.stages
+        twin.stage_nodes = [nodes.copy() for nodes in self.stage_nodes]
+        twin.functions = self.functions.copy()
+        twin.equals = self.equals.copy()
+        twin.serial = self.serial
+        return twin
+
+    def changed(self) -> None:
+        """Forget what follows from the items: one was added or removed."""
+        self._write_sets.clear()
+        self._block_sets.clear()
+
+    def label(self, index: int | None) -> str:
+        """What messages call a subsystem."""
+        if index is None:
+            return "the system"
+        name = self.subsystems[index].name
+        return f"subsystem {index} {name!r}" if name else f"subsystem {index}"
+
+    def path(self, handle: AbstractHandle) -> str:
+        """What messages call an item."""
+        kind = handle._kind()
+        name = f"{kind} {handle._name!r}" if handle._name else handle.name
+        if handle.subsystem is None:
+            return str(handle)
+        return f"{name} of {self.label(handle.subsystem)}"
+
+    def write_set(self, kind: VectorKind, subsystem: int | None) -> tuple[tuple[int, ...], object]:
+        """What changes when a variable vector of a subsystem, or of all, is written.
+
+        Returns
+        -------
+        tuple of int
+            The nodes: of the stage that it invalidates, and of the variables.
+        object
+            What to call the cause: its handle, or text.
+        """
+        found = self._write_sets.get((kind.name, subsystem))
+        if found is None:
+            assert kind.invalidates is not None
+            nodes = (self.stages[kind.invalidates], *self.variable_nodes(kind.name, subsystem))
+            cause: object = self.variables.get(kind.name, kind.name)
+            if subsystem is not None:
+                title = f"{kind.name} of {self.label(subsystem)}"
+                cause = self.subsystems[subsystem].whole.get(kind.name, title)
+            found = self._write_sets[kind.name, subsystem] = nodes, cause
+        return found
+
+    def write_set_of_block(
+        self, block: AbstractContinuousVariable, stage: Stage
+    ) -> tuple[int, ...]:
+        """The nodes that change when a block is written, which invalidates a stage."""
+        nodes = self._block_sets.get(block._node)
+        if nodes is None:
+            assert block.subsystem is not None
+            whole = self.subsystems[block.subsystem].whole[block.kind]._node
+            nodes = self.stages[stage], block._node, whole, self.variables[block.kind]._node
+            self._block_sets[block._node] = nodes
+        return nodes
+
+    def variable_nodes(self, kind: str, subsystem: int | None) -> list[int]:
+        """The nodes of a variable vector, or of a subsystem's part, and of what overlaps it."""
+        if kind == "y":
+            return [node for part in CONTINUOUS for node in self.variable_nodes(part, None)]
+        if kind in self.weights:
+            return [self.weights[kind]]
+        found = [self.variables[kind]._node]
+        for x in range(len(self.subsystems)) if subsystem is None else [subsystem]:
+            found.append(self.subsystems[x].whole[kind]._node)
+            found += [block._node for block in self.subsystems[x].blocks[kind]]
+        return found

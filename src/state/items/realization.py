@@ -1,0 +1,510 @@
+"""How far a State is realized, what in it is valid, and what is allocated: all but its values.
+
+A write of a variable invalidates a stage: everything at and after it is stale, and the system and
+all subsystems back up to the stage before. The graph does the first by raising gates, and the
+second by closing the subsystems' stages::
+
+              realize -->                     <-- write
+    Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
+
+A system whose subsystems are all where it is itself, the usual case, is *even*: these then leave a
+stage together (`stage_versions`), and their number is no matter.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
+from stagecache.graph.kind import NodeKind
+from stagecache.graph.releasing import let_go, replace
+from stagecache.graph.store import Store
+from stagecache.graph.structure import NEVER
+from stagecache.state.handles import (
+    NOWHERE,
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+    TimeVariable,
+)
+from stagecache.state.items.layout import NO_NODE, Layout, Rows, SubsystemLayout
+from stagecache.state.items.stage_versions import STAGES, StageVersions
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import CONTINUOUS, WEIGHTS
+
+EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = STAGES[:5]
+INFINITY = Stage.INFINITY
+NOBODY = -1  # in place of a stage or a subsystem
+
+
+class Realization:
+    """Stages, validity and structure of one State.
+
+    Attributes
+    ----------
+    store : Store
+    layout : Layout
+        To be changed only by the methods here.
+    evaluator : Evaluator
+    stage : int
+        Of the system.
+    stages : list of int
+        By subsystem.
+    highest : int
+        Of all these stages.
+    is_even : bool
+        All subsystems are at the stage of the system. If not, they may be.
+    versions : StageVersions
+        How often stages were left.
+    causes : list of (int, object)
+        By stage: when something last invalidated it, by the clock, and what: a handle, or text.
+    is_torn : bool
+        An operation was cut short by an error, and `mend` has not been called since.
+    backing_up : int
+        The stage to which all are going back, until they are there; -1 otherwise.
+    abandoned : int
+        The subsystem whose next stage failed, until what it has allocated for that is forgotten; -1
+        otherwise.
+    """
+
+    __slots__ = (
+        "_is_layout_torn",
+        "_shared",
+        "abandoned",
+        "backing_up",
+        "causes",
+        "evaluator",
+        "highest",
+        "is_even",
+        "is_torn",
+        "layout",
+        "stage",
+        "stages",
+        "store",
+        "versions",
+    )
+
+    def __init__(self, store: Store, layout: Layout, bind: Callable[[int], Arguments]) -> None:
+        self.store = store
+        self.layout = layout
+        arguments: list[Arguments | None] = [None] * len(layout.functions)
+        self.evaluator = Evaluator(store, layout.functions, arguments, bind, layout.equals)
+        self.stage: int = EMPTY
+        self.highest: int = EMPTY
+        self.is_even = True
+        self.stages: list[int] = []
+        self.versions = StageVersions()
+        self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
+        self.is_torn = False
+        self._is_layout_torn = False
+        self.backing_up = NOBODY
+        self.abandoned = NOBODY
+        self._shared = False
+
+    @classmethod
+    def empty(
+        cls, bind: Callable[[int], Arguments], variables: dict[str, AbstractHandle]
+    ) -> "Realization":
+        """Return that of a State without subsystems; the handles are those of `new_variables`."""
+        new = cls(Store(), Layout(variables), bind)
+        layout = new.layout
+        for stage in STAGES[TOPOLOGY:INFINITY]:
+            layout.stages[stage] = node = new._add(f"stage {stage}", NodeKind.STAGE)
+            new.store.open(node)
+            if stage > TOPOLOGY:
+                new.store.connect(node, layout.stages[stage - 1])
+        for handle in layout.variables.values():
+            new._add(handle, NodeKind.VARIABLE)
+        for kind in WEIGHTS:
+            layout.weights[kind.name] = new._add(kind.name, NodeKind.VARIABLE)
+        return new
+
+    def copy(self, bind: Callable[[int], Arguments]) -> "Realization":
+        """Return that of a copy of the State: at Instance, if that is reached here.
+
+        What was allocated but not advanced over is left out. Cost O(nodes), as copies of flat
+        lists, and O(groups that go out of date).
+        """
+        twin = Realization(self.store.copy(), self.layout, bind)
+        twin._shared = self._shared = True
+        twin.causes = self.causes.copy()
+        twin.stage = min(self.stage, INSTANCE)
+        twin.stages = [min(stage, INSTANCE) for stage in self.stages]
+        twin.is_even = self.is_even
+        twin.versions = self.versions.copy()
+        twin.versions.leave_all_above(twin.stage, twin.stages)
+        twin.touch(TIME, "the copy of the State", (twin.layout.stages[TIME],))
+        twin.highest = min(self.highest, INSTANCE)
+        for nodes in twin.layout.stage_nodes[TIME:]:
+            for node in nodes.values():
+                twin.store.close(node)
+        twin._forget(self.left_out())
+        return twin
+
+    def clone(self, bind: Callable[[int], Arguments]) -> "Realization":
+        """Return that of a State that is realized as far as this one, with all that is valid."""
+        twin = Realization(self.store.copy(), self.layout, bind)
+        twin._shared = self._shared = True
+        twin.causes = self.causes.copy()
+        twin.stage = self.stage
+        twin.highest = self.highest
+        twin.is_even = self.is_even
+        twin.stages = self.stages.copy()
+        twin.versions = self.versions.copy()
+        return twin
+
+    def exceed(self, other: "Realization") -> None:
+        """Let every version number exceed those of both."""
+        self.store.exceed(other.store)
+        self.versions.exceed(other.versions)
+
+    def forget_vectors(self) -> None:
+        """Let q, u and z get other versions with their next values: they had some until now."""
+        versions, rewound = self.store.versions, self.store.rewound
+        for node in self.layout.variable_nodes("y", None):
+            rewound[node] = max(versions[node], rewound.get(node, 0))
+
+    def renew_vectors(self) -> None:
+        """Count that q, u and z have values, which is a change of them."""
+        store = self.store
+        nodes = self.layout.variable_nodes("y", None)
+        store.touch_all(nodes)
+        for node in store.rewound.keys() & nodes:
+            store.keep(node)
+            store.raise_version(node)
+
+    def become_laid_out(self, layout: Layout) -> None:
+        """Have the items that another layout, of before, lists."""
+        self.layout = layout
+        self.evaluator.functions = layout.functions
+        self.evaluator.equals = layout.equals
+        self.evaluator.arguments = [None] * len(layout.functions)
+
+    def share(self) -> None:
+        """Let the layout be copied before it is changed: somebody else has it, too."""
+        self._shared = True
+
+    def left_out(self) -> list[int]:
+        """By subsystem: what was allocated at this stage or later is not advanced over."""
+        return [stage if stage < INSTANCE else INFINITY for stage in self.stages]
+
+    # ------------------------------------------------------------------ allocating
+
+    def add_subsystem(self, name: str, version: str, wholes: dict[str, ContinuousVariable]) -> int:
+        """Add one that is empty; the handles of its q, u and z are those of `new_wholes`."""
+        try:
+            layout = self._own_layout()
+            index = len(layout.subsystems)
+            layout.subsystems.append(SubsystemLayout(name, version, wholes))
+            for whole in wholes.values():
+                whole._allocated(index, 0, STAGES[EMPTY])
+                self._add(whole, NodeKind.VARIABLE)
+            layout.changed()
+            self.versions.add_subsystem()
+            self.stages.append(EMPTY)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
+        return index
+
+    def rename_subsystem(self, index: int, name: str, version: str) -> None:
+        """Give it another name and version."""
+        subsystem = self._own_layout().subsystems[index]
+        subsystem.name = name
+        subsystem.version = version
+
+    def add_block(self, block: AbstractContinuousVariable, rows: Rows) -> None:
+        """Add some q, u or z."""
+        assert block.subsystem is not None
+        try:
+            subsystem = self.own_subsystem(block.subsystem)
+            block.slot = len(subsystem.blocks[block.kind])
+            self._add(block, NodeKind.VARIABLE)
+            self.layout.changed()
+            subsystem.rows[block.kind].append(rows)
+            subsystem.blocks[block.kind].append(block)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
+
+    def add_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
+        """Add a discrete variable."""
+        assert variable.subsystem is not None
+        try:
+            subsystem = self.own_subsystem(variable.subsystem)
+            self._add(variable, NodeKind.VARIABLE, value=value)
+            if variable._update is not None:
+                subsystem.auto_update.append(variable)
+            subsystem.discrete.append(variable)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
+
+    def add_entry(
+        self,
+        entry: CacheEntry[Any],
+        prerequisites: tuple[AbstractHandle, ...],
+        value: object,
+        function: Function = no_function,
+        equal: Equal | None = None,
+    ) -> None:
+        """Add a cache entry; cost O(its prerequisites), amortised.
+
+        One with a function is never presumed computed: it is computed when it is read. Its values
+        may be compared.
+        """
+        assert entry.subsystem is not None
+        try:
+            subsystem = self.own_subsystem(entry.subsystem)
+            above = [p._node for p in prerequisites]
+            above.append(self._stage_node(entry.subsystem, entry.depends_on))
+            latest = NEVER
+            if entry.computed_by < INFINITY and function is no_function:
+                latest = self._stage_node(entry.subsystem, entry.computed_by)
+            self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function, equal)
+            subsystem.entries.append(entry)  # last: from here on it is there
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
+
+    def own_subsystem(self, index: int) -> SubsystemLayout:
+        """The layout of a subsystem, to be changed."""
+        return self._own_layout().subsystems[index]
+
+    def _stage_node(self, index: int, stage: Stage) -> int:
+        """The node of a subsystem's stage, which is made when it is first needed."""
+        subsystem = self.layout.subsystems[index]
+        node = subsystem.stages[stage]
+        if node == NO_NODE:
+            key = f"stage {stage} of {self.layout.label(index)}"
+            node = self._add(key, NodeKind.STAGE)
+            self.store.connect(node, self.layout.stages[stage])
+            if self.stages[index] >= stage:
+                self.store.open(node)
+            self.layout.stage_nodes[stage][index] = node
+            subsystem.stages[stage] = node  # last: from here on it is there
+        return node
+
+    def _add(
+        self,
+        key: str | AbstractHandle,
+        kind: NodeKind,
+        prerequisites: tuple[int, ...] = (),
+        latest: int = NEVER,
+        value: object = None,
+        function: Function = no_function,
+        equal: Equal | None = None,
+    ) -> int:
+        layout = self.layout
+        reserved = -1
+        if isinstance(key, AbstractHandle) and key._owner is not None and key._node != NOWHERE:
+            reserved = key._node  # which it has in States of older topologies, too
+        is_compared = equal is not None
+        node = self.store.add(key, kind, prerequisites, latest, value, reserved, is_compared)
+        self._extend()
+        layout.functions[node] = function
+        if equal is not None:
+            layout.equals[node] = equal
+        if isinstance(key, AbstractHandle):
+            key._node = node
+            key._serial = layout.serial = layout.serial + 1
+        return node
+
+    def reserve(self, handles: Iterable[AbstractHandle]) -> None:
+        """Keep the nodes free that declared items have in States of an older topology.
+
+        So an item is at one node in all States, and those that are outdated stay coherent.
+        """
+        self.store.reserve(1 + max(h._node for h in handles if h._node != NOWHERE))
+        self._extend()
+
+    def _extend(self) -> None:
+        functions = self.layout.functions
+        while len(functions) < len(self.store.keys):
+            functions.append(no_function)
+            self.evaluator.arguments.append(None)
+
+    def _own_layout(self) -> Layout:
+        if self._shared:
+            self.layout = self.layout.copy()
+            self.evaluator.functions = self.layout.functions
+            self.evaluator.equals = self.layout.equals
+            self._shared = False
+        return self.layout
+
+    def _forget(self, stages: list[int]) -> None:
+        """Forget what each subsystem allocated at its stage of these, or at a later one."""
+        layout = self.layout
+        going = [
+            x
+            for x, stage in enumerate(stages)
+            if stage < INSTANCE and layout.subsystems[x].has_from(stage)
+        ]
+        if not going:
+            return
+        try:
+            layout = self._own_layout()
+            handles: list[AbstractHandle] = []
+            for x in going:
+                items = layout.subsystems[x].items()
+                handles += [item for item in items if item.allocated_at >= stages[x]]
+                layout.subsystems[x].forget_from(stages[x])
+            handles.sort(key=_serial, reverse=True)
+            for handle in handles:
+                self._remove(handle._node)
+            layout.changed()
+        except BaseException:
+            self._is_layout_torn = self.is_torn = True
+            raise
+
+    def _remove(self, node: int) -> None:
+        function = replace(self.layout.functions, node, no_function)
+        self.layout.equals.pop(node, None)
+        self.store.remove(node)
+        let_go(function)
+
+    # ------------------------------------------------------------------ stages
+
+    def advance_subsystem(self, subsystem: int, stage: int) -> None:
+        """Let a subsystem reach the stage after its present one."""
+        try:
+            node = self.layout.stage_nodes[stage].get(subsystem, NO_NODE)
+            if node != NO_NODE:
+                self.store.admit(node)
+                self.store.presume(node)
+            self.versions.reach_alone(subsystem, stage, self.highest)
+            self.is_even = False
+            self.highest = max(self.highest, stage)
+            self.stages[subsystem] = stage
+        except BaseException:
+            self.is_torn = True
+            raise
+
+    def advance_system(self, stage: int) -> None:
+        """Let the system reach the stage after its present one."""
+        self.versions.reach_system(stage)
+        self.highest = max(self.highest, stage)
+        self.stage = stage
+        self.is_even = self.highest == stage
+
+    def touch(self, stage: int, cause: object, nodes: Sequence[int]) -> None:
+        """Count a change of a stage, and so of all after it, and of variables that were written.
+
+        The stage changes whether it is realized or not. The nodes are those of both.
+        """
+        self.store.write_all(nodes)
+        self.causes[stage] = (self.store.clock, cause)
+
+    def back_up(self, stage: int) -> None:
+        """Let the system and all subsystems that are beyond a stage go back to it."""
+        try:
+            self.backing_up = stage
+            store = self.store
+            versions = self.versions
+            if versions.peaks is not None:
+                versions.leave(stage, self.stage, self.highest)
+            left = versions.system
+            together = versions.together
+            stage_nodes = self.layout.stage_nodes
+            if not self.is_even:
+                self._back_up_alone(stage)
+            for g in range(stage + 1, self.highest + 1):
+                if self.is_even:
+                    together[g] += 1
+                if g <= self.stage:
+                    left[g] += 1
+                if stage_nodes[g]:
+                    for node in stage_nodes[g].values():
+                        store.close(node)
+            self.stages = [stage] * len(self.stages) if self.is_even else self.stages
+            self.stage = min(self.stage, stage)
+            self.highest = stage
+            if stage < INSTANCE:
+                self._forget([stage] * len(self.stages))
+            self.backing_up = NOBODY
+        except BaseException:
+            self.is_torn = True
+            raise
+
+    def _back_up_alone(self, stage: int) -> None:
+        for x, at in enumerate(self.stages):
+            if at > stage:
+                self.versions.leave_alone(x, stage, at)
+                self.stages[x] = stage
+
+    # ------------------------------------------------------------------ mending
+
+    def mend(self) -> None:
+        """Make good what an operation that was cut short has left: finish it, or undo it.
+
+        Cost O(nodes + edges). If this is cut short itself, the next one begins anew.
+        """
+        if self.store.is_torn:
+            self.store.mend()
+        if self._is_layout_torn:
+            self._drop_unlisted()
+        self.is_even = False
+        if self.backing_up != NOBODY:
+            self.back_up(self.backing_up)
+        if self.abandoned != NOBODY:
+            stages: list[int] = [INFINITY] * len(self.stages)
+            stages[self.abandoned] = self.stages[self.abandoned]
+            self._forget(stages)
+            self.abandoned = NOBODY
+        self.highest = max([self.stage, *self.stages])
+        self.is_even = self.highest == min([self.stage, *self.stages])
+        for stage, nodes in enumerate(self.layout.stage_nodes):
+            for x, node in nodes.items():
+                if self.stages[x] < stage:
+                    self.store.close(node)
+        self.is_torn = False
+
+    def _drop_unlisted(self) -> None:
+        """Drop what has a node or rows and is not listed: it was being allocated or forgotten."""
+        layout = self._own_layout()
+        self._extend()
+        del layout.subsystems[len(self.stages) :]
+        del self.versions.alone[len(self.stages) :]
+        for x, subsystem in enumerate(layout.subsystems):
+            if self.backing_up != NOBODY:
+                subsystem.forget_from(self.backing_up)
+            if self.abandoned == x:
+                subsystem.forget_from(self.stages[x])
+        listed = {
+            *layout.stages,
+            *layout.weights.values(),
+            *[handle._node for handle in layout.variables.values()],
+        }
+        for subsystem in layout.subsystems:
+            subsystem.drop_unlisted()
+            listed.update(subsystem.stages)
+            listed.update([handle._node for handle in subsystem.whole.values()])
+            listed.update([handle._node for handle in subsystem.items()])
+        for nodes in layout.stage_nodes:
+            for x in [x for x, node in nodes.items() if node not in listed]:
+                del nodes[x]
+        store = self.store
+        unlisted = [node for node in store.structure if node not in listed]
+        while unlisted:
+            free = [node for node in unlisted if not store.structure.dependents[node]]
+            assert free, "what is listed depends on what is not"
+            for node in free:
+                self._remove(node)
+            unlisted = [node for node in unlisted if node not in free]
+        layout.changed()
+        self._is_layout_torn = False
+
+
+def new_variables() -> dict[str, AbstractHandle]:
+    """Handles of what every State has: the time, and the whole q, u and z."""
+    return {"time": TimeVariable(), **new_wholes()}
+
+
+def new_wholes() -> dict[str, ContinuousVariable]:
+    """Handles of a whole q, u and z."""
+    return {kind: ContinuousVariable(kind) for kind in CONTINUOUS}
+
+
+def _serial(handle: AbstractHandle) -> int:
+    return handle._serial

@@ -1,0 +1,1 @@
+"""Values of variables: copies, sealing, and comparison."""

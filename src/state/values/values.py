@@ -1,0 +1,106 @@
+"""Values of discrete variables and cache entries: what is kept, shared and copied.
+
+An array is kept as a private read-only copy, wherever it comes from. States share it; whoever wants
+to change it in place gets a copy first. Any other value is kept as it is.
+
+An array that a computation returns is copied, too, although most are new: that nobody else can
+write to its memory cannot be known. An older view of it may be anywhere, with no trace in the
+array, and counts of references promise nothing. The copy costs 0.3 us for a few numbers, 0.4 us
+for 1,000 and 0.2 ms for a million, about as much as filling the array once more.
+"""
+
+from collections.abc import Callable, Set
+from copy import deepcopy
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.state.vectors.conversion import refuse_masked
+
+IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes, frozenset, type})
+
+
+def kept(value: object, what: object) -> Any:
+    """What is kept of a value: a read-only copy of an array; else the value itself.
+
+    Raises
+    ------
+    NotANumberError
+        Of a masked array, whose mask anyone could change; `what` it is a value of.
+    """
+    if isinstance(value, np.ndarray):
+        refuse_masked(value, what)
+        value = value.copy()
+        value.flags.writeable = False
+    return value
+
+
+def of_ones_own(value: object) -> Any:
+    """A copy that shares nothing that can be changed; an array of it can be written."""
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value.copy()
+    return deepcopy(value)
+
+
+def seal(value: object) -> None:
+    """Make an array that was handed out to be changed read-only."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+
+
+def duplicates(values: list[Any], handed_out: Set[int], name: Callable[[int], str]) -> list[Any]:
+    """The values for a copy of the State: shared where nobody can change them, else copied.
+
+    Parameters
+    ----------
+    values : list
+    handed_out : set of int
+        Where there are arrays that somebody may have kept a writable slice of.
+    name : callable
+        What to call the item there, if its value cannot be copied.
+    """
+    if not handed_out and IMMUTABLE.issuperset(map(type, values)):
+        return values.copy()
+    memo: dict[int, Any] = {}
+    twins = values.copy()
+    for i, value in enumerate(values):
+        if type(value) not in IMMUTABLE:
+            try:
+                twins[i] = _duplicate(value, memo, is_shared=i not in handed_out)
+            except Exception as error:
+                error.add_note(f"while the value of {name(i)} was being copied")
+                raise
+    return twins
+
+
+def duplicate(value: object) -> Any:
+    """The value, if nobody can change it; else a copy."""
+    return _duplicate(value, {}, is_shared=True)
+
+
+def _duplicate(value: object, memo: dict[int, Any], *, is_shared: bool) -> object:
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        if is_shared and not value.flags.writeable:
+            return value
+        twin: object = value.copy()
+    else:
+        twin = deepcopy(value, memo)
+    seal(twin)
+    return twin
+
+
+def freezing(
+    compute: Callable[[Any], Any], what: object, refuse_none: Callable[[], None] | None = None
+) -> Callable[[Any], Any]:
+    """Return the function such that it returns what is kept of its value.
+
+    `what` it is a value of; `refuse_none` is called if that is None.
+    """
+
+    def computed(state: Any) -> Any:
+        value = kept(compute(state), what)
+        if value is None and refuse_none is not None:
+            refuse_none()
+        return value
+
+    return computed

@@ -1,0 +1,1 @@
+"""The integrator: steps, event localization, constraints, options."""

@@ -1,0 +1,337 @@
+r"""Finding when event triggers change their signs, between two times.
+
+First the earliest stretch of a step in which a sign has changed::
+
+    trigger   \                   /      the cubic with the values and the slopes of both ends turns
+               \                 /       towards zero at t: there is a look at the trigger at t, and
+    0 ----------\-------t-------/---     there are two stretches, for which the same is done
+                 `---------------
+
+Over a step of a method of high order, a trigger may turn more often than a cubic. Such a step is
+halved until the cubics tell what is seen in the middle.
+
+Then the time in it::
+
+    low ........ t ........ high        the signs have changed somewhere in (low, high]
+        changed?     no:  low = t       until high - low <= localization window * accuracy
+                    yes: high = t                         * default_time_scale of the System
+
+t is where the earliest change would be if triggers were straight lines, and a little beyond, so
+that the window closes from both sides. Where that does not halve the window, as for a trigger that
+jumps, it is bisected. Leaving zero is no event, reaching it is.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import copysign, inf, nextafter, sqrt
+from typing import Final, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from stagecache.errors import TriggerError
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+from stagecache.system.events.events import Event, EventTriggerInfo
+from stagecache.system.events.triggers import TriggerDirection
+
+Read = Callable[[float], Vector]
+"""The values of all triggers at a time."""
+
+MOST_TURNS: Final = 8
+"""How often a stretch is divided where triggers turn towards zero."""
+
+MOST_HALVINGS: Final = 4
+"""How often a stretch is halved that is too long for cubics."""
+
+REACH: Final = 4.0
+"""A turn of a cubic is looked at if the trigger comes nearer to zero by more than what is left,
+divided by this: it may reach zero there, for all that the cubic tells."""
+
+DOUBT: Final = 2.0
+"""The error of a cubic may be larger by this factor than the one that is seen in the middle."""
+
+
+@frozen
+class TriggeredEvent:
+    """An event trigger that has changed its sign.
+
+    Attributes
+    ----------
+    info : EventTriggerInfo
+        Of which row; `info.event` is what happens then.
+    is_rising : bool
+        Whether it was negative before; if not, it was positive.
+    time : float
+        When, as far as is known: in the window in which it was found.
+    """
+
+    info: EventTriggerInfo
+    is_rising: bool
+    time: float
+
+    @property
+    def event(self) -> Event:
+        """What happens then."""
+        return self.info.event
+
+
+@frozen(eq=False)
+class Window:
+    """Two times between which triggers change their signs.
+
+    Attributes
+    ----------
+    low, high : float
+    before, after : (n,) float
+        The values of all watched triggers then.
+    """
+
+    low: float
+    high: float
+    before: Vector
+    after: Vector
+
+    @property
+    def width(self) -> float:
+        """How far the times are apart."""
+        return self.high - self.low
+
+    def times(self, rows: NDArray[np.intp]) -> Vector:
+        """When these triggers would be zero if they were straight lines."""
+        before, after = self.before[rows], self.after[rows]
+        with np.errstate(invalid="ignore"):  # of infinite ones
+            part = before / (before - after)
+        return np.asarray(self.low + self.width * np.nan_to_num(part, nan=0.5))
+
+
+@frozen(eq=False)
+class Look:
+    """The triggers at a time.
+
+    Attributes
+    ----------
+    time : float
+    values : (n,) float
+    slopes : (n,) float
+        Their time derivatives.
+    """
+
+    time: float
+    values: Vector
+    slopes: Vector
+
+
+@final
+class TriggerWatch:
+    """The event triggers of a State, as far as they are looked at.
+
+    Parameters
+    ----------
+    infos : sequence of EventTriggerInfo
+    unit : float
+        That of localization windows: accuracy times the default time scale [s].
+    """
+
+    def __init__(self, infos: Sequence[EventTriggerInfo], unit: float) -> None:
+        self.infos = tuple(infos)
+        self.stage = max((info.stage for info in infos), default=Stage.TIME)
+        self._index = np.array([info.index for info in infos], np.intp)
+        directions = [info.direction for info in infos]
+        self._may_rise = np.array([d is not TriggerDirection.FALLING for d in directions], bool)
+        self._may_fall = np.array([d is not TriggerDirection.RISING for d in directions], bool)
+        self._widths = unit * np.array([info.localization_window for info in infos])
+        self.look_every = min((info.look_every for info in infos), default=inf)
+
+    def __bool__(self) -> bool:
+        return bool(self.infos)
+
+    @property
+    def keys(self) -> list[tuple[str, int]]:
+        """What tells them apart, also from those of a State with other numbers of rows."""
+        counts: Counter[str] = Counter()
+        keys = []
+        for info in self.infos:
+            keys.append((info.event.name, counts[info.event.name]))
+            counts[info.event.name] += 1
+        return keys
+
+    def values(self, triggers: Vector, time: float) -> Vector:
+        """Return those that are watched, of all.
+
+        Raises
+        ------
+        TriggerError
+            One is NaN.
+        """
+        found: Vector = triggers[self._index]
+        if not np.isnan(found).any():
+            return found
+        info = self.infos[int(np.argmax(np.isnan(found)))]
+        raise TriggerError(
+            f"{info.name}: is no number at t = {time:.9g}",
+            "a number: its sign tells whether the event has happened",
+            "nan",
+            f"look at what computes it at {info.stage}, there and between steps",
+        )
+
+    def changed(self, before: Vector, after: Vector) -> NDArray[np.intp]:
+        """Which have changed their sign, in a direction that counts: indices of `infos`."""
+        rises = self._may_rise & (before < 0) & (after >= 0)
+        falls = self._may_fall & (before > 0) & (after <= 0)
+        return np.flatnonzero(rises | falls)
+
+    @property
+    def before_start(self) -> Vector:
+        """Values that triggers are taken to have before anything is known of them.
+
+        Zero, which is left without an event. A trigger that happens `initially` was on the other
+        side.
+        """
+        sides = self._may_fall.astype(float) - self._may_rise
+        return np.where([info.initially for info in self.infos], sides, 0.0)
+
+    def first_change(
+        self,
+        low: Look,
+        high: Look,
+        look: Callable[[float], Look],
+        turns: int = MOST_TURNS,
+        halvings: int = 0,
+    ) -> Window | None:
+        """Return the earliest stretch between two looks in which any has changed; None if none.
+
+        Cost O(triggers), and a look wherever one turns towards zero. With halvings there is a look
+        in the middle, and more as long as cubics do not tell what is seen.
+        """
+        t = self._turn(low, high) if turns else inf
+        if t == inf and halvings:
+            t = (low.time + high.time) / 2
+        if not low.time < t < high.time:
+            has_changed = self.changed(low.values, high.values).size > 0
+            return Window(low.time, high.time, low.values, high.values) if has_changed else None
+        middle = look(t)
+        turns = max(turns - 1, 0)
+        halvings = halvings - 1 if halvings and not _is_cubic(low, middle, high) else 0
+        found = self.first_change(low, middle, look, turns, halvings)
+        return found or self.first_change(middle, high, look, turns, halvings)
+
+    def _turn(self, low: Look, high: Look) -> float:
+        """Return the first time at which a trigger turns towards zero between two looks, or inf."""
+        h = high.time - low.time
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinite ones
+            change = high.values - low.values
+            starts, ends = h * low.slopes, h * high.slopes
+            a, b, most = starts * change, ends * change, 3 * change * change
+            is_monotone = (a >= 0) & (b >= 0) & (a <= most) & (b <= most)
+            if is_monotone.all():  # Fritsch and Carlson, SIAM J. Numer. Anal. 17 (1980) 238
+                return inf
+            nearest = np.minimum(np.abs(low.values), np.abs(high.values))
+            is_far = (low.values > 0) == (high.values > 0)
+            is_far &= nearest > (REACH + 1) * 4 / 27 * (np.abs(starts) + np.abs(ends))
+        first = inf
+        for row in np.flatnonzero(~is_monotone & ~is_far):
+            numbers = (low.values[row], starts[row], high.values[row], ends[row])
+            first = min(first, _turn_towards_zero(*map(float, numbers)))
+        return low.time + h * first
+
+    def localize(self, window: Window, read: Read) -> Window:
+        """Narrow a window, in which at least one has changed, around the earliest change.
+
+        Cost: some evaluations; about 2 for each halving of the window where a trigger jumps.
+        """
+        turn = bisections = 0
+        while True:
+            rows = self.changed(window.before, window.after)
+            rounding = 4 * (nextafter(window.high, np.inf) - window.high)
+            enough = max(float(self._widths[rows].min()), rounding)
+            if window.width <= enough:
+                return window
+            middle = window.low + window.width / 2
+            t = middle
+            if not turn:
+                t = float(window.times(rows).min())
+                t += 0.4 * enough if t < middle else -0.4 * enough
+                if not window.low < t < window.high:
+                    t = middle
+            if not window.low < t < window.high:
+                return window
+            narrower = self.split(window, t, read)
+            is_slow = narrower.width > window.width / 2
+            window = narrower
+            if turn:
+                turn -= 1
+            elif is_slow:
+                turn = bisections = 2 * bisections + 1
+            else:
+                bisections = 0
+
+    def split(self, window: Window, t: float, read: Read) -> Window:
+        """The part of a window, up to a time in it or from there on, with the earliest change."""
+        values = read(t)
+        if self.changed(window.before, values).size:
+            return Window(window.low, t, window.before, values)
+        return Window(t, window.high, values, window.after)
+
+    def events(self, window: Window) -> tuple[TriggeredEvent, ...]:
+        """All that have changed in a window, the earliest first."""
+        rows = self.changed(window.before, window.after)
+        times = window.times(rows)
+        order = np.argsort(times, kind="stable")
+        return tuple(
+            TriggeredEvent(self.infos[row], bool(window.before[row] < 0), float(time))
+            for row, time in zip(rows[order], times[order], strict=True)
+        )
+
+
+def _is_cubic(low: Look, middle: Look, high: Look) -> bool:
+    """Return whether signs between two looks are those of cubics, through values and slopes.
+
+    The errors of the cubics are taken for multiples of s^2 (1 - s)^2, as where the triggers are of
+    degree 4. The slope sees what is of degree 5, and zero in the middle.
+    """
+    h = high.time - low.time
+    s = (middle.time - low.time) / h
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite ones
+        cubics = low.values, h * low.slopes, high.values, h * high.slopes
+        value, slope = _cubic(s, *cubics)
+        errors = np.abs(value - middle.values) + 0.3 * np.abs(slope - h * middle.slopes)
+        errors *= DOUBT / (s * (1 - s)) ** 2
+        places = np.arange(1, 8)[:, None] / 8
+        curves, _ = _cubic(places, *cubics)
+        return not (np.abs(curves) < errors * (places * (1 - places)) ** 2).any()
+
+
+def _cubic(
+    s: float | Vector, start: Vector, slope: Vector, end: Vector, end_slope: Vector
+) -> tuple[Vector, Vector]:
+    """Return cubics and their slopes at s, from values and slopes at 0 and 1."""
+    c = 3 * (end - start) - 2 * slope - end_slope
+    d = slope + end_slope - 2 * (end - start)
+    return start + s * (slope + s * (c + s * d)), slope + s * (2 * c + 3 * s * d)
+
+
+def rates(before: Vector, after: Vector, length: float) -> Vector:
+    """Return how fast triggers change; NaN for infinite ones."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return (after - before) / length
+
+
+def _turn_towards_zero(start: float, slope: float, end: float, end_slope: float) -> float:
+    """Return where in (0, 1) a cubic first turns towards zero, and comes near; inf if nowhere."""
+    c = 3 * (end - start) - 2 * slope - end_slope
+    d = slope + end_slope - 2 * (end - start)
+    square = c * c - 3 * d * slope  # slope + 2 c s + 3 d s^2 = 0
+    if not square > 0:
+        return inf
+    q = -(c + copysign(sqrt(square), c))
+    roots = [numerator / by for numerator, by in ((q, 3 * d), (slope, q)) if by]
+    turns = sorted(s for s in roots if 0 < s < 1)
+    values = [start, *(start + s * (slope + s * (c + s * d)) for s in turns), end]
+    for s, before, turn, after in zip(turns, values, values[1:], values[2:], strict=False):
+        sign = 1.0 if turn < min(before, after) else -1.0
+        nearest = min(sign * before, sign * after)
+        if nearest >= 0 and sign * turn < REACH * (nearest - sign * turn):
+            return s
+    return inf

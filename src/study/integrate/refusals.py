@@ -1,0 +1,87 @@
+"""What an integrator refuses to begin with, and how it tells that a step cannot be taken."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from stagecache.errors import EventLoopError, MethodError, OutOfRangeError, StepSizeError
+from stagecache.state.handles import Vector
+from stagecache.state.state import State
+from stagecache.study.integrate.localization import TriggeredEvent
+from stagecache.study.methods.derivatives import Derivatives
+from stagecache.study.methods.method import AbstractMethod
+from stagecache.study.methods.names import name_of_y
+from stagecache.system.core.system import System
+
+
+def not_finite(state: State) -> OutOfRangeError:
+    """What to raise where a State has a variable that is not finite."""
+    worst = int(np.argmin(np.isfinite(state.y)))
+    name = name_of_y(state, worst)
+    return OutOfRangeError(
+        f"{name}: is not finite at t = {state.time:.9g}",
+        "a finite number to go on from",
+        f"{state.y[worst]}",
+        "write another one; after an event, look at what its handler writes",
+    )
+
+
+def without_constraints(method: type[AbstractMethod], system: System) -> MethodError:
+    """Return what to raise where a method is to integrate a System with constraints, and cannot."""
+    return MethodError(
+        f"{method.name}: cannot integrate {system.name}, which has constraints",
+        "a method that goes on from a State that was moved onto them: DOP853, RK45, RK23, Radau, "
+        "BDF, Verlet, Euler",
+        f"{method.name}, which begins anew after each projection, at order 1",
+        "choose 'BDF' or 'Radau' for a stiff System, 'DOP853' for others",
+    )
+
+
+def too_fast(
+    method: AbstractMethod, derivatives: Derivatives, t: float, y: Vector, why: str
+) -> StepSizeError:
+    """What to raise where a step from t and y would be too short; it names what changes most.
+
+    The State of the derivatives has another y afterwards.
+    """
+    if not y.size:
+        return StepSizeError(
+            f"the time of {derivatives.system.name}: cannot go on from t = {t:.9g}",
+            "an end that is finite, or an event at a time to come",
+            f"{why}; and there is nothing to integrate",
+            "step to a finite time; or schedule an event that ends the simulation",
+        )
+    worst = _fastest(method, derivatives, t, y)
+    name = name_of_y(derivatives.state, worst)
+    return StepSizeError(
+        f"{name}: changes too fast for a step from t = {t:.9g}",
+        "a step that is long enough, with an error that is small enough",
+        f"a shorter one would be needed: {why}; {name} = {y[worst]:.9g}",
+        "allow a shorter min_step or less accuracy; or look for a jump or a pole of the model "
+        "there, of which an event trigger should tell",
+    )
+
+
+def _fastest(method: AbstractMethod, derivatives: Derivatives, t: float, y: Vector) -> int:
+    """Which derivative changes most where a step goes, measured by tolerances."""
+    h = method.sizes.least or 1e-6
+    sizes = method.tolerances.atol + method.tolerances.rtol * np.abs(y)
+    derivatives.raises = False
+    first = derivatives(t, y)
+    changes = np.abs(derivatives(t + h, y + h * first) - first)
+    ranks = np.nan_to_num(changes, nan=np.inf) / sizes
+    return int(np.argmax(ranks if ranks.any() else np.abs(first) / sizes))
+
+
+def endless(state: State, rounds: Sequence[Sequence[TriggeredEvent]]) -> EventLoopError:
+    """What to raise where handlers trigger each other again and again, at one time."""
+    counts = Counter(event.info.name for events in rounds for event in events)
+    often = ", ".join(f"{name} ({n} times)" for name, n in counts.most_common(8) if n > 1)
+    return EventLoopError(
+        f"{state.system.name}: events trigger each other without end at t = {state.time:.9g}",
+        f"handlers after which signs stay as they are, after {len(rounds)} rounds at most",
+        often or ", ".join(counts),
+        "let handlers not change the signs that trigger each other; or name the direction of the "
+        "triggers that count. The State is as the last of these handlers has left it",
+    )

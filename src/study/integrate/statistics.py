@@ -1,0 +1,67 @@
+"""What an integrator has done so far, in numbers."""
+
+from typing import final
+
+from attrs import define
+
+from stagecache.study.integrate.counters import AbstractCounters
+
+
+@final
+@define(repr=False)
+class IntegratorStatistics(AbstractCounters):
+    """Counters of an `Integrator`.
+
+    Radau and BDF do not tell why they reject a step: one that came out shorter than it was to be
+    counts as one failure, of convergence if it was halved, else of the error test. LSODA tells
+    nothing, and no failures of it are counted.
+
+    Attributes
+    ----------
+    num_steps_taken : int
+    num_steps_attempted : int
+        Those taken, and those rejected.
+    num_error_test_failures : int
+        Attempts whose estimated error was too large.
+    num_convergence_test_failures : int
+        Attempts in which iterations did not converge.
+    num_realization_failures : int
+        Evaluations that raised, or gave no finite numbers.
+    num_q_projection_failures, num_u_projection_failures : int
+        Attempts from whose result the State could not be projected.
+    num_realizations : int
+        Evaluations of derivatives, and of what has to be known beside them: for constraints, event
+        triggers and interpolated States.
+    num_q_projections, num_u_projections : int
+        Those that changed q, or u.
+    num_iterations : int
+        Of methods that iterate and tell: Verlet.
+    num_initializations : int
+        How often `Integrator.initialize` was called.
+    num_restarts : int
+        How often the method began anew: after `initialize`, events, and changes of the State.
+    """
+
+    num_steps_taken: int = 0
+    num_steps_attempted: int = 0
+    num_error_test_failures: int = 0
+    num_convergence_test_failures: int = 0
+    num_realization_failures: int = 0
+    num_q_projection_failures: int = 0
+    num_u_projection_failures: int = 0
+    num_realizations: int = 0
+    num_q_projections: int = 0
+    num_u_projections: int = 0
+    num_iterations: int = 0
+    num_initializations: int = 0
+    num_restarts: int = 0
+
+    @property
+    def num_projections(self) -> int:
+        """Those of q, and those of u."""
+        return self.num_q_projections + self.num_u_projections
+
+    @property
+    def num_projection_failures(self) -> int:
+        """Those of q, and those of u."""
+        return self.num_q_projection_failures + self.num_u_projection_failures

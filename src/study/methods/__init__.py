@@ -1,0 +1,1 @@
+"""Integration methods, one in each file."""

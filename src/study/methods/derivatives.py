@@ -1,0 +1,265 @@
+"""The derivatives of y as a function of time and y, computed in a State.
+
+What a numerical method calls thousands of times::
+
+    put(t, y)                   time and y are written, prescribed motion is set
+    realize(ACCELERATION)       hooks and entries
+    ydot                        a copy; 0 where q or u are prescribed, which no method integrates
+
+A trial step may go too far, where a square root has no value. That raises nothing: the derivatives
+are NaN, which makes a method try a shorter step, and `failure` keeps the reason.
+"""
+
+from collections.abc import Callable
+from math import inf
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.errors import DerivativeError, StagecacheError
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.state.vectors.vectors import Y
+from stagecache.study.methods.names import name_of_y
+from stagecache.system.core.system import System
+from stagecache.system.motion.prescribing import motions
+
+TIME, POSITION, VELOCITY, ACCELERATION = (
+    Stage.TIME,
+    Stage.POSITION,
+    Stage.VELOCITY,
+    Stage.ACCELERATION,
+)
+Index = NDArray[np.intp]
+WHOLE = slice(None)
+
+
+@final
+class Derivatives:
+    """ydot of a State, whose time and y are written for it.
+
+    Cost: a write, the realization of Time to Acceleration, and a copy of ydot.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Realized to Instance or further.
+
+    Attributes
+    ----------
+    count : int
+        How often derivatives were computed, or the State was realized in part.
+    num_failures : int
+        How often that gave no finite numbers.
+    failure : Exception or None
+        Why that was so the last time, since `forgive` was called.
+    raises : bool
+        Whether it is raised, for methods that do not notice NaN.
+    is_driven : bool
+        Whether anything is prescribed in the State.
+    time : float
+        That of the State.
+    y : ndarray or None
+        What was last written into it; None if it is something else now.
+    """
+
+    __slots__ = (
+        "_all_nodes",
+        "_is_plain",
+        "_prescribed",
+        "_realize",
+        "_time_handle",
+        "_y_cause",
+        "_y_nodes",
+        "count",
+        "failure",
+        "is_driven",
+        "num_failures",
+        "raises",
+        "state",
+        "system",
+        "time",
+        "y",
+    )
+
+    def __init__(self, system: System, state: State) -> None:
+        self.system = system
+        self.state = state
+        self.count = 0
+        self.num_failures = 0
+        self.failure: Exception | None = None
+        self.raises = False
+        self.time = state.time
+        self.y: Vector | None = None
+        self._realize: Callable[[State, Stage], None] = system.realize
+        self._is_plain = type(system).realize is System.realize
+        self.is_driven = False
+        self._prescribed: Index = np.empty(0, np.intp)
+        self.look()
+
+    def look(self) -> None:
+        """See what is prescribed in the State, which parameters may have changed."""
+        contents = self.state._contents
+        found = [m.rows(self.state) for kind in "qu" for m in motions(self.state, kind)]
+        self.is_driven = bool(found)
+        indices = [np.arange(len(contents.pools.y))[rows] for rows in found]
+        self._prescribed = np.concatenate([np.empty(0, np.intp), *indices])
+        self.time, self.y = contents.time, None
+        # What a write counts as a change of; it stays while the State is at Instance.
+        layout = contents.realization.layout
+        self._time_handle = layout.variables["time"]
+        self._y_nodes, self._y_cause = layout.write_set(Y, None)
+        self._all_nodes = (layout.stages[TIME], self._time_handle._node, *self._y_nodes)
+
+    def __call__(self, time: float, y: Vector) -> Vector:
+        """Return ydot, a new array, at a time and y, which the State has then.
+
+        Raises
+        ------
+        DerivativeError
+            It is not finite, and `raises` is set; else it is NaN.
+        Exception
+            What a hook or an entry raises, if it is no failure of arithmetic.
+        """
+        self.count += 1
+        try:
+            self.put(time, y)
+            if self.is_driven:
+                self.drive()
+            if self._is_plain:  # what it does, without the checks of a State of one's own
+                self.system._statistics.num_realize_calls += 1
+                self.system._realize(self.state, self.state._contents, ACCELERATION)
+            else:
+                self._realize(self.state, ACCELERATION)
+        except (ArithmeticError, ValueError) as error:
+            return self._failed(error, y, len(y))
+        ydot: Vector = self.state._contents.pools.whole["ydot"].copy()
+        if self.is_driven:
+            ydot[self._prescribed] = 0.0
+        if ydot.dot(ydot) < inf or np.isfinite(ydot).all():
+            return ydot
+        return self._failed(self._not_finite(ydot), y, len(y))
+
+    def qdot(self, time: float, y: Vector) -> Vector:
+        """Return qdot, which needs no more than Velocity."""
+        self.count += 1
+        nq = len(self.state._contents.pools.whole["q"])
+        try:
+            self.put(time, y)
+            if self.is_driven:
+                self.drive()
+            self._realize(self.state, VELOCITY)
+        except (ArithmeticError, ValueError) as error:
+            return self._failed(error, y, nq)
+        qdot: Vector = self.state._contents.pools.whole["qdot"].copy()
+        if self.is_driven:
+            qdot[self._prescribed[self._prescribed < nq]] = 0.0
+        return qdot
+
+    def put(self, time: float, y: Vector) -> None:
+        """Write the time and y into the State. Invalidates Time, or only Position."""
+        contents = self.state._contents
+        if contents.tracer is not None:
+            self._put_traced(time, y)
+            return
+        if contents.realization.is_torn:
+            contents.mend()
+        realization = contents.realization
+        store, causes = realization.store, realization.causes
+        first: int = POSITION if time == contents.time else TIME
+        store.write_all(self._y_nodes if first == POSITION else self._all_nodes)
+        if first == TIME:
+            causes[TIME] = (store.clock, self._time_handle)
+        causes[POSITION] = (store.clock, self._y_cause)
+        if realization.highest >= first:
+            realization.back_up(first - 1)  # once for both
+        contents.time = self.time = float(time)  # last: if an error strikes, nothing stale is valid
+        contents.pools.write_y(WHOLE, y)
+        self.y = y
+
+    def _put_traced(self, time: float, y: Vector) -> None:
+        """Write them so that it is noted."""
+        if time != self.state.time:
+            self.state.time = self.time = float(time)
+        self.state.y = self.y = y
+
+    def settle(self, time: float, y: Vector, stage: Stage) -> None:
+        """Let the State have that time and y, with prescribed motion, and be at a stage.
+
+        Nothing is written if it has them already.
+
+        Raises
+        ------
+        Exception
+            Whatever a hook or an entry raises.
+        """
+        if self.y is not y or self.time != time:
+            self.put(time, y)
+            if self.is_driven:
+                self.drive()
+        if self.state._contents.realization.stage < stage:
+            self.count += 1
+            self._realize(self.state, stage)
+
+    def forgive(self) -> None:
+        """Forget the last failure."""
+        self.failure = None
+
+    def check(self, ydot: Vector) -> None:
+        """Raise the last failure if derivatives are NaN, with the time and what is affected.
+
+        Raises
+        ------
+        DerivativeError
+        Exception
+            What a hook or an entry raised.
+        """
+        if np.isfinite(ydot).all():
+            return
+        raise self.failure or self._not_finite(ydot)
+
+    def drive(self) -> None:
+        """Set prescribed motion, which realizes the State to Position."""
+        state = self.state
+        self._realize(state, TIME)
+        self.system.prescribe_q(state)
+        self._realize(state, POSITION)
+        self.system.prescribe_u(state)
+
+    def _failed(self, error: Exception, y: Vector, count: int) -> Vector:
+        """Note a failure, and return NaN."""
+        is_ours = isinstance(error, StagecacheError) and not isinstance(error, DerivativeError)
+        self.num_failures += 1
+        if self.failure is None or np.isfinite(y).all():  # else it only follows from the last one
+            self.failure = error
+        if is_ours or self.raises:
+            raise error
+        return np.full(count, np.nan)
+
+    def _not_finite(self, ydot: Vector) -> DerivativeError:
+        worst = int(np.argmin(np.isfinite(ydot)))
+        name, y = name_of_y(self.state, worst), self.state._contents.pools.y
+        return DerivativeError(
+            f"{name}: its time derivative is not finite at t = {self.time:.9g}",
+            "a finite number",
+            f"{ydot[worst]}, where {name} = {y[worst]:.9g}",
+            f"look at what computes it there: does a hook write {_cache_of(self.state, worst)}, "
+            "and does it divide by 0?" + _cure_without_hook(self.state, worst),
+        )
+
+
+def _cure_without_hook(state: State, index: int) -> str:
+    """What computes it where no hook does."""
+    return {
+        "qdot": " Without a hook, it needs a mass matrix of its u, and kinematics if qdot is not u",
+        "udot": " Without a hook, it needs a mass matrix",
+        "zdot": "",
+    }[_cache_of(state, index)]
+
+
+def _cache_of(state: State, index: int) -> str:
+    starts = {"qdot": 0, "udot": state.u_start, "zdot": state.z_start}
+    return [kind for kind, start in starts.items() if start <= index][-1]

@@ -1,0 +1,131 @@
+"""The interface between the integrator and a numerical method: steps, and what lies within them.
+
+::
+
+    begin(t, y, bound)      the derivatives at the start are computed, once
+    step(bound)             t_old, t, y: one accepted step, which lands on the bound or before it
+    project(t, y, errors)   called within `step`: y at the end, moved onto the constraints
+    interpolant()           y between t_old and t, as a polynomial
+
+A projection changes y by little, and a method goes on from there with all that it knows of earlier
+steps: a multistep method that began anew would stay at order 1 where each step is projected.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from math import inf
+
+from attrs import frozen
+
+from stagecache.state.handles import Vector
+from stagecache.study.methods.derivatives import Derivatives
+from stagecache.study.methods.step_polynomial import StepPolynomial
+from stagecache.study.methods.tolerances import Tolerances
+
+Projection = Callable[[float, Vector, Vector | None], Vector]
+"""Takes the time, y, and estimated errors. Returns y on the constraints, or the same object where
+it has not moved; the errors lose what is normal to the constraints, in place."""
+
+
+@frozen
+class StepSizes:
+    """Which steps a method may take.
+
+    Attributes
+    ----------
+    initial : float or None
+        The first one; None: the method chooses.
+    least, most : float
+    fixed : float or None
+        That of all steps, without a look at their error.
+    """
+
+    initial: float | None = None
+    least: float = 0.0
+    most: float = inf
+    fixed: float | None = None
+
+
+class StepFailed(Exception):  # noqa: N818  # it is caught, and told as another one
+    """A method cannot take a step; whoever catches it knows what to call the State's items."""
+
+
+class AbstractMethod(ABC):
+    """A method that advances y from t, by steps of its own choice.
+
+    Parameters
+    ----------
+    derivatives : Derivatives
+    tolerances : Tolerances
+    sizes : StepSizes
+
+    Attributes
+    ----------
+    t_old, t : float
+        The beginning and the end of the last step.
+    y_old, y : (ny,) float
+        The solution at both; not to be changed.
+    project : Projection or None
+        The projection of the end of each step; None without constraints.
+    step_size : float or None
+        The size to be tried next; None before a method has chosen one.
+    num_rejected, num_diverged : int
+        Of the last step: attempts whose error was too large, and that did not converge.
+    num_iterations : int
+        Of the last step.
+    """
+
+    name: str
+    min_order: int
+    max_order: int
+    degree: int
+    """Of the interpolant."""
+
+    has_long_steps = False
+    """A cubic does not follow what depends on y over one of its steps."""
+
+    takes_constraints = True
+
+    def __init__(self, derivatives: Derivatives, tolerances: Tolerances, sizes: StepSizes) -> None:
+        self.derivatives = derivatives
+        self.tolerances = tolerances
+        self.sizes = sizes
+        self.t_old = self.t = 0.0
+        self.y_old: Vector
+        self.y: Vector
+        self.project: Projection | None = None
+        self.step_size: float | None = sizes.fixed or sizes.initial
+        self.num_rejected = self.num_diverged = self.num_iterations = 0
+
+    @abstractmethod
+    def begin(self, t: float, y: Vector, bound: float) -> None:
+        """Begin anew, with `step_size` if that is known; y is kept, and never changed.
+
+        Raises
+        ------
+        Exception
+            What the derivatives raise, or have failed for.
+        """
+
+    @abstractmethod
+    def step(self, bound: float) -> None:
+        """Take a step up to the bound, which lies after t, and onto the constraints.
+
+        Raises
+        ------
+        StepFailed
+            It would have to be too short; the method has to begin anew.
+        ProjectionError
+            Likewise, a shorter step may end closer to the constraints.
+        """
+
+    @abstractmethod
+    def interpolant(self) -> StepPolynomial:
+        """Return y over the last step, which has y_old and y at the ends.
+
+        It may compute derivatives.
+        """
+
+    def limited(self, step: float) -> float:
+        """Return a step size within the limits."""
+        return min(max(step, self.sizes.least), self.sizes.most)

@@ -1,0 +1,47 @@
+"""The methods, by name. Those that need SciPy are imported when one is asked for."""
+
+from difflib import get_close_matches
+from typing import Final
+
+from stagecache.errors import OutOfRangeError, UnknownMethodError, brief
+from stagecache.study.methods.euler import Euler
+from stagecache.study.methods.method import AbstractMethod
+from stagecache.study.methods.verlet import Verlet
+
+OWN: Final[dict[str, type[AbstractMethod]]] = {"Euler": Euler, "Verlet": Verlet}
+NEEDING_SCIPY: Final = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+IMPLICIT: Final = ("Radau", "BDF", "LSODA")
+METHOD_NAMES: Final = (*NEEDING_SCIPY, *OWN)
+
+
+def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
+    """Return the class of a method.
+
+    Raises
+    ------
+    UnknownMethodError
+    OutOfRangeError
+        Steps are to be fixed, and the method takes none.
+    """
+    if fixed_step is not None and name in IMPLICIT:
+        raise OutOfRangeError(
+            f"Integrator(method={name!r}, fixed_step=...): takes no fixed steps",
+            "a method that does: " + ", ".join(m for m in METHOD_NAMES if m not in IMPLICIT),
+            f"fixed_step={brief(fixed_step)}",
+            "choose another method; or give max_step, below which this one may go",
+        )
+    if isinstance(name, str) and name in OWN:
+        return OWN[name]
+    if isinstance(name, str) and name in NEEDING_SCIPY:
+        from stagecache.study.methods.runge_kutta import RUNGE_KUTTA  # noqa: PLC0415  # they need SciPy
+        from stagecache.study.methods.scipy import SOLVERS  # noqa: PLC0415
+
+        return next(method for method in (*RUNGE_KUTTA, *SOLVERS) if method.name == name)
+    by_case = {known.lower(): known for known in METHOD_NAMES}
+    similar = get_close_matches(str(name).lower(), by_case, 1)
+    raise UnknownMethodError(
+        f"Integrator(method={brief(name)}): there is no such method",
+        "one of " + ", ".join(METHOD_NAMES),
+        brief(name),
+        f"did you mean {by_case[similar[0]]!r}?" if similar else "use one of these names",
+    )

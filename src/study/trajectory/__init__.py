@@ -1,0 +1,1 @@
+"""Trajectories: rows of States, columns, export, plots."""

@@ -1,0 +1,423 @@
+"""Trajectories: what a State was at a sequence of times, without keeping the States.
+
+::
+
+    trajectory["pendulum.angle"]   a column      (n,), or (n, k) of a vector
+    trajectory[-1]                 a State       made when it is asked for
+    trajectory[10:20]              a Trajectory  of these rows
+
+A row has the time, y, all discrete variables, and the entries that were asked for. Whatever else
+there is to know is computed from a State that has these values.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, SupportsIndex, final, overload
+
+from stagecache.errors import PrerequisitesError, UnknownPathError, UnknownRowError, brief
+from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
+from stagecache.state.refusals import whole_number
+from stagecache.state.stage import Stage, check_stage
+from stagecache.state.state import State
+from stagecache.state.values.values import duplicate
+from stagecache.study.integrate.statistics import IntegratorStatistics
+from stagecache.study.integrate.step_status import TerminationReason
+from stagecache.study.trajectory.columns import NUMBERS, Array, Column, array_of_values
+from stagecache.study.trajectory.export import html_table, write_csv, xarray_dataset
+from stagecache.study.trajectory.pattern import Pattern
+from stagecache.study.trajectory.plot import draw_columns
+from stagecache.study.trajectory.rows import Rows
+
+INSTANCE: Final = Stage.INSTANCE
+
+ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+WHOLE_Y: Final = "y"
+
+Item = str | AbstractHandle
+"""The path of a column, or the handle of what it has the values of."""
+
+
+@final
+class Trajectory:
+    """The values of variables, and of some entries, at a sequence of times.
+
+    Cost of a row: O(its numbers + discrete variables), amortised. Values of discrete variables are
+    kept once for as long as they stay the same; those that can be changed in place are copied.
+    Rows of `simulate` after each step have its dense output beside them.
+
+    Parameters
+    ----------
+    state : State
+        Of the System. It is the pattern of all rows, and no row itself; a copy is kept.
+    record : sequence of str or handles
+        Entries whose values are to be kept as well. They are computed in each State that is added,
+        which is realized for that. Discrete variables are kept anyway; those that are named here
+        become columns of tables.
+
+    Raises
+    ------
+    NotAStateError, NotASystemError, TopologyVersionError
+    UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError, PrerequisitesError
+        Something is to be recorded that is no variable or entry of the System.
+
+    Examples
+    --------
+    >>> from stagecache import Subsystem, System, cached, q_variable
+    >>> from stagecache.study.trajectory.trajectory import Trajectory
+    >>> class Cart(Subsystem):
+    ...     place = q_variable(1.0)
+    ...
+    ...     @cached(prerequisites=(place,))
+    ...     def square(self, state: State) -> float:
+    ...         return self.place(state) ** 2
+    >>> cart = Cart()
+    >>> state = System(cart).realize_topology().copy()
+    >>> trajectory = Trajectory(state, record=(cart.square,))
+    >>> for place in (1.0, 2.0, 3.0):
+    ...     cart.place.set(state, place)
+    ...     trajectory.append(state)
+    >>> trajectory
+    Trajectory(of 'system': 3 rows, t=0 to 0, ny=1, records cart.square)
+    >>> trajectory["cart.square"], cart.place(trajectory[1])
+    (array([1., 4., 9.]), 2.0)
+    """
+
+    def __init__(self, state: State, record: Iterable[Item] = ()) -> None:
+        self._pattern = Pattern.of(state)
+        self._record = _checked_record(self._pattern, record)
+        entries = [p for p in self._record if isinstance(self._pattern.handle(p), CacheEntry)]
+        self._kept = Rows(self._pattern, entries)
+        self._reason: TerminationReason | None = None
+        self._statistics: IntegratorStatistics | None = None
+
+    # ------------------------------------------------------------------ adding rows
+
+    def append(self, state: State) -> None:
+        """Add a row with what the State is now.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further. If entries are recorded, it is realized to the stage that they
+            need.
+
+        Raises
+        ------
+        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        ShapeError
+            It has another number of variables than the pattern.
+        Exception
+            Whatever a recorded entry raises. No row is added then, nor in the cases above.
+        """
+        self.system._require_own(state)
+        try:
+            self._kept.append(state)
+        except Exception as error:
+            error.add_note(
+                f"while row {len(self)} was added to a trajectory, at t = {state.time:.9g}"
+            )
+            raise
+
+    # ------------------------------------------------------------------ what is in it
+
+    @property
+    def system(self) -> Any:
+        """The System of its States."""
+        return self._pattern.template.system
+
+    @property
+    def record(self) -> tuple[str, ...]:
+        """The paths of what was to be recorded."""
+        return self._record
+
+    @property
+    def termination_reason(self) -> TerminationReason | None:
+        """Why the simulation has ended that it is of; None if it is of none."""
+        return self._reason
+
+    @property
+    def statistics(self) -> IntegratorStatistics | None:
+        """What the integrator has done in the simulation that it is of; None if it is of none."""
+        return self._statistics
+
+    @property
+    def times(self) -> Vector:
+        """The time of each row [s]. Shape (n,). Before and after an event, it is the same."""
+        return self._kept.times.rows
+
+    @property
+    def y(self) -> Vector:
+        """The continuous variables. Shape (n, ny). A read-only view, as `times`, `q`, `u`, `z`."""
+        return self._kept.y.rows
+
+    @property
+    def q(self) -> Vector:
+        """The generalized coordinates. Shape (n, nq)."""
+        return self.y[:, : self._pattern.template.nq]
+
+    @property
+    def u(self) -> Vector:
+        """The generalized speeds. Shape (n, nu)."""
+        return self.y[:, self._pattern.template.u_start : self._pattern.template.z_start]
+
+    @property
+    def z(self) -> Vector:
+        """The auxiliary variables. Shape (n, nz)."""
+        return self.y[:, self._pattern.template.z_start :]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The paths of what tables have: all of y, discrete variables, and what was recorded.
+
+        Of discrete variables, those that are numbers, and that are neither parameters nor modeling
+        options. Others can be asked for by name.
+        """
+        found = list(self._pattern.blocks)
+        for variable in [v for variables in self._pattern.discrete for v in variables]:
+            if variable.invalidates > INSTANCE:
+                path = self._pattern.path_of(variable)
+                if self._kept.column(path, variable).values.dtype.kind in NUMBERS:
+                    found.append(path)
+        return tuple(dict.fromkeys([*found, *self._record]))
+
+    def __len__(self) -> int:
+        return self._kept.times.count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[State]:
+        return self.states()
+
+    @overload
+    def __getitem__(self, which: SupportsIndex) -> State: ...
+    @overload
+    def __getitem__(self, which: slice) -> "Trajectory": ...
+    @overload
+    def __getitem__(self, which: Item) -> Array: ...
+    def __getitem__(self, which: Any) -> Any:
+        """A column by its path or handle, a State by its row, or some rows by a slice.
+
+        A column has shape (n,), or (n, k) of a vector, and is read-only. Paths are those of
+        `State.graph`: "pendulum.angle", "pendulum.q", "q", "time", also "y"; "chain.angles[2]" is
+        one of several numbers. Values that are no numbers of one shape are objects.
+
+        Raises
+        ------
+        UnknownRowError, UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        """
+        if isinstance(which, slice):
+            new = Trajectory.__new__(Trajectory)
+            new._pattern, new._record = self._pattern, self._record
+            new._kept = self._kept.of(range(len(self))[which])
+            new._reason, new._statistics = self._reason, self._statistics
+            return new
+        if isinstance(which, str | AbstractHandle):
+            return self._column(which).values
+        return self.state(which)
+
+    # ------------------------------------------------------------------ States
+
+    def state(self, index: SupportsIndex, stage: Stage = INSTANCE) -> State:
+        """Return a new State with the values of a row, realized to a stage.
+
+        Weights, versions, and update times of discrete variables are not those of the State from
+        which the row came. Cost O(items), and the realization.
+
+        Parameters
+        ----------
+        index : int
+            From the end, if it is negative.
+        stage : Stage
+            Instance to Report.
+
+        Raises
+        ------
+        UnknownRowError, StageOutOfRangeError, TopologyVersionError
+        Exception
+            Whatever a hook or an entry raises.
+        """
+        stage = check_stage(stage, INSTANCE, Stage.REPORT, "Trajectory.state(stage=...)")
+        return self._kept.state(self._row(index), stage)
+
+    def states(self, stage: Stage = INSTANCE) -> Iterator[State]:
+        """Return an iterator over the States of all rows, each a new one, realized to a stage."""
+        return (self.state(row, stage) for row in range(len(self)))
+
+    def calc(self, item: Item) -> Array:
+        """Return the values of an entry that was not recorded, computed in a State for each row.
+
+        Parameters
+        ----------
+        item : str or handle
+            A path or handle of anything that has a value.
+
+        Returns
+        -------
+        ndarray of shape (n, ...)
+            As a column.
+
+        Raises
+        ------
+        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        Exception
+            Whatever a hook or an entry raises.
+        """
+        path = self._pattern.path_of(item)
+        handle = self._pattern.handle(path)
+        if not isinstance(handle, CacheEntry) or path in self._kept.entries:
+            return self._column(path).values
+        stage = max(INSTANCE, handle.depends_on)
+        return array_of_values([duplicate(handle(state)) for state in self.states(stage)])
+
+    def _row(self, index: object) -> int:
+        row = whole_number(index)
+        if row is None:
+            raise UnknownRowError(
+                f"{brief(index)}: is no row of a trajectory",
+                "an integer or a slice, or the path or handle of a column",
+                f"an object of type {type(index).__name__}",
+                "for a column pass a handle, as pendulum.angle or body.q; the row of a time is "
+                "found in times",
+            )
+        if not -len(self) <= row < len(self):
+            raise UnknownRowError(
+                f"row {row}: is not in {self!r}",
+                f"{-len(self)} to {len(self) - 1}" if len(self) else "a trajectory with rows",
+                str(row),
+                "the last one is trajectory[-1]" if len(self) else "append a State first",
+            )
+        return row % len(self)
+
+    # ------------------------------------------------------------------ columns
+
+    def _column(self, item: Item) -> Column:
+        """The column of a path or handle, or of one number of it: "chain.angles[2]"."""
+        if item == WHOLE_Y:
+            return Column(WHOLE_Y, "y", self.y, slice(0, self.y.shape[1]))
+        try:
+            path = self._pattern.path_of(item)
+        except UnknownPathError:
+            found = ELEMENT.fullmatch(item) if isinstance(item, str) else None
+            if found is None or found[1] not in self._pattern.paths.node:
+                raise
+            whole = self._column(found[1])
+            if found[0] not in whole.labels:
+                raise
+            index = int(found[2])
+            start = None if whole.place is None else whole.place.start + index
+            place = None if start is None else slice(start, start + 1)
+            return Column(found[0], whole.kind, whole.values[:, index], place)
+        handle = self._pattern.handle(path)
+        if isinstance(handle, CacheEntry) and path not in self._kept.entries:
+            raise UnknownPathError(
+                f"{path!r}: was not recorded",
+                "y, a discrete variable" + "".join(f", {entry}" for entry in self._kept.entries),
+                "a cache entry",
+                f"record it: record=({path!r},); or compute it now: trajectory.calc({path!r})",
+            )
+        return self._kept.column(path, handle)
+
+    def _columns(self, items: tuple[Item, ...]) -> list[Column]:
+        """Several columns; those of tables, if none is named."""
+        return [self._column(item) for item in items or self.columns]
+
+    # ------------------------------------------------------------------ other forms
+
+    def to_xarray(self, *paths: Item, units: dict[str, str] | None = None) -> Any:
+        """Return an `xarray.Dataset` along "time", with a variable for each column.
+
+        Parameters
+        ----------
+        *paths : str or handles
+            Which columns; all `columns` by default.
+        units : dict of str to str, optional
+            What is to be noted as units of a column, by path.
+
+        Raises
+        ------
+        MissingExtraError
+            xarray is not installed.
+        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        """
+        return xarray_dataset(self.times, self._columns(paths), units or {}, self.system.name)
+
+    def to_csv(self, path: Any, *paths: Item) -> None:
+        """Write a table with a head: the time, and a column for each number.
+
+        Numbers are written such that they are the same when they are read.
+
+        Parameters
+        ----------
+        path : str, os.PathLike or io.TextIOBase
+            Where to: a file of that name, which is replaced, or one that is open.
+        *paths : str or handles
+            Which columns; all `columns` by default.
+
+        Raises
+        ------
+        NotANumberError
+            A column has values that are no real numbers of one shape. Nothing is written.
+        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        OSError
+        """
+        write_csv(path, self.times, self._columns(paths))
+
+    def plot(self, *paths: Item, ax: Any = None) -> Any:
+        """Draw columns over the time with matplotlib, with a legend.
+
+        Between two rows it shows what was computed there, if that is known: between those that
+        `simulate` makes after each step, curves of q, u and z, from the dense output, and steps of
+        discrete variables. Elsewhere rows are marks that no line connects: at intervals (``every``)
+        or appended by hand, and for recorded entries.
+
+        Parameters
+        ----------
+        *paths : str or handles
+            Which columns; all q by default, or else all `columns`.
+        ax : matplotlib.axes.Axes, optional
+            Where to; on a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        MissingExtraError
+            matplotlib is not installed.
+        NotANumberError
+            A column has values that are no real numbers of one shape.
+        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        """
+        columns = self._columns(paths)
+        if not paths:
+            columns = [column for column in columns if column.kind == "q"] or columns
+        return draw_columns(self.times, columns, self._kept.curves, ax)
+
+    def __repr__(self) -> str:
+        return f"Trajectory({self._summary})"
+
+    @property
+    def _summary(self) -> str:
+        rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        span = f", t={self.times[0]:g} to {self.times[-1]:g}" if len(self) else ""
+        records = f", records {', '.join(self._record)}" if self._record else ""
+        ny = self._pattern.template.ny
+        return f"of {self.system.name!r}: {rows}{span}, ny={ny}{records}"
+
+    def _repr_html_(self) -> str:
+        columns = [c for c in self._columns(()) if c.values.dtype.kind in NUMBERS]
+        return html_table(self._summary, self.times, columns)
+
+
+def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[str, ...]:
+    """The paths of what is to be recorded, each once."""
+    if isinstance(record, str | AbstractHandle) or not isinstance(record, Iterable):
+        raise PrerequisitesError(
+            "record=...: is no collection",
+            "paths or handles, as a tuple or list",
+            brief(record),
+            f"write record=({record if isinstance(record, AbstractHandle) else brief(record)},)",
+        )
+    return tuple(dict.fromkeys(pattern.path_of(item) for item in record))

@@ -1,0 +1,1 @@
+"""Constraint errors, their Jacobians, rows and weights."""

@@ -1,0 +1,228 @@
+r"""Ready kinematics of orientations that are quaternions.
+
+A quaternion q = (q0, q1, q2, q3), scalar first, stands for the rotation from a body to its parent.
+With the angular velocity w of the body in its parent, expressed in the parent or in the body::
+
+    parent:  qdot = 1/2 (0, w) q                 body:  qdot = 1/2 q (0, w)
+
+              1  [ -q1 -q2 -q3 ]                         1  [ -q1 -q2 -q3 ]
+         N = --- [  q0  q3 -q2 ]                    N = --- [  q0 -q3  q2 ]
+              2  [ -q3  q0  q1 ]                         2  [  q3  q0 -q1 ]
+                 [  q2 -q1  q0 ]                            [ -q2  q1  q0 ]
+
+    N' N = |q|^2 / 4, so that pinv(N) = 4 N' / |q|^2;  q' N = 0: no w changes |q|
+
+Source: P. E. Nikravesh, Computer-Aided Analysis of Mechanical Systems (1988), chapter 6.
+"""
+
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownModeError, brief
+from stagecache.numerics.matrices import Matrix
+from stagecache.state.handles import Vector
+from stagecache.system.constraints.declared_jacobians import MANY_COLUMNS
+from stagecache.system.constraints.normalization import (
+    NormalizationDeclaration,
+    normalization_error,
+)
+from stagecache.system.declare.declaration import AbstractDeclaration
+from stagecache.system.declare.enabling import Enabling
+from stagecache.system.motion.kinematics import (
+    KinematicsDeclaration,
+    handles_in,
+    kind_of,
+    kinematics,
+)
+
+Frame = Literal["parent", "body"]
+FRAMES: Final = ("parent", "body")
+
+
+def quaternion_kinematics(
+    orientation: AbstractDeclaration[Any],
+    spin: AbstractDeclaration[Any],
+    *,
+    frame: Frame = "parent",
+) -> KinematicsDeclaration:
+    """Declare the kinematics of quaternions.
+
+    Parameters
+    ----------
+    orientation : declaration
+        A variable of 4k q, or a family of them: k quaternions, each scalar first, which need not be
+        of length 1.
+    spin : declaration
+        A variable of 3k u, or a family of them: k angular velocities [rad/s].
+    frame : str
+        In which the angular velocities are expressed: "parent" or "body".
+
+    Returns
+    -------
+    declaration
+        Of the entry N, of shape (k, 4, 3). It costs O(k), and so does its pseudoinverse.
+
+    Raises
+    ------
+    DeclarationError
+        These are no declarations of q and u.
+    UnknownModeError
+
+    Examples
+    --------
+    >>> from stagecache import Stage, Subsystem, System, q_variable, u_variable
+    >>> from stagecache.system.motion.operators import multiply_by_n
+    >>> from stagecache.system.constraints.quaternions import quaternion_kinematics
+    >>> class Body(Subsystem):
+    ...     orientation = q_variable((1.0, 0.0, 0.0, 0.0))
+    ...     spin = u_variable((0.0, 0.0, 3.0))
+    ...     turning = quaternion_kinematics(orientation, spin)
+    >>> system = System(Body())
+    >>> state = system.realize_topology().copy()
+    >>> system.realize(state, Stage.POSITION)
+    >>> multiply_by_n(state, state.u)
+    array([0. , 0. , 0. , 1.5])
+    """
+    if frame not in FRAMES:
+        raise UnknownModeError(
+            "quaternion_kinematics(frame=...): is no frame",
+            " or ".join(map(repr, FRAMES)),
+            brief(frame),
+            "say in which frame the angular velocities are expressed",
+        )
+    kinds = (kind_of(orientation), kind_of(spin))
+    if kinds != ("q", "u"):
+        raise DeclarationError(
+            "quaternion_kinematics: relates something else than some q and u",
+            "a declared variable of q, then one of u",
+            f"{brief(orientation)}, {brief(spin)}",
+            "write quaternion_kinematics(orientation, spin)",
+        )
+
+    def n_of_quaternions(self: Any, state: Any) -> Vector:
+        return quaternion_n(_quaternions(self, state, orientation), frame)
+
+    declared = kinematics(orientation, spin)(n_of_quaternions)
+    declared.inverse = _pinv
+    return declared
+
+
+def quaternion_normalization(
+    orientation: AbstractDeclaration[Any], *, enabled: Enabling = None
+) -> NormalizationDeclaration:
+    r"""Declare that quaternions have length 1: a row of qerr for each, \|q\| - 1.
+
+    Parameters
+    ----------
+    orientation : declaration
+        A variable of 4k q, or a family of them.
+    enabled : declaration, optional
+        As for `position_error`.
+
+    Returns
+    -------
+    declaration
+        Of the entry of the errors, of shape (k,). They have no rows in uerr and udoterr, for no
+        angular velocity changes the length.
+
+    Raises
+    ------
+    DeclarationError
+        That is no declaration of q, or what is to enable it is none of a switch.
+    """
+    if kind_of(orientation) != "q":
+        raise DeclarationError(
+            "quaternion_normalization: is of something else than some q",
+            "a declared variable of q, or a family of them",
+            brief(orientation),
+            "write quaternion_normalization(orientation)",
+        )
+
+    def size(self: Any, state: Any) -> int:
+        return len(_quaternions(self, state, orientation))
+
+    def gradients(self: Any, state: Any) -> Matrix:
+        return _gradients(self, state, orientation)
+
+    def excess(self: Any, state: Any) -> Vector:
+        lengths: Vector = np.linalg.norm(_quaternions(self, state, orientation), axis=1)
+        return lengths - 1
+
+    return normalization_error(
+        size=size, prerequisites=(orientation,), enabled=enabled, jacobian=gradients
+    )(excess)
+
+
+def quaternion_n(quaternions: Vector, frame: Frame = "parent") -> Vector:
+    """N of qdot = N w.
+
+    Parameters
+    ----------
+    quaternions : ndarray of shape (k, 4)
+        Scalar first.
+    frame : str
+        "parent" or "body":
+        That of the angular velocities w.
+
+    Returns
+    -------
+    ndarray of shape (k, 4, 3)
+        Of full column rank, unless a quaternion is zero.
+    """
+    q0, q1, q2, q3 = quaternions.T / 2
+    s1, s2, s3 = (q1, q2, q3) if frame == "parent" else (-q1, -q2, -q3)
+    rows = [(-q1, -q2, -q3), (q0, s3, -s2), (-s3, q0, s1), (s2, -s1, q0)]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _quaternions(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]) -> Vector:
+    """The quaternions of a subsystem, of shape (k, 4)."""
+    handles = handles_in(subsystem, [orientation])
+    values: Vector = np.concatenate([np.empty(0), *(np.atleast_1d(h(state)) for h in handles)])
+    if len(values) % 4:
+        raise ShapeError(
+            f"{subsystem.name}.{orientation.name}: is not made of quaternions",
+            "4 numbers for each",
+            f"{len(values)} numbers",
+            "give each as (q0, q1, q2, q3), scalar first",
+        )
+    return values.reshape(-1, 4)
+
+
+def _gradients(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]) -> Matrix:
+    """The derivatives of the lengths by all q of the State: sparse if these are many."""
+    q = _quaternions(subsystem, state, orientation)
+    lengths = np.linalg.norm(q, axis=1, keepdims=True)
+    if not lengths.all():
+        raise _zero(f"{subsystem.name}.{orientation.name}", lengths)
+    values = q / lengths
+    places = [handle.place(state) for handle in handles_in(subsystem, [orientation])]
+    columns = np.concatenate([np.empty(0, np.intp), *(np.r_[place] for place in places)])
+    rows = np.repeat(np.arange(len(q)), 4)
+    shape = len(q), state._contents.size("q", None)
+    if shape[1] > MANY_COLUMNS:
+        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
+
+        return coo_array((values.ravel(), (rows, columns)), shape=shape)
+    found = np.zeros(shape)
+    found[rows, columns] = values.ravel()
+    return found
+
+
+def _zero(what: str, lengths: Vector) -> KinematicsError:
+    return KinematicsError(
+        f"{what}: a quaternion is zero",
+        "quaternions that stand for rotations",
+        f"0 for that of index {int(np.argmin(lengths))}",
+        "start with (1, 0, 0, 0), and normalize what is near zero",
+    )
+
+
+def _pinv(n: Vector, what: str) -> Vector:
+    """The pseudoinverse of N of quaternions."""
+    scales = np.sum(n[:, :, :1] ** 2, axis=1, keepdims=True)  # |q|^2 / 4
+    if not scales.all():
+        raise _zero(what, scales)
+    found: Vector = n.swapaxes(1, 2) / scales
+    return found

@@ -1,0 +1,1 @@
+"""The System: topology, realization, transport of States."""

@@ -1,0 +1,177 @@
+"""Realizing a State stage after stage, and within a stage subsystem after subsystem.
+
+At each stage a subsystem may have a *task*: what is to be called. It is idle at the others, which
+costs nothing. For stage g, with a subsystem whose turn it is::
+
+    idle subsystems    at g from the start
+    tasks, in order    done: at g  |  its turn, first its hook: at g - 1, but  |  to come: at g - 1
+                                   |  entries that need g can be computed;     |
+                                   |  then entries that are due: at g          |
+    the system         at g when all are
+
+If a call raises, what is done is done, and realizing goes on there the next time.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from stagecache.state.items.layout import NO_NODE
+from stagecache.state.items.realization import INSTANCE, TOPOLOGY, Realization
+from stagecache.state.items.stage_versions import STAGES
+
+Call = Callable[[Any], Any]
+
+
+Task = tuple[int, Call, Call | None, tuple[int, ...]]
+"""What a subsystem has to do at a stage: its index; what is called with the State, to reach the
+stage, and once it is reached; and the subsystems whose entries of that stage can be computed from
+then on, which are itself and those with which it is in a circle."""
+
+
+def nothing(_: object) -> None:
+    """Stand where a subsystem has no hook."""
+
+
+class Calls:
+    """Several calls as one."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: list[Call]) -> None:
+        self._calls = calls
+
+    def __call__(self, state: Any) -> None:
+        """Call each, in order."""
+        for call in self._calls:
+            call(state)
+
+
+class Schedule:
+    """How to realize each stage of the States of a System.
+
+    Attributes
+    ----------
+    tasks : list of list of Task
+        By stage.
+    """
+
+    __slots__ = ("_at_start", "_hooks", "tasks")
+
+    def __init__(self, tasks: list[list[Task]], num_subsystems: int) -> None:
+        self.tasks = tasks
+        # By stage and subsystem: its stage when the first task begins; the idle ones are done.
+        self._at_start: list[list[int]] = []
+        # By stage: the tasks, where each is but a hook.
+        self._hooks: list[list[tuple[int, Call]] | None] = []
+        for stage in range(len(tasks)):
+            at: list[int] = [stage] * num_subsystems
+            for x, _, _, _ in tasks[stage]:
+                at[x] = stage - 1
+            self._at_start.append(at)
+            are_hooks = all(after is None for _, _, after, _ in tasks[stage])
+            self._hooks.append([(x, hook) for x, hook, _, _ in tasks[stage]] if are_hooks else None)
+
+    def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
+        """Realize all stages up to one, and count them.
+
+        If a call raises, or Control-C strikes, stages may be open for subsystems that are not
+        there: the State is torn, and is to be mended.
+        """
+        realization: Realization = contents.realization
+        if realization.versions.peaks is not None:
+            at, stages, highest = realization.stage, realization.stages, realization.highest
+            realization.versions.reach(last, at, stages, highest)
+        while realization.stage < INSTANCE and realization.stage < last:
+            self._realize_with_sizes(state, contents, realization.stage + 1)
+            counts[realization.stage] += 1
+        pools = contents.pools
+        stage_nodes = realization.layout.stage_nodes
+        for stage in range(realization.stage + 1, last + 1):
+            hooks = self._hooks[stage]
+            if hooks is None or stage_nodes[stage] or pools.is_open or not realization.is_even:
+                self._realize_with_entries(state, contents, stage)
+            elif not hooks:
+                realization.stages = self._at_start[stage].copy()
+                realization.highest = realization.stage = stage
+            else:  # the same, where nothing but hooks has to be thought of
+                realization.is_even = False
+                realization.highest = stage
+                stages = realization.stages = self._at_start[stage].copy()
+                for x, hook in hooks:
+                    hook(state)
+                    if pools.is_open:
+                        pools.seal_reached(stage, x)
+                    stages[x] = stage
+                realization.stage = stage
+                realization.is_even = True
+            counts[stage] += 1
+
+    def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
+        """Realize Time or a later stage."""
+        realization: Realization = contents.realization
+        pools = contents.pools
+        nodes = realization.layout.stage_nodes[stage]
+        realization.is_even = False
+        realization.highest = stage
+        stages = realization.stages
+        for x, at in enumerate(self._at_start[stage]):
+            if stages[x] < at:
+                self._reach(realization, pools, x, stage)
+                stages[x] = at
+        for x, reach, after, opens in self.tasks[stage]:
+            if stages[x] == stage:
+                continue  # something was raised after it was done
+            try:
+                if nodes:
+                    self._open(realization, opens, stage)
+                reach(state)
+                if nodes or pools.is_open:
+                    self._reach(realization, pools, x, stage)
+                stages[x] = stage
+                if after is not None:
+                    after(state)
+            except BaseException:
+                stages[x] = stage - 1
+                raise
+        if pools.is_open:
+            pools.seal_reached(stage, None)
+        realization.stage = stage
+        realization.is_even = True
+
+    def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
+        """Realize Topology, Model or Instance, at which items are allocated."""
+        realization: Realization = contents.realization
+        for x, at in enumerate(self._at_start[stage]):
+            if at == stage and realization.stages[x] < stage:
+                contents.advance(STAGES[stage], x)
+        for x, reach, after, opens in self.tasks[stage]:
+            if realization.stages[x] < stage:
+                try:
+                    self._open(realization, opens, stage)
+                    reach(state)
+                    contents.advance(STAGES[stage], x)
+                    if after is not None:
+                        after(state)
+                except BaseException:
+                    realization.stages[x] = stage - 1
+                    if stage > TOPOLOGY:  # of a new State, all is forgotten
+                        realization.abandoned = x
+                    raise
+        contents.advance(STAGES[stage], None)
+
+    def _reach(self, realization: Realization, pools: Any, x: int, stage: int) -> None:
+        """Let a subsystem reach a stage that others wait for, or to which views were handed out."""
+        if pools.is_open:
+            pools.seal_reached(stage, x)
+        node = realization.layout.stage_nodes[stage].get(x, NO_NODE)
+        if node != NO_NODE:
+            realization.store.admit(node)
+            realization.store.presume(node)
+
+    def _open(self, realization: Realization, subsystems: tuple[int, ...], stage: int) -> None:
+        """Let entries of these subsystems that depend on the stage be computed."""
+        nodes = realization.layout.stage_nodes[stage]
+        store = realization.store
+        for x in subsystems:
+            if x in nodes:
+                store.admit(nodes[x])

@@ -1,0 +1,129 @@
+"""From declarations to what realizing takes: who is called at each stage, and in which order."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from stagecache.state.handles import CacheEntry
+from stagecache.state.stage import Stage
+from stagecache.system.core.realizing import Call, Calls, Schedule, Task, nothing
+from stagecache.system.declare.declaration import PlannedEntry
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.dynamics.accelerating import Dynamics
+
+DEFAULT: Final = 0
+"""The index of the subsystem that has no hooks. Where dynamics are computed, that is its task, and
+comes first; the subsystems come next that do nothing but wait for that."""
+
+
+def schedule_of(
+    subsystems: Sequence[Subsystem],
+    planned: Sequence[PlannedEntry],
+    order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
+) -> Schedule:
+    """How to realize each stage.
+
+    Where one declares a mass matrix, what realizes the dynamics comes before all hooks.
+
+    Parameters
+    ----------
+    subsystems : sequence of Subsystem
+    planned : sequence of PlannedEntry
+        Their declared entries, each after those on which it depends.
+    order : callable
+        Given a stage, and the subsystems in the order in which they would be realized, returns the
+        order in which they are.
+    """
+    dynamics = Dynamics(subsystems)
+    tasks: list[list[Task]] = [[]]
+    for stage in list(Stage)[Stage.TOPOLOGY : Stage.INFINITY]:
+        circles = _circles(stage, len(subsystems), planned)
+        circle_of = {x: circle for circle in circles for x in circle}
+        chosen = order(stage, tuple(subsystems[x] for x in circle_of))
+        due = _due_at(stage, subsystems, planned)
+        reach = [_calls_to_reach(stage, subsystem) for subsystem in subsystems]
+        before = dynamics.call_at(stage)
+        waiting: set[int] = set()
+        if before is not None:
+            reach[DEFAULT].append(before)
+            waiting = {subsystem.index for subsystem in dynamics.subsystems}
+            idle = {x for x in waiting if not reach[x] and not due[x]}
+            chosen = sorted(chosen, key=lambda s: (s.index != DEFAULT, s.index not in idle))
+        due[chosen[-1].index] += _due_last(stage, planned)
+        tasks.append([])
+        for subsystem in chosen:
+            x = subsystem.index
+            if reach[x] or due[x] or x in waiting:
+                after = _as_one(due[x]) if due[x] else None
+                tasks[stage].append((x, _as_one(reach[x]), after, tuple(circle_of[x])))
+    tasks.append([])
+    return Schedule(tasks, len(subsystems))
+
+
+def _as_one(calls: list[Call]) -> Call:
+    if not calls:
+        return nothing
+    return calls[0] if len(calls) == 1 else Calls(calls)
+
+
+def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
+    """What has to be called for a subsystem to reach a stage: its hook, and sizes."""
+    calls: list[Call | None] = []
+    if stage in (Stage.MODEL, Stage.INSTANCE):
+        calls += [
+            declared.sizing(handle)
+            for declared in subsystem.declarations.values()
+            if declared.sized_at == stage
+            for handle in declared.items(subsystem)
+        ]
+    name = f"realize_{stage.name.lower()}"
+    hook = getattr(subsystem, name)
+    if getattr(hook, "__func__", hook) is not getattr(Subsystem, name):
+        calls.append(hook)
+    return [call for call in calls if call is not None]
+
+
+def _due_at(
+    stage: Stage, subsystems: Sequence[Subsystem], planned: Sequence[PlannedEntry]
+) -> list[list[Call]]:
+    """By subsystem: the entries that are computed when it has reached a stage."""
+    due: list[list[Call]] = [[] for _ in subsystems]
+    for entry in planned:
+        if entry.handle.computed_by == stage and not entry.is_last:
+            due[entry.handle._owner.index].append(entry.fill or entry.handle)
+    return due
+
+
+def _due_last(stage: Stage, planned: Sequence[PlannedEntry]) -> list[Call]:
+    """The entries that are computed when all subsystems have reached a stage.
+
+    Those of the default subsystem come after the others, which they may read.
+    """
+    found = [entry for entry in planned if entry.handle.computed_by == stage and entry.is_last]
+    found.sort(key=lambda entry: entry.handle._owner.index == 0)
+    return [entry.fill or entry.handle for entry in found]
+
+
+def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:
+    """The subsystems in the order of their prerequisites at a stage, and then of their indices.
+
+    Those that need each other are in a circle, in which each can be computed from the first on.
+    """
+    edges = {
+        (p.subsystem, entry.handle.subsystem)
+        for entry in planned
+        if entry.handle.depends_on == stage
+        for p in entry.prerequisites
+        if isinstance(p, CacheEntry)
+        and p.depends_on == stage
+        and p.subsystem != entry.handle.subsystem
+    }
+    if not edges:
+        return [[x] for x in range(num_subsystems)]
+    import networkx as nx  # noqa: PLC0415  # it takes a while, and most models do without
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(num_subsystems))
+    graph.add_edges_from(edges)
+    circles = nx.condensation(graph)
+    members = {c: sorted(circles.nodes[c]["members"]) for c in circles}
+    return [members[c] for c in nx.lexicographical_topological_sort(circles, key=members.get)]

@@ -1,0 +1,223 @@
+r"""From declarations to a State: what is allocated, in which order, and what is refused.
+
+Variables come first, subsystem by subsystem, and then the cache entries of all subsystems, each
+after those on which it depends::
+
+    subsystem 1:  angle  length        subsystem 2:
+                    \     /
+                      tip  <------------------------  pull
+"""
+
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError as GraphCycleError
+from graphlib import TopologicalSorter
+from typing import Final
+
+from attrs import frozen
+
+from stagecache.errors import (
+    CycleError,
+    DuplicatePrerequisiteError,
+    ForeignNodeError,
+    NotANodeError,
+    PrerequisiteStageError,
+    brief,
+)
+from stagecache.state.allocation import allocate_entry
+from stagecache.state.contents.contents import Contents
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    DiscreteVariable,
+)
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import CONTINUOUS
+from stagecache.system.declare.declaration import PlannedEntry, declared_attempt
+from stagecache.system.declare.subsystem import Subsystem
+
+TOPOLOGY: Final = Stage.TOPOLOGY
+
+
+def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> list[PlannedEntry]:
+    """Allocate what the subsystems declare, and return the cache entries among it, in order."""
+    planned: dict[AbstractHandle, PlannedEntry] = {}
+    items = [
+        (declared, handle)
+        for subsystem in subsystems
+        for declared in subsystem.declarations.values()
+        for handle in declared.items(subsystem)
+    ]
+    for declared, handle in items:
+        declared.allocate(contents, handle)
+    for declared, handle in items:
+        entry = declared.plan(handle)
+        if entry is not None:
+            _check_prerequisites(contents, entry)
+            planned[entry.handle] = entry
+    ordered = _in_order(planned)
+    sources: dict[AbstractHandle, Sources] = {}
+    for entry in ordered:
+        _set_stage(entry)
+        sources[entry.handle] = found = _sources_of(entry, sources)
+        _check_sources(entry, found)
+        what = declared_attempt(contents, entry.handle)
+        above = entry.prerequisites
+        allocate_entry(
+            what, entry.handle, above, None, entry.compute, entry.refuse_none, entry.equal
+        )
+    return ordered
+
+
+def declared_handles(
+    subsystems: Sequence[Subsystem], variables: Iterable[AbstractHandle]
+) -> list[AbstractHandle]:
+    """The handles of all that a System declares: of time, q, u and z, too."""
+    found = [*variables]
+    for subsystem in subsystems:
+        found += subsystem._wholes.values()
+        for declared in subsystem.declarations.values():
+            handles = declared.items(subsystem)
+            found += handles
+            found += [
+                h._update
+                for h in handles
+                if isinstance(h, DiscreteVariable) and h._update is not None
+            ]
+    return found
+
+
+def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
+    for handle in entry.prerequisites:
+        if not isinstance(handle, AbstractHandle):
+            raise NotANodeError(
+                f"{entry.handle}: a prerequisite is no handle",
+                "declared items, as in (self.pendulum.tip, self.time)",
+                f"{brief(handle)}, of type {type(handle).__name__}",
+                "name the item, not its value",
+            )
+        owner = handle._owner
+        theirs = owner._system if isinstance(owner, Subsystem) else owner
+        if theirs is not contents.system:
+            raise ForeignNodeError(
+                f"{entry.handle}: a prerequisite is not in the System",
+                f"items of the subsystems of {contents.system!r}",
+                f"{handle}, of {owner!r}" if owner is not None else f"{handle}, which is allocated",
+                "adopt its subsystem as well; what is not declared is not there yet",
+            )
+    if len(set(entry.prerequisites)) < len(entry.prerequisites):
+        above = entry.prerequisites
+        twice = sorted({str(handle) for handle in above if above.count(handle) > 1})
+        raise DuplicatePrerequisiteError(
+            f"{entry.handle}: a prerequisite is listed more than once",
+            "each prerequisite once",
+            ", ".join(twice) + " repeatedly",
+            "name each prerequisite once; a family stands for all its items",
+        )
+
+
+def _in_order(planned: dict[AbstractHandle, PlannedEntry]) -> list[PlannedEntry]:
+    """The entries, each after those on which it depends."""
+    sorter = TopologicalSorter(
+        {
+            handle: [p for p in entry.prerequisites if p in planned]
+            for handle, entry in planned.items()
+        }
+    )
+    try:
+        return [planned[handle] for handle in sorter.static_order()]
+    except GraphCycleError as error:
+        path = tuple(map(str, reversed(error.args[1])))
+        raise CycleError(
+            f"{path[0]}: depends on itself",
+            "prerequisites without a cycle",
+            " -> ".join(path),
+            "break the cycle: leave out a prerequisite, or split one of these computations",
+            path,
+        ) from None
+
+
+def _set_stage(entry: PlannedEntry) -> None:
+    """Say from which stage on the entry can be computed."""
+    handle = entry.handle
+    lowest = max([entry.lowest, *map(_readable_from, entry.prerequisites)])
+    handle.depends_on = lowest if entry.depends_on is None else entry.depends_on
+    late = [
+        p
+        for p in entry.prerequisites
+        if isinstance(p, CacheEntry) and p.depends_on > handle.depends_on
+    ]
+    if late:
+        raise PrerequisiteStageError(
+            f"{handle}: a prerequisite can be computed only later",
+            f"prerequisites that depend on {handle.depends_on} or an earlier stage",
+            f"{late[0]}, which depends on {late[0].depends_on}",
+            f"write depends_on=Stage.{late[0].depends_on.name}, or leave depends_on out",
+        )
+    if handle.depends_on > handle.computed_by:
+        raise PrerequisiteStageError(
+            f"{handle}: is computed by {handle.computed_by}, but can be only later",
+            f"prerequisites that can be read at {handle.computed_by}",
+            f"some that can be read from {handle.depends_on} on",
+            f"write computed_by=Stage.{handle.depends_on.name}, or leave computed_by out",
+        )
+
+
+@frozen
+class Sources:
+    """What is known of the variables upstream of an entry."""
+
+    latest: Stage
+    """A write of one of them may invalidate no earlier stage than this."""
+
+    latest_one: AbstractHandle | None
+    has_vectors: bool
+    """Whether q, u or z are among them."""
+
+
+def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> Sources:
+    found = [above.get(p) or _source(p) for p in entry.prerequisites]
+    latest = max(found, key=lambda source: source.latest, default=Sources(TOPOLOGY, None, False))
+    has_vectors = any(source.has_vectors for source in found)
+    return Sources(latest.latest, latest.latest_one, has_vectors)
+
+
+def _source(handle: AbstractHandle) -> Sources:
+    """The same of a variable."""
+    if isinstance(handle, AbstractContinuousVariable):
+        stage = CONTINUOUS[handle.kind].invalidates
+        assert stage is not None
+        return Sources(stage, handle, has_vectors=True)
+    if isinstance(handle, DiscreteVariable):  # an automatic update invalidates no stage at all
+        stage = handle.invalidates if handle.update is None else Stage.INFINITY
+        return Sources(stage, handle, has_vectors=False)
+    return Sources(Stage.TIME, handle, has_vectors=False)
+
+
+def _check_sources(entry: PlannedEntry, sources: Sources) -> None:
+    handle = entry.handle
+    if sources.has_vectors and handle.computed_by == Stage.MODEL:
+        raise PrerequisiteStageError(
+            f"{handle}: is computed by Model, but depends on q, u or z",
+            "prerequisites that can be read while Model is being realized",
+            "variables that are made when all subsystems have reached it",
+            "write computed_by=Stage.INSTANCE, or leave computed_by out",
+        )
+    if entry.fill is not None and sources.latest > handle.computed_by:
+        raise PrerequisiteStageError(
+            f"{handle}: a write upstream would leave its values as they are",
+            f"variables whose writes invalidate {handle.computed_by} or an earlier stage",
+            f"{sources.latest_one}, which "
+            + (
+                "may be updated automatically, without invalidating any"
+                if sources.latest == Stage.INFINITY
+                else f"invalidates {sources.latest}"
+            ),
+            "leave it out of what these values depend on, or compute them at a later stage",
+        )
+
+
+def _readable_from(handle: AbstractHandle) -> Stage:
+    if isinstance(handle, CacheEntry):
+        return handle.depends_on
+    return Stage.MODEL if isinstance(handle, AbstractContinuousVariable) else TOPOLOGY

@@ -1,0 +1,1 @@
+"""Declarations in the body of a Subsystem: variables, entries, families."""

@@ -1,0 +1,143 @@
+"""Declared discrete variables with an entry for their next value."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, final, overload
+
+from stagecache.state.allocation import allocate_discrete
+from stagecache.state.contents.contents import Contents
+from stagecache.state.handles import AutoUpdateVariable, CacheEntry
+from stagecache.state.stage import Stage, check_stage
+from stagecache.system.declare.computations import AbstractComputation, check_compute
+from stagecache.system.declare.declaration import (
+    AbstractDeclaration,
+    Prerequisites,
+    check_prerequisites,
+    declared_attempt,
+)
+from stagecache.system.declare.variables import NOT_GIVEN, AbstractVariable, Initial
+
+T = TypeVar("T")
+
+
+@final
+class AutoUpdateDeclaration(AbstractVariable[AutoUpdateVariable[T]]):
+    """A declared discrete variable with an entry for its next value."""
+
+    def __init__(self, initial: Initial[T], invalidates: Stage, update_depends_on: Stage) -> None:
+        self.initial = initial
+        self.invalidates = invalidates
+        self.update_depends_on = update_depends_on
+
+    @overload
+    def update(self, compute: Callable[[Any, Any], T]) -> "UpdateDeclaration[T]": ...
+    @overload
+    def update(
+        self, *, prerequisites: Prerequisites
+    ) -> Callable[[Callable[[Any, Any], T]], "UpdateDeclaration[T]"]: ...
+    def update(
+        self,
+        compute: Callable[[Any, Any], T] | None = None,
+        *,
+        prerequisites: Prerequisites | None = None,
+    ) -> Any:
+        """Decorate the function ``(self, state)`` that computes the next value.
+
+        It is called when the stage on which the update depends is realized. Prerequisites are what
+        makes the next value stale beside that stage, as for `cached`.
+        """
+        what = f"@{self.name}.update"
+        named = check_prerequisites(prerequisites, what)
+
+        def declare(function: Callable[[Any, Any], T]) -> UpdateDeclaration[T]:
+            return UpdateDeclaration(self, check_compute(function, what), named)
+
+        return declare if compute is None else declare(compute)
+
+    def allocate(self, contents: Contents, handle: Any) -> None:
+        """Allocate it with its first value; and its update entry, if no function computes that."""
+        what = declared_attempt(contents, handle)
+        is_computed = self._is_computed(handle._owner)
+        allocate_discrete(what, handle, self.initial(handle._owner), with_update=not is_computed)
+
+    def _bind_all(self, subsystem: Any) -> AutoUpdateVariable[T]:
+        attribute = f"{self.name}.update"
+        by = self.update_depends_on if self._is_computed(subsystem) else Stage.INFINITY
+        entry: CacheEntry[T] = CacheEntry(attribute, self.update_depends_on, by)
+        entry._declared(subsystem, attribute)
+        variable = AutoUpdateVariable(self.name, self.invalidates, entry)
+        variable._declared(subsystem, self.name)
+        return variable
+
+    def _is_computed(self, subsystem: Any) -> bool:
+        return any(
+            isinstance(declared, UpdateDeclaration) and declared.of.name == self.name
+            for declared in type(subsystem).declarations.values()
+        )
+
+
+@final
+class UpdateDeclaration(AbstractComputation[T]):
+    """The declared computation of the next value of an auto-update variable."""
+
+    role = "update"
+
+    def __init__(
+        self,
+        of: AutoUpdateDeclaration[T],
+        compute: Callable[[Any, Any], T],
+        prerequisites: Prerequisites | None,
+    ) -> None:
+        self.of: AutoUpdateDeclaration[T] = of
+        self.compute = compute
+        self.prerequisites = prerequisites
+        self.depends_on = self.computed_by = of.update_depends_on
+
+    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
+        """Whether that is such a variable."""
+        return isinstance(declared, AutoUpdateDeclaration)
+
+    def _bind_all(self, subsystem: Any) -> object:
+        return getattr(subsystem, self.of.name).update
+
+
+@overload
+def auto_update(
+    initial: T, *, invalidates: Stage, update_depends_on: Stage
+) -> AutoUpdateDeclaration[T]: ...
+@overload
+def auto_update(
+    *, factory: Callable[[Any], T], invalidates: Stage, update_depends_on: Stage
+) -> AutoUpdateDeclaration[T]: ...
+def auto_update(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[[Any], Any] | None = None,
+    invalidates: Stage,
+    update_depends_on: Stage,
+) -> AutoUpdateDeclaration[Any]:
+    """Declare a discrete variable together with a cache entry for its next value.
+
+    `State.auto_update_discrete_variables` exchanges the two where the entry is realized. Its value
+    is computed by the function that ``@name.update`` decorates, or else by a hook; what that
+    function reads beside the stage, ``@name.update(prerequisites=...)`` names. A computation that
+    is to use the next value already depends on, and reads, ``self.name.update``.
+
+    Parameters
+    ----------
+    initial, factory
+        As those of `parameter`.
+    invalidates : Stage
+        Position to Report: what a write, not an exchange, makes stale.
+    update_depends_on : Stage
+        The earliest stage at which the next value can be computed.
+
+    Raises
+    ------
+    DeclarationError, StageOutOfRangeError
+    """
+    what = "auto_update"
+    stage = check_stage(invalidates, Stage.POSITION, Stage.REPORT, f"{what}(invalidates=...)")
+    depends_on = check_stage(
+        update_depends_on, Stage.TOPOLOGY, Stage.REPORT, f"{what}(update_depends_on=...)"
+    )
+    return AutoUpdateDeclaration(Initial(what, initial, factory), stage, depends_on)

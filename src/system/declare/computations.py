@@ -1,0 +1,247 @@
+"""Declared computations: cache entries of any type."""
+
+from collections.abc import Callable
+from types import MethodType, NoneType, UnionType
+from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_type_hints
+
+from attrs import frozen
+
+from stagecache.errors import (
+    ComputeSignatureError,
+    DeclarationError,
+    NotCallableError,
+    NoValueError,
+    brief,
+)
+from stagecache.graph.declaration import Equality, check_equal, check_function
+from stagecache.state.handles import AbstractHandle, CacheEntry
+from stagecache.state.stage import Stage, check_stage
+from stagecache.system.declare.declaration import (
+    AbstractDeclaration,
+    AnyPrerequisites,
+    PlannedEntry,
+    Prerequisites,
+    arguments,
+    check_prerequisites,
+    resolve,
+)
+
+T = TypeVar("T")
+NOTHING_SAID: Final = "no annotation"
+
+
+def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
+    """Refuse a function that cannot be called with (self, state), or (self, state, i)."""
+    names = ("self", "state", "i") if in_family else ("self", "state")
+    try:
+        return check_function("", compute, names)
+    except (ComputeSignatureError, NotCallableError) as error:
+        raise type(error)(
+            f"{what}: {brief(getattr(compute, '__name__', compute))} cannot be called with "
+            f"({', '.join(names)})",
+            f"a plain function of {len(names)} arguments",
+            error.got,
+            f"write def name({', '.join(names)}), and return the value",
+        ) from None
+
+
+@final
+class NoneRefusal:
+    """Refuses None as the value of a computation that promises another.
+
+    A function whose return annotation admits None may return it, unless it computes rows.
+    """
+
+    def __init__(self, compute: Callable[..., Any], what: str) -> None:
+        self._compute = compute
+        self._what = what
+
+    def __call__(self) -> None:
+        """Raise `NoValueError` unless None is a value."""
+        if not _admits_none(self._compute):
+            raise refused_none(self._what, "return it; if None is one, say so: -> float | None")
+
+
+def refused_none(what: str, cure: str = "return it") -> NoValueError:
+    """The error of a computation that returned None."""
+    return NoValueError(
+        f"{what}: its computation returned None",
+        "a value",
+        "None, as a function does that does not return",
+        cure,
+    )
+
+
+def _admits_none(compute: Callable[..., Any]) -> bool:
+    try:
+        promised = get_type_hints(compute).get("return", NOTHING_SAID)
+    except (NameError, TypeError):  # names that are known to type checkers only
+        text = str(compute.__annotations__.get("return", ""))
+        return text in ("Any", "object") or "None" in text or "Optional" in text
+    if get_origin(promised) in (Union, UnionType):
+        return NoneType in get_args(promised)
+    return promised in (NoneType, None, Any, object)
+
+
+class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
+    """A declared cache entry.
+
+    Attributes
+    ----------
+    compute : callable
+        The function ``(self, state)``, or ``(self, state, i)`` in a family.
+    prerequisites : tuple or callable or None
+    depends_on : Stage or None
+        None: the lowest stage at which the prerequisites can be read.
+    computed_by : Stage
+    equal : callable or None
+        What compares a new value with the one before.
+    is_last : bool
+        Whether it is due when all subsystems have reached the stage, not only its own.
+    """
+
+    compute: Callable[..., T]
+    prerequisites: AnyPrerequisites | None
+    depends_on: Stage | None
+    computed_by: Stage
+    equal: Callable[[Any, Any], Any] | None = None
+    is_last = False
+
+    @property
+    def decorator(self) -> str:
+        """What declares it, in a word: "cached", "position_error", "jacobian", ..."""
+        return self.role or "cached"
+
+    def _new_handle(self, name: str) -> CacheEntry[T]:
+        depends_on = Stage.EMPTY if self.depends_on is None else self.depends_on
+        return CacheEntry(name, depends_on, self.computed_by)
+
+    def plan(self, handle: Any) -> PlannedEntry:
+        """The entry, with what it depends on."""
+        named = self.prerequisites
+        return PlannedEntry(
+            handle,
+            () if named is None else resolve(named, handle),
+            self.depends_on,
+            self._function(handle),
+            NoneRefusal(self.compute, str(handle)),
+            self.equal,
+            self._fill(handle),
+            self._lowest(handle._owner),
+            self.is_last,
+        )
+
+    def _lowest(self, subsystem: Any) -> Stage:  # noqa: ARG002  # others need it
+        """It cannot be computed before this stage, whatever its prerequisites."""
+        return Stage.TOPOLOGY
+
+    def _function(self, handle: AbstractHandle) -> Callable[[Any], Any]:
+        subsystem, *number = arguments(handle)
+        compute = self.compute
+        if not number:
+            return MethodType(compute, subsystem)
+        return lambda state: compute(subsystem, state, *number)
+
+    def _fill(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # others need it
+        return None
+
+
+# ---------------------------------------------------------------------- cache entries
+
+
+@frozen
+class CachedSettings:
+    """When a declared cache entry is stale, and when it is computed."""
+
+    prerequisites: AnyPrerequisites | None
+    depends_on: Stage | None
+    computed_by: Stage
+    equal: Callable[[Any, Any], Any] | None
+
+    @classmethod
+    def checked(
+        cls,
+        what: str,
+        prerequisites: AnyPrerequisites | None,
+        depends_on: Stage | None,
+        computed_by: Stage,
+        equal: Equality,
+    ) -> "CachedSettings":
+        """Return them, if they say when the value is stale."""
+        lowest = Stage.TOPOLOGY
+        if depends_on is not None:
+            lowest = depends_on = check_stage(
+                depends_on, lowest, Stage.REPORT, f"{what}(depends_on=...)"
+            )
+        computed_by = check_stage(computed_by, lowest, Stage.INFINITY, f"{what}(computed_by=...)")
+        named = check_prerequisites(prerequisites, what)
+        if named is None and depends_on is None:
+            raise DeclarationError(
+                f"{what}: does not say when the value is stale",
+                "prerequisites=, or depends_on=, or both",
+                "neither",
+                f"name what it is computed from, as in {what}(prerequisites=(angle, length)); "
+                "for a constant, prerequisites=()",
+            )
+        return cls(named, depends_on, computed_by, check_equal(equal, what))
+
+
+@final
+class CachedDeclaration(AbstractComputation[T]):
+    """A declared cache entry of any type."""
+
+    def __init__(self, compute: Callable[..., T], settings: CachedSettings) -> None:
+        self.compute = compute
+        self.prerequisites = settings.prerequisites
+        self.depends_on = settings.depends_on
+        self.computed_by = settings.computed_by
+        self.equal = settings.equal
+
+
+def cached(
+    without_parentheses: None = None,
+    /,
+    *,
+    prerequisites: Prerequisites | None = None,
+    depends_on: Stage | None = None,
+    computed_by: Stage = Stage.INFINITY,
+    equal: Equality = None,
+) -> Callable[[Callable[[Any, Any], T]], CachedDeclaration[T]]:
+    """Declare a cache entry, by the function ``(self, state)`` that computes it.
+
+    Parameters
+    ----------
+    prerequisites : tuple, or callable
+        The declared items on which it depends; or a function ``(self)`` that returns handles, also
+        of other subsystems, called when the topology is realized.
+    depends_on : Stage, optional
+        The earliest stage at which it can be computed, Topology to Report. It is stale when that
+        stage changes. The default is the lowest at which all prerequisites can be read.
+    computed_by : Stage, optional
+        The stage whose realization computes it. The default is none: a read does.
+    equal : bool or callable, optional
+        What compares a new value with the one before; True stands for ``==``, and for arrays there
+        is ``np.array_equal``. If it is equal, the old one stays, and entries below that depend on
+        nothing else that has changed are not computed again: not on a stage that the write
+        invalidates, either.
+
+    Raises
+    ------
+    DeclarationError
+        Neither prerequisites nor a stage are given.
+    PrerequisitesError, StageOutOfRangeError, NotCallableError, ComputeSignatureError
+    """
+    what = "cached"
+    if without_parentheses is not None:
+        raise DeclarationError(
+            f"{what}: is used without parentheses",
+            "@cached(prerequisites=(...)), or @cached(depends_on=Stage...)",
+            "@cached alone, which does not say when the value is stale",
+            "name what it is computed from, as in @cached(prerequisites=(angle, length))",
+        )
+    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by, equal)
+
+    def declare(compute: Callable[[Any, Any], T]) -> CachedDeclaration[T]:
+        return CachedDeclaration(check_compute(compute, what), settings)
+
+    return declare

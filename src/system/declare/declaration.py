@@ -1,0 +1,245 @@
+"""What a Subsystem class declares: items that every State of its System has.
+
+A declaration is an attribute of the class. As an attribute of an instance it is a handle, made
+when it is first asked for, and then found in the instance itself::
+
+    class Pendulum(Subsystem):
+        angle = q_variable(0.1)         Pendulum.angle   a declaration
+                                        pendulum.angle   the handle, of this pendulum
+
+Declarations are known by their names: what names `angle` as a prerequisite means the `angle` of the
+concrete class, which may have replaced the one that was meant.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, Self, TypeVar, overload
+
+from attrs import frozen
+
+from stagecache.errors import DeclarationError, PrerequisitesError, brief
+from stagecache.graph.sources import NOWHERE, Source, class_body
+from stagecache.state.allocation import Attempt
+from stagecache.state.contents.contents import Contents
+from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry
+from stagecache.state.stage import Stage
+
+H = TypeVar("H")
+P = TypeVar("P")
+
+
+@frozen(eq=False)
+class PlannedEntry:
+    """A cache entry that is to be allocated, once what it depends on is."""
+
+    handle: CacheEntry[Any]
+    prerequisites: tuple[AbstractHandle, ...]
+    depends_on: Stage | None
+    """None: the lowest stage at which the prerequisites can be read."""
+
+    compute: Callable[[Any], Any]
+    refuse_none: Callable[[], None]
+    equal: Callable[[Any, Any], Any] | None
+    fill: Callable[[Any], None] | None = None
+    """Puts its value into a vector of the State, when the stage is realized that computes it."""
+
+    lowest: Stage = Stage.TOPOLOGY
+    """It cannot be computed before this stage, whatever its prerequisites."""
+
+    is_last: bool = False
+    """Whether it is due when all subsystems have reached the stage, not only its own."""
+
+
+class AbstractDeclaration(Generic[H]):
+    """An item, or a family of items, of a Subsystem class.
+
+    ``H`` is what it is as an attribute of an instance.
+
+    Attributes
+    ----------
+    name : str
+        That of the attribute.
+    owner : type or None
+        The class that declares it.
+    source : (str, int)
+        In which file, and in which line of it; ("", 0) if it is not made in the body of a class.
+    """
+
+    name = ""
+    owner: type | None = None
+    of: "AbstractDeclaration[Any] | None" = None
+    """What it belongs to, if it is the update, the velocity, ... of another one."""
+
+    role = ""
+    """As what."""
+
+    enabled: "AbstractDeclaration[Any] | None" = None
+    """The declared variable that switches it on and off in a State; see `enabling`."""
+
+    sized_at = Stage.MODEL
+    """The stage whose realization decides how many numbers it has."""
+
+    source: Source
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Remember where it is made."""
+        new = super().__new__(cls)
+        new.source = class_body()
+        return new
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is written, rather than computed."""
+        return False
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if not self.name:
+            self.owner, self.name = owner, name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> H: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | H:
+        return self if instance is None else self.bound(instance)
+
+    def fits(self, declared: "AbstractDeclaration[Any]") -> bool:  # noqa: ARG002  # others need it
+        """Whether it can belong to that one."""
+        return False
+
+    def bind(self, subsystem: Any, number: int = NO_NUMBER) -> AbstractHandle:
+        """Return the handle, which is not allocated, for one subsystem."""
+        handle = self._new_handle(self.name if number < 0 else f"{self.name}[{number}]")
+        handle._declared(subsystem, self.name, number)
+        return handle
+
+    def bound(self, subsystem: Any) -> H:
+        """Return what stands for it in a subsystem: one handle, or a family of them."""
+        found = subsystem.__dict__.get(self.name)
+        if found is None:
+            found = subsystem.__dict__[self.name] = self._bind_all(subsystem)
+        return found  # type: ignore[no-any-return]  # it was bound as such
+
+    def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
+        """The handles in a subsystem."""
+        handle = self.bound(subsystem)
+        assert isinstance(handle, AbstractHandle)
+        return (handle,)
+
+    def allocate(self, contents: Contents, handle: Any) -> None:
+        """Allocate what of it has to be there before cache entries are."""
+
+    def plan(self, handle: Any) -> PlannedEntry | None:  # noqa: ARG002  # others need it
+        """The cache entry that is to be allocated for it, if any."""
+        return None
+
+    def sizing(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # likewise
+        """What gives it the size that variables decide, when `sized_at` is being realized."""
+        return None
+
+    def companions(
+        self,
+        found: "Mapping[str, AbstractDeclaration[Any]]",  # noqa: ARG002  # likewise
+    ) -> "Iterable[AbstractDeclaration[Any]]":
+        """What else a class declares by this, given all that it declares by name.
+
+        Each has a name with a dot in it, which no attribute has: "rod.velocity".
+        """
+        return ()
+
+    def _bind_all(self, subsystem: Any) -> object:
+        return self.bind(subsystem)
+
+    def _new_handle(self, name: str) -> AbstractHandle:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return f"{self.owner.__name__}.{self.name}" if self.owner else "a declaration without name"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+def item_of(declared: Any) -> Any:
+    """What each item is of a declared family; of another declaration, itself."""
+    return getattr(declared, "item", declared)
+
+
+def source_of(handle: AbstractHandle) -> Source:
+    """Where the item of a handle is declared; ("", 0) if it is not."""
+    declarations = getattr(handle._owner, "declarations", {})  # a System has none
+    declared = declarations.get(handle._declared_as)
+    return NOWHERE if declared is None else declared.source
+
+
+def arguments(handle: AbstractHandle) -> tuple[Any, ...]:
+    """What the functions of an item are called with: (self,), or (self, i) in a family."""
+    owner, number = handle._owner, handle._number
+    return (owner,) if number == NO_NUMBER else (owner, number)
+
+
+def declared_attempt(contents: Contents, handle: AbstractHandle) -> Attempt:
+    """What is being allocated, to be named in errors."""
+    return Attempt(contents, handle._owner.index, str(handle), is_declared=True)
+
+
+Prerequisite = AbstractDeclaration[Any] | AbstractHandle | Iterable[AbstractHandle]
+Prerequisites = Sequence[Prerequisite] | Callable[[Any], Iterable[Prerequisite]]
+FamilyPrerequisites = Sequence[Prerequisite] | Callable[[Any, int], Iterable[Prerequisite]]
+AnyPrerequisites = Prerequisites | FamilyPrerequisites
+
+
+def check_prerequisites(prerequisites: P, what: str) -> P:
+    """Return prerequisites as they were given, a list as a tuple."""
+    if prerequisites is None or (
+        callable(prerequisites)
+        and not isinstance(prerequisites, AbstractDeclaration | AbstractHandle)
+    ):
+        return prerequisites
+    if isinstance(prerequisites, tuple | list):
+        return tuple(prerequisites)  # type: ignore[return-value]  # of the same kind
+    raise PrerequisitesError(
+        f"{what}: its prerequisites cannot be {brief(prerequisites)}",
+        "a tuple of declared items, or a function of self that returns handles",
+        f"an object of type {type(prerequisites).__name__}",
+        "write prerequisites=(angle,), or prerequisites=lambda self: (self.pendulum.tip,)",
+    )
+
+
+def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[AbstractHandle, ...]:
+    """The handles that the prerequisites of an item stand for."""
+    if isinstance(prerequisites, tuple):
+        named: Iterable[Any] = prerequisites
+    else:
+        function: Any = prerequisites
+        named = function(*arguments(handle))
+        if not isinstance(named, Iterable):
+            raise PrerequisitesError(
+                f"{handle}: the function of its prerequisites does not return a tuple of them",
+                "a tuple of handles",
+                brief(named),
+                "write a comma after a single one: lambda self: (self.pendulum.tip,)",
+            )
+    found: list[AbstractHandle] = []
+    for item in named:
+        if isinstance(item, AbstractDeclaration):
+            found += _on_concrete_class(item, handle)
+        elif isinstance(item, AbstractHandle | str) or not isinstance(item, Iterable):
+            found.append(item)  # type: ignore[arg-type]  # what is no handle is refused later
+        else:
+            found += item
+    return tuple(found)
+
+
+def _on_concrete_class(
+    item: AbstractDeclaration[Any], handle: AbstractHandle
+) -> Sequence[AbstractHandle]:
+    cls = type(handle._owner)
+    declared: AbstractDeclaration[Any] | None = cls.declarations.get(item.name)
+    if declared is None or item.owner not in cls.__mro__:
+        raise DeclarationError(
+            f"{handle}: names a prerequisite of another class",
+            f"an item that {cls.__name__} declares or inherits",
+            f"{item}",
+            "say which subsystem's: prerequisites=lambda self: (self.other.item,)",
+        )
+    return declared.items(handle._owner)

@@ -1,0 +1,178 @@
+"""What can be switched off in a State: constraints, and prescribed motion.
+
+::
+
+    is_tied = parameter(True)
+
+    @position_error(enabled=is_tied)      no rows where is_tied is False; they come back
+    def rod(self, state): ...             when it is True, and Instance is realized
+
+The variable that decides is a bool that invalidates Instance or Model, so a write of it takes all
+back that depends on what is switched. Of the items of a family, one switch decides on all; or a
+family of as many switches does, each on one item.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stagecache.errors import DeclarationError, NotANumberError, brief
+from stagecache.state.handles import NO_NUMBER, DiscreteVariable
+from stagecache.state.stage import Stage
+from stagecache.system.declare.declaration import AbstractDeclaration, item_of
+
+Enabling = AbstractDeclaration[DiscreteVariable[bool]] | None
+"""The declared variable that decides, or a family of them; None: always."""
+
+
+def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabling:
+    """Return what was given as `enabled`, if it can decide.
+
+    Parameters
+    ----------
+    enabled : object
+    what : str
+        What it decides on, to be named in errors.
+    in_family : bool
+        Whether that is a family, so that there may be a switch for each item.
+
+    Raises
+    ------
+    DeclarationError
+        It is no declaration of a discrete variable, its first value is no bool, or a write of it
+        does not invalidate Instance; or it is a family, and `what` is not.
+    """
+    if enabled is None:
+        return None
+    switch = item_of(enabled)
+    if not isinstance(enabled, AbstractDeclaration) or not _is_early_variable(switch):
+        raise DeclarationError(
+            f"{what}: cannot be enabled by {brief(enabled)}",
+            "a declared variable that holds a bool and invalidates Instance or Model",
+            f"an object of type {type(enabled).__name__}"
+            if not isinstance(getattr(switch, "invalidates", None), Stage)
+            else f"one that invalidates {switch.invalidates}",
+            "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
+        )
+    if switch is not enabled and not in_family:
+        raise DeclarationError(
+            f"{what}: cannot be enabled by {brief(enabled)}",
+            "one switch, as it is no family",
+            "a family of switches",
+            "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
+        )
+    initial: Any = getattr(switch, "initial", None)
+    if initial.factory is None and not isinstance(initial.value, bool | np.bool_):
+        raise DeclarationError(
+            f"{what}: cannot be enabled by {enabled}",
+            "a variable that holds a bool",
+            f"one that starts with {brief(initial.value)}",
+            "declare it as parameter(True), or parameter(False)",
+        )
+    return enabled
+
+
+def check_enabling_in(
+    cls: type, declared: AbstractDeclaration[Any], found: Mapping[str, AbstractDeclaration[Any]]
+) -> None:
+    """Refuse what is enabled by something that its class does not declare, or not as a switch.
+
+    Parameters
+    ----------
+    cls : type
+    declared : AbstractDeclaration
+    found : dict of str to AbstractDeclaration
+        What the class declares and inherits.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    enabled = declared.enabled
+    if enabled is None:
+        return
+    if enabled.name not in found or enabled.owner not in cls.__mro__:
+        raise DeclarationError(
+            f"{cls.__name__}.{declared.name}: is enabled by what the class does not declare",
+            f"a variable that {cls.__name__} declares or inherits",
+            f"{enabled}",
+            "declare a parameter(True) in the same class, and name that",
+        )
+    what = f"{cls.__name__}.{declared.name}"
+    check_enabling(found[enabled.name], what, in_family=item_of(declared) is not declared)
+
+
+def check_number_of_switches(declared: Any, subsystem: Any, count: int) -> None:
+    """Refuse a family of switches of another number than there are items.
+
+    Parameters
+    ----------
+    declared : AbstractDeclaration
+        The family that is switched.
+    subsystem : Subsystem
+    count : int
+        How many items it has there.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    if declared.enabled is None:
+        return
+    switches: Any = getattr(subsystem, declared.enabled.name)
+    if isinstance(switches, Sequence) and len(switches) != count:
+        raise DeclarationError(
+            f"{subsystem.name}.{declared.name}: has another number of items than of switches",
+            f"{count} switches, one for each item, or a single one",
+            f"{len(switches)} in {subsystem.name}.{declared.enabled.name}",
+            "declare both families with the same count=",
+        )
+
+
+def is_enabled(enabled: Enabling, subsystem: Any, state: Any, number: int = NO_NUMBER) -> bool:
+    """Whether something is switched on in a State, which has reached Topology. Cost O(1).
+
+    Parameters
+    ----------
+    enabled : Enabling
+    subsystem : Subsystem
+    state : State
+    number : int
+        Which item, if it is one of a family.
+
+    Raises
+    ------
+    NotANumberError
+        The variable that decides does not hold a bool.
+    """
+    if enabled is None:
+        return True
+    handle: Any = getattr(subsystem, enabled.name)
+    if isinstance(handle, Sequence):  # a family
+        handle = handle[number]
+    return switched_on(handle, state)
+
+
+def switched_on(switch: DiscreteVariable[bool], state: Any) -> bool:
+    """The value of a switch in a State.
+
+    Raises
+    ------
+    NotANumberError
+        It is no bool: nothing checks what is written.
+    """
+    value: Any = switch(state)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise NotANumberError(
+        f"{switch}: is no truth value",
+        "a bool, as it switches something on and off",
+        brief(value),
+        f"call {switch}.set(state, True), or with False",
+    )
+
+
+def _is_early_variable(declared: Any) -> bool:
+    invalidates = getattr(declared, "invalidates", None)
+    return declared.is_variable and isinstance(invalidates, Stage) and invalidates <= Stage.INSTANCE

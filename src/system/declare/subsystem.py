@@ -1,0 +1,318 @@
+"""A part of a model: what its variables are, and how to compute the rest."""
+
+import copyreg
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from stagecache.errors import AdoptionError, DeclaredNameError
+from stagecache.state.handles import AbstractHandle, ContinuousVariable, TimeVariable
+from stagecache.state.items.realization import new_wholes
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.core.abstract_system import AbstractSystem
+from stagecache.system.declare.class_declarations import declarations_of
+from stagecache.system.declare.declaration import AbstractDeclaration
+from stagecache.system.events.events import EventAction
+from stagecache.system.events.observers import AbstractEventObserver, AbstractTriggered
+
+
+class Subsystem:
+    """A part of a model, to be subclassed.
+
+    A subclass declares its items as class attributes, and overrides hooks where computing an item
+    when it is read is not enough. It needs no ``__init__``; if it has one, that need not call
+    this one. What varies is in States: once it is part of a System, assigning one of
+    its attributes is a change of topology, which makes all States of the System useless.
+
+    Examples
+    --------
+    >>> import math
+    >>> from stagecache import State, Subsystem, System, cached, parameter, q_variable
+    >>> class Pendulum(Subsystem):
+    ...     length = parameter(2.0)
+    ...     angle = q_variable(0.0)
+    ...
+    ...     @cached(prerequisites=(length, angle))
+    ...     def height(self, state: State) -> float:
+    ...         return -self.length(state) * math.cos(self.angle(state))
+    >>> pendulum = Pendulum()
+    >>> state = System(pendulum).realize_topology().copy()
+    >>> pendulum.height(state)
+    -2.0
+    >>> pendulum.angle.set(state, math.pi)
+    >>> pendulum.height(state)
+    2.0
+    """
+
+    version: str = ""
+    """A text of the author's choice; a State can be read only by the version that wrote it."""
+
+    declarations: ClassVar[Mapping[str, AbstractDeclaration[Any]]] = MappingProxyType({})
+    """What the class declares and inherits, by name, in order: what is inherited comes first."""
+
+    _system: AbstractSystem | None = None
+    _index = -1
+    _name = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.declarations = MappingProxyType(declarations_of(cls, Subsystem))
+
+    # ------------------------------------------------------------------ where it is
+
+    @property
+    def name(self) -> str:
+        """Its name in the System; before it is adopted, that which it would get."""
+        return self._name or snake_case(type(self).__name__)
+
+    @property
+    def index(self) -> int:
+        """Its index in the System.
+
+        Raises
+        ------
+        AdoptionError
+            It has none.
+        """
+        return self.__index__()
+
+    def __index__(self) -> int:
+        if self._system is None:
+            raise self._has_no_system()
+        return self._index
+
+    @property
+    def system(self) -> AbstractSystem:
+        """The System that has adopted it.
+
+        Raises
+        ------
+        AdoptionError
+            None has.
+        """
+        if self._system is None:
+            raise self._has_no_system()
+        return self._system
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether a System has adopted it."""
+        return self._system is not None
+
+    def _has_no_system(self) -> AdoptionError:
+        return AdoptionError(
+            f"{self!r}: has no System",
+            "a subsystem that a System has adopted",
+            "one that none has",
+            "write System(subsystem), or call system.adopt_subsystem(subsystem)",
+        )
+
+    def _adopted(self, system: AbstractSystem, index: int, name: str) -> None:
+        self.__dict__.update(_system=system, _index=index, _name=name)
+
+    def _released(self) -> None:
+        for attribute in ("_system", "_index", "_name"):
+            del self.__dict__[attribute]
+
+    # ------------------------------------------------------------------ handles
+
+    @property
+    def q(self) -> ContinuousVariable:
+        """The handle of all its q, as a prerequisite, or to read and write them."""
+        return self._wholes["q"]
+
+    @property
+    def u(self) -> ContinuousVariable:
+        """The handle of all its u."""
+        return self._wholes["u"]
+
+    @property
+    def z(self) -> ContinuousVariable:
+        """The handle of all its z."""
+        return self._wholes["z"]
+
+    @property
+    def time(self) -> TimeVariable:
+        """The handle of the time of the State. Needs a System."""
+        return self.system.time
+
+    @property
+    def _wholes(self) -> dict[str, ContinuousVariable]:
+        found: dict[str, ContinuousVariable] | None = self.__dict__.get("_handles")
+        if found is None:
+            found = self.__dict__["_handles"] = new_wholes()
+            for kind, handle in found.items():
+                handle._declared(self, kind)
+        return found
+
+    # ------------------------------------------------------------------ hooks
+
+    def realize_topology(self, state: State) -> None:
+        """Allocate what is not declared. What is stored in self here is no change of topology."""
+
+    def realize_model(self, state: State) -> None:
+        """Allocate what modeling options decide on. Needs Topology."""
+
+    def realize_instance(self, state: State) -> None:
+        """Compute what depends on parameters only."""
+
+    def realize_time(self, state: State) -> None:
+        """Compute what depends on the time."""
+
+    def realize_position(self, state: State) -> None:
+        """Compute what depends on q."""
+
+    def realize_velocity(self, state: State) -> None:
+        """Compute what depends on u: qdot, for one; with a mass matrix, it is N u already."""
+
+    def realize_dynamics(self, state: State) -> None:
+        """Compute what depends on z: forces, zdot."""
+
+    def realize_acceleration(self, state: State) -> None:
+        """Compute accelerations: udot, qdotdot, multipliers.
+
+        Where a mass matrix is declared, they are there already, and may be changed.
+        """
+
+    def realize_report(self, state: State) -> None:
+        """Compute what is only for looking at."""
+
+    def handle_time_advanced(self, state: State) -> EventAction | None:
+        """Change the State after a step, when time has advanced for good.
+
+        It is called if `System.has_time_advanced_events` says so. It may write all but the time.
+        """
+
+    def calc_decorative_geometry_and_append(
+        self, state: State, stage: Stage, geometry: list[Any]
+    ) -> None:
+        """Append what there is to be drawn from that stage on, and not before."""
+
+    # ------------------------------------------------------------------ a const object
+
+    if not TYPE_CHECKING:  # for which any name could be assigned, then
+
+        def __setattr__(self, name: str, value: object) -> None:
+            self._refuse_change(name, "assigned")
+            object.__setattr__(self, name, value)
+            if self._system is not None:
+                self._system._topology_changed(f"{self.name}.{name} was assigned")
+
+        def __delattr__(self, name: str) -> None:
+            self._refuse_change(name, "deleted")
+            object.__delattr__(self, name)
+            if self._system is not None:
+                self._system._topology_changed(f"{self.name}.{name} was deleted")
+
+    def _refuse_change(self, name: str, how: str) -> None:
+        declared = type(self).declarations.get(name)
+        if declared is not None or name in ("q", "u", "z", "time"):
+            handle = f"{self.name}.{name}"
+            raise DeclaredNameError(
+                f"{handle}: is a declared item, and cannot be {how}",
+                "a value for it in a State",
+                "an attribute of the model, which all States share",
+                self._cure(name, is_variable=declared is None or declared.is_variable),
+            )
+        if self._system is not None:
+            self._system._require_idle(f"{self.name}.{name}")
+
+    def _cure(self, name: str, *, is_variable: bool) -> str:
+        handle = f"{self.name}.{name}"
+        if not is_variable:
+            return f"it is computed, by calling {handle}(state); declare it anew in a subclass"
+        if self._system is not None:
+            return f"call {handle}.set(state, value)"
+        return (
+            f"call {handle}.set(state, value); for a first value of this instance, assign "
+            f"self.first_{name}, and declare it with factory=lambda self: self.first_{name}"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return its attributes but handles of its own, which are made where it arrives."""
+        found: Any = object.__getstate__(self)
+        if isinstance(found, tuple):  # of a class with slots
+            found = (found[0] or {}) | found[1]
+        own = self.declarations.keys() | {"_handles"}
+        return {k: v for k, v in (found or {}).items() if k not in own and not _is_allocated(v)}
+
+    def __reduce__(self) -> Any:
+        if self._system is not None:
+            return _subsystem_of, (self._system, self._index)
+        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]  # it is there
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Subsystem":
+        """Return itself if it has a System, of which it is a const part; else a copy."""
+        if self.is_adopted:
+            return self
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin.__setstate__(deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __repr__(self) -> str:
+        where = f" of {self.system.name!r}" if self.is_adopted else ", which has no System"
+        return f"{type(self).__name__}({self.name!r}{where})"
+
+
+def _is_allocated(value: object) -> bool:
+    """Whether it is made of handles that a hook allocated, and will allocate again."""
+    if isinstance(value, dict):
+        return _is_allocated(tuple(value.values()))
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_allocated, value))
+    return isinstance(value, AbstractHandle) and value._owner is None
+
+
+def _subsystem_of(system: Any, index: int) -> "Subsystem":
+    return system.subsystems[index]  # type: ignore[no-any-return]  # a Subsystem
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as a name of an object: "DoublePendulum" becomes "double_pendulum"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+@final
+class DefaultSystemSubsystem(Subsystem):
+    """The subsystem of index 0, which each System has from the beginning.
+
+    It has the handlers and reporters of events that were added to the System, and declares a row of
+    event triggers for each of them that has a trigger.
+    """
+
+    _observers: Mapping[str, AbstractEventObserver] = MappingProxyType({})
+
+    def _observe(self, observer: AbstractEventObserver, name: str) -> None:
+        """Have one more handler or reporter of events."""
+        observer._adopted(self.system, name)
+        self.__dict__["_observers"] = {**self._observers, name: observer}
+
+    def _declare_triggers(self) -> None:
+        """Declare what handlers and reporters need, if there are any."""
+        if self._observers:
+            self.__dict__["declarations"] = MappingProxyType(
+                {
+                    name: observer.trigger()
+                    for name, observer in self._observers.items()
+                    if isinstance(observer, AbstractTriggered)
+                }
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return its attributes; what it declares is made anew where it arrives."""
+        found = super().__getstate__()
+        found.pop("declarations", None)
+        return found
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for observer in self._observers.values():
+            observer._system = self._system

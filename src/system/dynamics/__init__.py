@@ -1,0 +1,1 @@
+"""Accelerations and multipliers of constrained dynamics."""

@@ -1,0 +1,1 @@
+"""Events: triggers, handlers, reporters, and their times."""

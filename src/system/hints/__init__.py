@@ -1,0 +1,1 @@
+"""Hints in errors: the declaration that a message proposes."""

@@ -1,0 +1,237 @@
+"""What to write for a read to be declared: the decorator of the computation, mended.
+
+Names are those that the body of the class knows, where a tuple of them will do; else they are found
+from `self`: what is of another subsystem, through an attribute that leads to it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from stagecache.inspection.strict.coverage import Gap
+from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, TimeVariable
+from stagecache.state.stage import Stage
+from stagecache.system.constraints.declared_jacobians import JacobianDeclaration
+from stagecache.system.constraints.errors import BiasDeclaration
+from stagecache.system.declare.computations import AbstractComputation, CachedDeclaration
+from stagecache.system.declare.declaration import AbstractDeclaration, resolve
+from stagecache.system.declare.families import FamilyDeclaration
+from stagecache.system.declare.prescribed import AbstractPrescription
+from stagecache.system.declare.rows import AbstractRows
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.motion.kinematics import KinematicsDeclaration
+
+FARTHEST: Final = 3  # attributes that lead from one subsystem to another
+
+
+def cure_of(entry: CacheEntry[Any], gap: Gap) -> str:
+    """What to write in place of the decorator of a declared entry."""
+    found = _declaration_of(entry)
+    if found is None:
+        return "declare what computes it"  # it was allocated by hand, under a declared name
+    declared, item = found
+    undeclarable = [handle for handle in gap.handles if handle._owner is None]
+    if undeclarable:
+        return _cure_without_handles(declared, item, undeclarable, gap)
+    if isinstance(item, AbstractRows | AbstractPrescription) and gap.latest > item.computed_by:
+        return (
+            f"leave it out: what is computed by {item.computed_by} must not depend on what "
+            "changes without invalidating that; or declare it at a later level or stage"
+        )
+    if gap.stage is not None and not gap.handles and not isinstance(item, CachedDeclaration):
+        return _cure_of_stage(declared, item, gap.stage)
+    arguments = []
+    if declared is not item:
+        arguments.append("count=...")
+    elif isinstance(item, AbstractRows | KinematicsDeclaration) and item.of is None:
+        arguments.append("...")
+    if gap.handles or item.prerequisites is not None:
+        arguments.append(_prerequisites(entry, declared, item, gap.handles))
+    if isinstance(item, CachedDeclaration):
+        arguments += _stages(item, gap)
+    return f"write @{_decorator(declared, item)}({', '.join(arguments)})"
+
+
+def _declaration_of(
+    entry: CacheEntry[Any],
+) -> tuple[AbstractDeclaration[Any], AbstractComputation[Any]] | None:
+    """What declares an entry, and what declares each item of it if that is a family."""
+    name, _, role = entry._declared_as.partition(".")
+    for declared in entry._owner.declarations.values():
+        is_it = declared.name == name
+        if role:  # an update has the name of its variable, not its own
+            is_it = declared.role == role and declared.of.name == name
+        if is_it:
+            item = declared.item if isinstance(declared, FamilyDeclaration) else declared
+            return (declared, item) if isinstance(item, AbstractComputation) else None
+    return None
+
+
+def _decorator(declared: AbstractDeclaration[Any], item: AbstractComputation[Any]) -> str:
+    if item.of is not None:
+        return f"{item.of.name}.{item.role}"
+    return item.decorator if declared is item else f"{item.decorator}_family"
+
+
+def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
+    """The arguments that say at which stages it is computed, and those that come after them."""
+    arguments = []
+    needed = gap.stage
+    if gap.handles and item.depends_on is None:
+        needed = None  # it follows from the prerequisites
+    depends_on = item.depends_on
+    if needed is not None:
+        depends_on = needed if depends_on is None else max(depends_on, needed)
+    if depends_on is not None:
+        arguments.append(f"depends_on=Stage.{depends_on.name}")
+    if item.computed_by < Stage.INFINITY:
+        computed_by = max(item.computed_by, depends_on or item.computed_by)
+        arguments.append(f"computed_by=Stage.{Stage(computed_by).name}")
+    if item.equal is not None:
+        arguments.append("equal=...")
+    return arguments
+
+
+def _cure_of_stage(
+    declared: AbstractDeclaration[Any], item: AbstractComputation[Any], stage: Stage
+) -> str:
+    """Of what is not computed by @cached: its stage follows from what it is."""
+    if item.role == "update":
+        assert item.of is not None
+        return f"write {item.of.name} = auto_update(..., update_depends_on=Stage.{stage.name})"
+    whole = item.computed_by if isinstance(item, AbstractRows) else Stage.POSITION
+    if isinstance(item, BiasDeclaration):
+        whole = Stage.VELOCITY
+    if item.prerequisites is not None and stage <= whole:
+        return (
+            f"leave prerequisites out of @{_decorator(declared, item)}(...), so that it depends on "
+            f"all of stage {whole}"
+        )
+    if isinstance(item, JacobianDeclaration):
+        return f"compute it in an entry of @cached(depends_on=Stage.{stage.name}) instead"
+    return f"declare it at a level or stage from {stage} on, or leave out what it reads"
+
+
+def _cure_without_handles(
+    declared: AbstractDeclaration[Any],
+    item: AbstractComputation[Any],
+    handles: list[AbstractHandle],
+    gap: Gap,
+) -> str:
+    names = ", ".join(map(str, handles))
+    cure = f"declare {names} in a Subsystem: what is allocated by hand can be no prerequisite"
+    stage = max(gap.latest, gap.stage or gap.latest)
+    if isinstance(item, CachedDeclaration) and stage <= Stage.REPORT:
+        cure += f"; or write @{_decorator(declared, item)}(..., depends_on=Stage.{stage.name})"
+    return cure
+
+
+# ---------------------------------------------------------------------- prerequisites
+
+
+def _prerequisites(
+    entry: CacheEntry[Any],
+    declared: AbstractDeclaration[Any],
+    item: AbstractComputation[Any],
+    missing: tuple[AbstractHandle, ...],
+) -> str:
+    """The argument `prerequisites`, with what was missing."""
+    named = item.prerequisites
+    added = [_name_in_class(declared, handle) for handle in missing]
+    is_family = declared is not item
+    if (named is None or isinstance(named, tuple)) and None not in added and not is_family:
+        before = [_declared_name(declared, name) for name in named or ()]
+        names = [*before, *[name for name in added if name is not None]]
+        names = list(dict.fromkeys(names))
+        return f"prerequisites=({', '.join(names)}{',' if len(names) == 1 else ''})"
+    whose = "lambda self, i: " if is_family else "lambda self: "
+    if callable(named):
+        before = ["..."]
+    else:
+        before = [_path(entry, handle) for handle in _unique(resolve(named or (), entry))]
+    names = list(dict.fromkeys([*before, *[_path(entry, handle) for handle in missing]]))
+    return f"prerequisites={whose}({', '.join(names)}{',' if len(names) == 1 else ''})"
+
+
+def _unique(handles: tuple[AbstractHandle, ...]) -> Iterator[AbstractHandle]:
+    """One handle of each family that is named as a whole."""
+    seen = set()
+    for handle in handles:
+        if (handle._owner, handle._declared_as) not in seen:
+            seen.add((handle._owner, handle._declared_as))
+            yield handle
+
+
+def _name_in_class(declared: AbstractDeclaration[Any], handle: AbstractHandle) -> str | None:
+    """What the body of the class calls an item; None if it cannot, or not yet."""
+    owner = handle._owner
+    if not isinstance(owner, Subsystem) or declared.owner is None:
+        return None
+    if not isinstance(owner, declared.owner):
+        return None
+    name = handle._declared_as
+    for cls in declared.owner.__mro__:
+        if isinstance(vars(cls).get(name), AbstractDeclaration):
+            if cls is not declared.owner:
+                return f"{cls.__name__}.{name}"
+            body = {id(value): i for i, value in enumerate(vars(cls).values())}
+            here = body.get(id(declared), len(body))
+            return name if body[id(vars(cls)[name])] < here else None
+    return None
+
+
+def _declared_name(declared: AbstractDeclaration[Any], named: Any) -> str:
+    """What the body of the class calls a declaration that it has named."""
+    if not isinstance(named, AbstractDeclaration):
+        return str(named)
+    is_own = named.owner is declared.owner or named.owner is None
+    return named.name if is_own else f"{named.owner.__name__}.{named.name}"  # type: ignore[union-attr]  # is_own
+
+
+def _path(entry: CacheEntry[Any], handle: AbstractHandle) -> str:
+    """How to reach an item from `self`."""
+    owner = entry._owner
+    if isinstance(handle, TimeVariable):
+        return "self.time"
+    if not isinstance(handle._owner, Subsystem):
+        return f"self.system.{handle._declared_as}"
+    whose = _way(owner, handle._owner) or f'self.system["{handle._owner.name}"]'
+    path = f"{whose}.{handle._declared_as}"
+    if handle._number == NO_NUMBER:
+        return path
+    if entry._number == NO_NUMBER:
+        return path if handle._owner is owner else f"{path}[{handle._number}]"
+    by = handle._number - entry._number
+    if abs(by) > 1:  # hardly a rule
+        return f"{path}[{handle._number}]"
+    return path + ("[i - 1]", "[i]", "[i + 1]")[by + 1]
+
+
+def _way(start: Subsystem, goal: Subsystem) -> str | None:
+    """The attributes that lead from a subsystem to another, the fewest; None if none do."""
+    ways: dict[int, str] = {id(start): "self"}
+    queue = [(start, 0)]
+    for subsystem, steps in queue:
+        way = ways[id(subsystem)]
+        if subsystem is goal:
+            return way
+        if steps < FARTHEST:
+            for name, other in _referred(subsystem):
+                if id(other) not in ways:
+                    ways[id(other)] = f"{way}.{name}"
+                    queue.append((other, steps + 1))
+    return None
+
+
+def _referred(subsystem: Subsystem) -> Iterator[tuple[str, Subsystem]]:
+    """The other subsystems that a subsystem refers to, each with what leads there."""
+    for name, value in vars(subsystem).items():
+        if isinstance(value, Subsystem):
+            yield name, value
+        elif isinstance(value, list | tuple):
+            for i, other in enumerate(value):
+                if isinstance(other, Subsystem):
+                    yield f"{name}[{i}]", other
+        elif isinstance(value, dict):
+            for key, other in value.items():
+                if isinstance(other, Subsystem):
+                    yield f"{name}[{key!r}]", other

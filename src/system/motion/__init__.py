@@ -1,0 +1,1 @@
+"""Kinematics: qdot = N u, prescribed motion, differences."""

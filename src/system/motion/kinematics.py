@@ -1,0 +1,352 @@
+r"""Declared kinematics: how the time derivatives of some q follow from some u.
+
+::
+
+    qdot = N u      N   (nq, nu)  of some q and u of a subsystem, with full column rank
+    u = P qdot      P   (nu, nq)  its pseudoinverse: P N = 1, but N P = 1 only where nq = nu
+
+    @kinematics(orientation, spin)
+    def turning(self, state): return N          an entry, `turning`
+
+    @turning.pinv
+    def turning_back(self, state): return P     likewise; without it, there is `turning.pinv`
+
+q and u that no block covers are paired in order, with N = 1.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, final, overload
+
+from attrs import evolve
+
+from stagecache.errors import DeclarationError, KinematicsError, PrerequisiteStageError, brief
+from stagecache.numerics.matrices import Matrix
+from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
+from stagecache.state.stage import Stage
+from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.declare.declaration import (
+    AbstractDeclaration,
+    PlannedEntry,
+    Prerequisites,
+    check_prerequisites,
+)
+from stagecache.system.declare.families import Family, FamilyDeclaration
+from stagecache.system.motion.matrix import check_pinv, checked_matrix, pinv
+from stagecache.system.motion.rows import BoundKinematics, Handles, RowsDeclaration
+
+Compute = Callable[[Any, Any], Any]
+Inverse = Callable[[Matrix, str], Matrix]
+
+
+def kind_of(declared: object) -> str:
+    """Whether a declaration is of q, u or z; "" if it is of anything else."""
+    item = declared.item if isinstance(declared, FamilyDeclaration) else declared
+    is_variable = isinstance(item, AbstractDeclaration) and item.is_variable
+    kind = getattr(item, "kind", "") if is_variable else ""
+    return kind if isinstance(kind, str) else ""
+
+
+def handles_in(subsystem: Any, variables: Iterable[AbstractDeclaration[Any]]) -> Handles:
+    """The handles of variables in a subsystem, by their names; a family's, one after the other."""
+    found: list[AbstractContinuousVariable] = []
+    for declared in variables:
+        bound = getattr(subsystem, declared.name)
+        if isinstance(bound, Family):
+            found += bound
+        else:
+            found.append(bound)
+    return tuple(found)
+
+
+def count_of(state: Any, handles: Handles) -> int:
+    """How many numbers they are."""
+    places = state._contents.pools.places
+    return sum(places[h._node].stop - places[h._node].start for h in handles)
+
+
+@final
+class KinematicsDeclaration(AbstractComputation[Matrix]):
+    """The declared matrix N of some q and u: a cache entry.
+
+    Attributes
+    ----------
+    variables : tuple of declarations
+        The q and u, or families of them; none: all of the subsystem.
+    inverse : callable
+        What makes the pseudoinverse of a value, where no function is declared for it.
+    """
+
+    decorator = "kinematics"
+
+    def __init__(
+        self,
+        compute: Compute,
+        variables: tuple[AbstractDeclaration[Any], ...],
+        prerequisites: Prerequisites | None,
+        inverse: Inverse = pinv,
+    ) -> None:
+        self.compute = compute
+        self.variables = variables
+        self.inverse = inverse
+        self.prerequisites = prerequisites
+        self.depends_on = None
+        self.computed_by = Stage.INFINITY
+        if prerequisites is None:
+            of_q = tuple(v for v in variables if kind_of(v) == "q")
+            self.prerequisites = of_q if variables else _all_q
+
+    def handles(self, subsystem: Any, kind: str) -> Handles:
+        """The q, or the u, of the block in a subsystem."""
+        if not self.variables:
+            return (subsystem._wholes[kind],)
+        return handles_in(subsystem, [v for v in self.variables if kind_of(v) == kind])
+
+    def pinv_in(self, subsystem: Any) -> CacheEntry[Matrix]:
+        """The entry of the pseudoinverse in a subsystem."""
+        declarations = type(subsystem).declarations
+        found = _declared_pinv(self.name, declarations) or declarations[f"{self.name}.pinv"]
+        handle: CacheEntry[Matrix] = found.bound(subsystem)
+        return handle
+
+    def companions(
+        self, found: Mapping[str, AbstractDeclaration[Any]]
+    ) -> list[AbstractDeclaration[Any]]:
+        """The pseudoinverse, where a class declares no function for it; and rows, for all blocks.
+
+        Raises
+        ------
+        DeclarationError
+            The variables are not there, or have kinematics already.
+        """
+        self._check_in(found)
+        companions: list[AbstractDeclaration[Any]] = [RowsDeclaration(kinematics_of)]
+        if _declared_pinv(self.name, found) is None:
+            companions.append(PinvDeclaration(self))
+        return companions
+
+    def plan(self, handle: Any) -> PlannedEntry:
+        """The entry, which there is no sooner than it is known how many q and u there are."""
+        planned = evolve(super().plan(handle), lowest=Stage.MODEL)
+        for above in planned.prerequisites:
+            if isinstance(above, AbstractContinuousVariable) and above.kind != "q":
+                raise PrerequisiteStageError(
+                    f"{handle}: depends on {above.kind}",
+                    "prerequisites that are there at Position: q, the time, parameters",
+                    f"{above}",
+                    "leave it out: N is multiplied by u, and so does not depend on u",
+                )
+        return planned
+
+    @overload
+    def pinv(self, compute: Compute) -> "PinvDeclaration": ...
+    @overload
+    def pinv(self, *, prerequisites: Prerequisites) -> Callable[[Compute], "PinvDeclaration"]: ...
+    def pinv(
+        self, compute: Compute | None = None, *, prerequisites: Prerequisites | None = None
+    ) -> Any:
+        """Decorate the function ``(self, state)`` that returns the pseudoinverse P of N.
+
+        It is ``inv(N' N) N'``, in the form in which N is given; another matrix is refused when it
+        has been computed. What it depends on, beside N, `prerequisites` name, as for `cached`; the
+        default are those of N.
+        """
+        what = f"@{self.name}.pinv"
+        named = check_prerequisites(prerequisites, what)
+
+        def declare(function: Compute) -> PinvDeclaration:
+            return PinvDeclaration(self, check_compute(function, what), named)
+
+        return declare if compute is None else declare(compute)
+
+    def _function(self, handle: AbstractHandle) -> Callable[[Any], Matrix]:
+        compute, subsystem = self.compute, handle._owner
+
+        def computed(state: Any) -> Matrix:
+            values: Any = compute(subsystem, state)
+            if values is None:
+                raise refused_none(str(handle))
+            nq, nu = (count_of(state, self.handles(subsystem, kind)) for kind in "qu")
+            if nq < nu:
+                raise KinematicsError(
+                    f"{handle}: relates fewer q than u",
+                    "at least as many q as u, so that N has full column rank",
+                    f"{nq} q and {nu} u",
+                    "declare a q for each u",
+                )
+            return checked_matrix(values, (nq, nu), str(handle))
+
+        return computed
+
+    def _check_in(self, found: Mapping[str, AbstractDeclaration[Any]]) -> None:
+        """Refuse variables that are not in a class, or of which it has kinematics twice."""
+        names = {v.name for v in self.variables}
+        for variable in self.variables:
+            if kind_of(found.get(variable.name)) != kind_of(variable):
+                raise DeclarationError(
+                    f"{self}: relates a variable that is not there",
+                    f"a {kind_of(variable)} variable {variable.name!r}, declared or inherited",
+                    f"{found.get(variable.name, 'none')}",
+                    "declare it in the same class, or in a base class",
+                )
+        for other in found.values():
+            if not isinstance(other, KinematicsDeclaration) or other is self:
+                continue
+            theirs = {v.name for v in other.variables}
+            has_all = not names or not theirs
+            common = names | theirs or {"all q and u"} if has_all else names & theirs
+            if common:
+                raise DeclarationError(
+                    f"{self}: relates variables that {other} relates, too",
+                    "each q and u in one block of kinematics at most",
+                    ", ".join(sorted(common)),
+                    f"call it {other.name!r} too: then it replaces that one",
+                )
+
+
+@final
+class PinvDeclaration(AbstractComputation[Matrix]):
+    """The pseudoinverse of a declared N: a cache entry, with a function of its own or without."""
+
+    role = "pinv"
+
+    def __init__(
+        self,
+        of: KinematicsDeclaration,
+        compute: Compute | None = None,
+        prerequisites: Prerequisites | None = None,
+    ) -> None:
+        self.of: KinematicsDeclaration = of
+        self.own = compute
+        self.compute = of.compute if compute is None else compute
+        if compute is None:
+            self.name = f"{of.name}.pinv"
+            self.prerequisites: Any = ()
+        else:
+            self.prerequisites = of.prerequisites if prerequisites is None else prerequisites
+        self.depends_on = None
+        self.computed_by = Stage.INFINITY
+
+    def fits(self, declared: AbstractDeclaration[Any]) -> bool:
+        """Whether that is an N."""
+        return isinstance(declared, KinematicsDeclaration)
+
+    def plan(self, handle: Any) -> PlannedEntry:
+        """The entry, which depends on N at least."""
+        planned = super().plan(handle)
+        above = dict.fromkeys((getattr(handle._owner, self.of.name), *planned.prerequisites))
+        return evolve(planned, prerequisites=tuple(above), lowest=Stage.MODEL)
+
+    def _function(self, handle: AbstractHandle) -> Callable[[Any], Matrix]:
+        compute, subsystem = self.own, handle._owner
+        kinematics = type(subsystem).declarations[self.of.name]
+        assert isinstance(kinematics, KinematicsDeclaration)
+        n = kinematics.bound(subsystem)
+
+        def computed(state: Any) -> Matrix:
+            matrix = n(state)
+            if compute is None:
+                return kinematics.inverse(matrix, str(n))
+            values: Any = compute(subsystem, state)
+            if values is None:
+                raise refused_none(str(handle))
+            nq, nu = (count_of(state, kinematics.handles(subsystem, kind)) for kind in "qu")
+            found = checked_matrix(values, (nu, nq), str(handle))
+            check_pinv(found, matrix, str(handle))
+            return found
+
+        return computed
+
+
+def kinematics_of(subsystem: Any) -> list[BoundKinematics]:
+    """The blocks that a subsystem declares, in order. Cost O(its declarations and families)."""
+    return [
+        BoundKinematics(
+            declared.handles(subsystem, "q"),
+            declared.handles(subsystem, "u"),
+            declared.bound(subsystem),
+            declared.pinv_in(subsystem),
+        )
+        for declared in type(subsystem).declarations.values()
+        if isinstance(declared, KinematicsDeclaration)
+    ]
+
+
+def kinematics(
+    *variables: AbstractDeclaration[Any], prerequisites: Prerequisites | None = None
+) -> Callable[[Compute], KinematicsDeclaration]:
+    """Declare N of qdot = N u, by the function ``(self, state)`` that computes it.
+
+    It is a cache entry, and so is its pseudoinverse. Each is computed when it is read.
+
+    Parameters
+    ----------
+    *variables : declarations
+        The q and the u, or families of them, that N relates: their order is that of its rows and
+        columns. None are all of the subsystem.
+    prerequisites : tuple or callable, optional
+        What N depends on, as for `cached`. The default is the q of the block.
+
+    Returns
+    -------
+    callable
+        A decorator of the function. That returns an array of shape (nq, nu), of full column rank; a
+        matrix of scipy.sparse; or k blocks along the diagonal, of shape (k, nq / k, nu / k).
+
+    Raises
+    ------
+    DeclarationError
+        Something else is given than declared q and u, or no q.
+    PrerequisitesError, NotCallableError, ComputeSignatureError
+
+    Examples
+    --------
+    A wheel whose angle is kept as its cosine and sine:
+
+    >>> import numpy as np
+    >>> from stagecache import Stage, State, Subsystem, System, q_variable, u_variable
+    >>> from stagecache.system.motion.operators import multiply_by_n
+    >>> from stagecache.system.motion.kinematics import kinematics
+    >>> class Wheel(Subsystem):
+    ...     direction = q_variable((0.6, 0.8))
+    ...     speed = u_variable(10.0)
+    ...
+    ...     @kinematics(direction, speed)
+    ...     def rolling(self, state: State) -> np.ndarray:
+    ...         cosine, sine = self.direction(state)
+    ...         return np.array([[-sine], [cosine]])
+    >>> system = System(Wheel())
+    >>> state = system.realize_topology().copy()
+    >>> system.realize(state, Stage.POSITION)
+    >>> multiply_by_n(state, state.u)
+    array([-8.,  6.])
+    """
+    what = "kinematics"
+    kinds = [kind_of(variable) for variable in variables]
+    wrong = [v for v, kind in zip(variables, kinds, strict=True) if kind not in ("q", "u")]
+    if wrong or len(set(map(id, variables))) < len(variables) or (variables and "q" not in kinds):
+        raise DeclarationError(
+            f"{what}: relates something else than some q and u",
+            "declared variables of q, and of u, each once",
+            brief(wrong[0]) if wrong else f"variables of {', '.join(kinds)}",
+            "write @kinematics(orientation, spin); for all of a subsystem, @kinematics()",
+        )
+    named = check_prerequisites(prerequisites, what)
+
+    def declare(compute: Compute) -> KinematicsDeclaration:
+        return KinematicsDeclaration(check_compute(compute, what), variables, named)
+
+    return declare
+
+
+def _all_q(subsystem: Any) -> tuple[AbstractHandle, ...]:
+    return (subsystem.q,)
+
+
+def _declared_pinv(
+    name: str, found: Mapping[str, AbstractDeclaration[Any]]
+) -> "PinvDeclaration | None":
+    """The function that is declared for the pseudoinverse of the N of that name."""
+    for declared in found.values():
+        if isinstance(declared, PinvDeclaration) and declared.own and declared.of.name == name:
+            return declared
+    return None

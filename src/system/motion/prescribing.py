@@ -1,0 +1,267 @@
+"""Setting prescribed motion, and what is left free by it.
+
+Only values that differ are written: a State that is right keeps its stages and versions.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.declare.declaration import item_of
+from stagecache.system.declare.enabling import is_enabled
+from stagecache.system.declare.prescribed import (
+    STAGES,
+    PrescribedAccelerationDeclaration,
+    PrescribedDeclaration,
+)
+from stagecache.system.declare.subsystem import Subsystem
+
+Index = NDArray[np.intp]
+
+
+ALL: Final = slice(None)
+
+
+@frozen
+class PrescribedVariable:
+    """A variable that is prescribed in a State."""
+
+    variable: AbstractContinuousVariable
+    entry: CacheEntry[Vector]
+    """What it has to be."""
+
+    acceleration: CacheEntry[Vector] | None
+    """The udot of a u, if that is declared."""
+
+    part: slice = ALL
+    """Which values of these entries are its own, where they serve several variables."""
+
+    def rows(self, state: State) -> slice:
+        """Where the variable lies in y."""
+        return state._contents.pools.places[self.variable._node]
+
+    def values(self, state: State) -> Vector:
+        """What it has to be."""
+        return self.entry(state)[self.part]
+
+
+class AbstractMover(Subsystem):
+    """A Subsystem that tells itself which items of its families are prescribed, and how.
+
+    For many items, of which few are prescribed in a State: declared motion is an entry for each
+    item and level, which has to be there in all States.
+    """
+
+    def prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
+        """Its q, or u, that are prescribed in a State at Model or further.
+
+        Which these are may depend on parameters and modeling options only.
+        """
+        raise NotImplementedError
+
+
+# ---------------------------------------------------------------------- setting
+
+
+def prescribe_q(state: State) -> bool:
+    """Set all prescribed q to what they are at the time of the State. Needs Time.
+
+    A write invalidates Position, as any of q does. Cost O(subsystems + prescribed numbers), beside
+    the computations, of which realizing Time has done all.
+
+    Returns
+    -------
+    bool
+        Whether anything changed.
+
+    Raises
+    ------
+    StageTooLowError
+    ReadOnlyError
+        Something would change in a State that is only for reading.
+    """
+    return _prescribe(state, "q")
+
+
+def prescribe_u(state: State) -> bool:
+    """Set all prescribed u, as `prescribe_q` does. Needs Position; a write invalidates Velocity."""
+    return _prescribe(state, "u")
+
+
+def _prescribe(state: State, kind: str) -> bool:
+    contents = state._contents
+    contents.require_stage(STAGES[kind], None, f"prescribed {kind}")
+    found = list(motions(state, kind))
+    if not found:
+        return False
+    y = contents.pools.y
+    present = [y[motion.rows(state)] for motion in found]
+    wanted = [motion.values(state) for motion in found]
+    if np.array_equal(np.concatenate(present), np.concatenate(wanted)):
+        return False
+    due = [not np.array_equal(p, w) for p, w in zip(present, wanted, strict=True)]
+    for motion, is_due, values in zip(found, due, wanted, strict=True):
+        if is_due:
+            contents.set_block(motion.variable, values)
+    return True
+
+
+# ---------------------------------------------------------------------- what is free
+
+
+def free_q_index(state: State) -> Index:
+    """Which q are not prescribed: their indices in the whole q. Needs Instance. Cost O(nq).
+
+    Returns
+    -------
+    ndarray of shape (number of free q,), int
+        Ascending, read-only.
+
+    Raises
+    ------
+    StageTooLowError
+    """
+    return _free_index(state, "q")
+
+
+def free_u_index(state: State) -> Index:
+    """Which u are not prescribed, as `free_q_index`."""
+    return _free_index(state, "u")
+
+
+def _free_index(state: State, kind: str) -> Index:
+    contents = state._contents
+    contents.require_stage(Stage.INSTANCE, None, f"the index of free {kind}")
+    is_free = np.ones(contents.pools.size("q", None) + contents.pools.size("u", None), bool)
+    for motion in motions(state, kind):
+        is_free[motion.rows(state)] = False
+    start = _start(state, kind)
+    index = np.flatnonzero(is_free[start : start + contents.pools.size(kind, None)])
+    index.flags.writeable = False
+    return index
+
+
+def is_prescribed(variable: AbstractContinuousVariable, state: State) -> bool:
+    """Whether that q or u is prescribed in a State. Cost O(prescribed variables)."""
+    return any(motion.variable is variable for motion in motions(state, variable.kind))
+
+
+# ---------------------------------------------------------------------- accelerations
+
+
+def prescribed_udot(state: State) -> tuple[Index, Vector]:
+    """Return which u are prescribed, and their udot. Needs Velocity.
+
+    Where no function of them is declared, it is the derivative of the prescribed u along the motion
+    of the State, qdot = N u, by central differences: two realizations of Position for all of them.
+
+    Returns
+    -------
+    rows : ndarray of shape (n,), int
+        Indices in the whole u, ascending.
+    udot : ndarray of shape (n,), float
+
+    Raises
+    ------
+    StageTooLowError
+    Exception
+        Whatever a computation raises.
+    """
+    state._contents.require_stage(Stage.VELOCITY, None, "prescribed udot")
+    found = list(motions(state, "u"))
+    if not found:
+        return np.empty(0, np.intp), np.empty(0)
+    missing = [motion for motion in found if motion.acceleration is None]
+    values = iter(_derivatives(state, missing))
+    udot = np.concatenate(
+        [next(values) if m.acceleration is None else m.acceleration(state)[m.part] for m in found]
+    )
+    start = _start(state, "u")
+    places = [motion.rows(state) for motion in found]
+    rows = np.concatenate([np.arange(p.start - start, p.stop - start) for p in places])
+    order = np.argsort(rows)
+    return rows[order], udot[order]
+
+
+def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
+    """The time derivatives of prescribed u."""
+    if not moved:
+        return []
+    from stagecache.system.motion.differences import derivative_along  # noqa: PLC0415  # seldom needed
+    from stagecache.system.motion.known_motion import known_qdot  # noqa: PLC0415  # likewise
+    from stagecache.system.motion.operators import multiply_by_n  # noqa: PLC0415  # likewise
+
+    sizes = [motion.values(state).size for motion in moved]
+    qdot = known_qdot(state)
+    if qdot is None:
+        qdot = multiply_by_n(state, state.u)  # which tells what is missing
+
+    def read(scratch: State) -> Vector:
+        return np.concatenate([motion.values(scratch) for motion in moved])
+
+    try:
+        found = derivative_along(
+            state.system, state, read, stage=Stage.POSITION, qdot=qdot, time=1.0
+        )
+    except Exception as error:
+        names = ", ".join(f"{motion.entry}" for motion in moved)
+        error.add_note(f"while udot was computed by differences of {names}: declare .acceleration")
+        raise
+    return np.split(found, np.cumsum(sizes)[:-1])
+
+
+# ---------------------------------------------------------------------- what is declared
+
+
+def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
+    """The motions of q, or of u, that are enabled in a State at Model or further."""
+    for subsystem in state.system.subsystems:
+        for declared, acceleration in _declared_in(type(subsystem), kind):
+            motion = item_of(declared)
+            entries: Any = declared.bound(subsystem)
+            variables: Any = getattr(subsystem, motion.of.name)
+            udots: Any = None if acceleration is None else acceleration.bound(subsystem)
+            if isinstance(entries, CacheEntry):
+                if is_enabled(motion.enabled, subsystem, state):
+                    yield PrescribedVariable(variables, entries, udots)
+                continue
+            for i, entry in enumerate(entries):
+                if is_enabled(motion.enabled, subsystem, state, i):
+                    udot = None if udots is None else udots.member(i)
+                    yield PrescribedVariable(variables.member(i), entry, udot)
+        if isinstance(subsystem, AbstractMover):
+            yield from subsystem.prescribed_variables(state, kind)
+
+
+def declares_motion(subsystem: Subsystem, kind: str) -> bool:
+    """Whether a subsystem declares motions of q, or of u."""
+    return bool(_declared_in(type(subsystem), kind))
+
+
+def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
+    """The declarations of motion in a class, or of families of it, with those of their udot."""
+    known: dict[str, list[tuple[Any, Any]]] | None = vars(cls).get("_declared_motions")
+    if known is None:  # noted in the class, which has no others later
+        known = {"q": [], "u": [], "z": []}
+        items = [(d, item_of(d)) for d in cls.declarations.values()]
+        udots = {
+            item.of.name: declared
+            for declared, item in items
+            if isinstance(item, PrescribedAccelerationDeclaration)
+        }
+        for declared, item in items:
+            if isinstance(item, PrescribedDeclaration):
+                known[item.kind].append((declared, udots.get(declared.name)))
+        cls._declared_motions = known
+    return known[kind]
+
+
+def _start(state: State, kind: str) -> int:
+    """Where q, or u, starts in y."""
+    return 0 if kind == "q" else state._contents.pools.size("q", None)

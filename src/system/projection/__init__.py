@@ -1,0 +1,1 @@
+"""Projection onto constraints, and relaxation of fast variables."""

@@ -1,0 +1,1 @@
+"""The checks: coherence, pickling, precision, strictness, threads."""

@@ -1,0 +1,178 @@
+"""What raises in every program that gets to it: of that, no check can say anything.
+
+A computation may raise for some values of the variables, so no single exception is a fault. What
+never gave a value in any program is one, or the values that are drawn make no sense there.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final
+
+import attrs
+
+from stagecache.errors import NeverComputedError, StagecacheError
+from stagecache.state.stage import Stage
+from stagecache.system.core.system import System
+from stagecache.testing.diagnosis.failure import Failure
+from stagecache.testing.diagnosis.report import program_in, program_of
+from stagecache.testing.diagnosis.shortening import Program, Shortener
+from stagecache.testing.items import Item
+from stagecache.testing.oracle.comparison import NOTHING, Outcome
+from stagecache.testing.oracle.oracle import Subject
+from stagecache.testing.places import depth_of, hook_of, place_of
+from stagecache.testing.programs.operation import AbstractOperation, ReadAll, Realize
+from stagecache.testing.programs.run import FOUND_BY_STRICT, Run, state_name
+from stagecache.testing.result import CheckResult
+
+FIRST_VALUES: Final[list[AbstractOperation]] = [Realize(), ReadAll()]
+"""A program in which no variable is written."""
+
+
+@attrs.frozen(eq=False)
+class Raising:
+    """An entry, or a stage, that raised in a program.
+
+    Attributes
+    ----------
+    subject : Subject
+    title : str
+        The entry, or the hook.
+    error : Exception
+    program : list of AbstractOperation
+    """
+
+    subject: Subject
+    title: str
+    error: Exception
+    program: Program
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Less for what is nearer to the cause: entries, and what raises by itself."""
+        return self.subject.item is None, depth_of(self.error)
+
+    def __str__(self) -> str:
+        return str(Outcome(error=self.error))
+
+
+class Tally:
+    """What gave a value in any program of a check, and what raised.
+
+    Parameters
+    ----------
+    entries : iterable of Item
+        Those that there are at first.
+    build : callable
+        Gives a System of the kind that is checked.
+    """
+
+    def __init__(self, entries: Iterable[Item], build: Callable[[], System]) -> None:
+        self._build = build
+        self._entries = {Subject(item) for item in entries}
+        self._gave: set[Subject] = set()
+        self._waiting: set[Subject] = set()
+        self._reached = Stage.EMPTY
+        self._raising: dict[Subject, Raising] = {}
+
+    def add(self, program: Program, run: Run) -> None:
+        """Count what a program has done."""
+        self._gave |= run.gave
+        self._waiting |= run.waiting
+        self._reached = max(self._reached, run.reached)
+        for subject, raised in run.raised.items():
+            known = self._raising.get(subject)
+            if known is None or len(program) < len(known.program):
+                title = (
+                    hook_of(raised.error) or f"Stage.{subject.stage.name}"
+                    if subject.stage is not None
+                    else subject.title(run.names, run.states[raised.number])
+                )
+                self._raising[subject] = Raising(subject, title, raised.error, program)
+
+    def result(self, result: CheckResult) -> CheckResult:
+        """The result of the check, with the number of entries.
+
+        Raises
+        ------
+        NeverComputedError
+            Something has raised, and never went through.
+        UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
+            Likewise, and strict mode has raised it, which was begun outside of the check.
+        """
+        if self._never():
+            self.add(FIRST_VALUES, self._performed(FIRST_VALUES))
+        for raising in self._never():
+            if isinstance(raising.error, FOUND_BY_STRICT):
+                raising.error.add_note("\n" + self._program(raising))
+                raise raising.error
+        if self._never():
+            raise self._error(self._never())
+        entries = self._entries | self._gave | self._waiting
+        return attrs.evolve(result, entries=len(entries), computed=len(self._gave))
+
+    def _performed(self, program: Program) -> Run:
+        """The run of a program, which ends where strict mode raises something."""
+        run = Run(self._build())
+        with suppress(*FOUND_BY_STRICT):
+            run.perform(program)
+        return run
+
+    def _never(self) -> list[Raising]:
+        """What never went through, without what raises only because of another one."""
+        found: dict[tuple[type, str], Raising] = {}
+        for raising in sorted(self._raising.values(), key=lambda raising: raising.rank):
+            if not self._goes_through(raising.subject):
+                found.setdefault((type(raising.error), place_of(raising.error)), raising)
+        return list(found.values())
+
+    def _goes_through(self, subject: Subject) -> bool:
+        """Whether it has worked in some program; or would, if somebody filled an entry."""
+        if subject.stage is not None:
+            return subject.stage <= self._reached
+        return subject in self._gave or subject in self._waiting
+
+    def _error(self, never: list[Raising]) -> NeverComputedError:
+        first, *others = never
+        how = "computed" if first.subject.item is not None else "called"
+        cure = (
+            first.error.cure
+            if isinstance(first.error, StagecacheError)
+            else "mend it; or, if the values are at fault, give strategies= for which it works"
+        )
+        return NeverComputedError(
+            f"{first.title}: raises in every program in which it is {how}",
+            "what works in one program at least, so that there is something to compare",
+            "; ".join([str(first), *(f"{other.title}: {other}" for other in others)]),
+            cure,
+            self._program(first),
+            tuple(raising.title for raising in never),
+        )
+
+    def _program(self, raising: Raising) -> str:
+        """The shortest program in which it raises; empty if it does not do so again."""
+        subject = raising.subject
+
+        def perform(program: Program) -> None:
+            run = self._performed(program)
+            if subject in run.raised:
+                raised = run.raised[subject]
+                got = Outcome(error=raised.error)
+                number, line = raised.number, raised.line
+                raise Failure("never", run, number, subject, NOTHING, got, lines=line)
+
+        try:
+            perform(raising.program)
+        except Failure as failure:
+            found = Shortener(perform, raising.program, failure).shorten()
+        else:
+            return ""
+        run, name = found.run, state_name(found.number)
+        last = (
+            f"system.realize({name}, Stage.{subject.stage.name})"
+            if subject.stage is not None
+            else run.code(found.number, subject)
+        )
+        lines = [*run.lines[: found.lines], last]
+        if isinstance(raising.error, FOUND_BY_STRICT):
+            return program_in(run, "strict()", lines)
+        return program_of(run, lines)

@@ -1,0 +1,127 @@
+"""Whether computations read only what they declare, whatever the variables are."""
+
+from textwrap import indent
+
+from hypothesis import settings as Settings  # noqa: N812  # a class
+
+from stagecache.inspection.strict.strict import strict, verify
+from stagecache.system.core.system import System
+from stagecache.testing.checks.explore import Progress, explore
+from stagecache.testing.checks.never import Tally
+from stagecache.testing.diagnosis.failure import Failure
+from stagecache.testing.diagnosis.report import program_in
+from stagecache.testing.diagnosis.shortening import Program
+from stagecache.testing.oracle.oracle import Subject
+from stagecache.testing.oracle.rebuild import Blueprint
+from stagecache.testing.programs.inventory import Inventory, Strategies
+from stagecache.testing.programs.operation import ReadAll
+from stagecache.testing.programs.programs import programs
+from stagecache.testing.programs.run import FOUND_BY_STRICT, Run, state_name
+from stagecache.testing.result import CheckResult
+
+
+class StrictFailure(Failure):
+    """What strict mode has raised, or verify mode after it.
+
+    Parameters
+    ----------
+    error : Exception
+    run : Run
+    subject : Subject or None
+        In whose computation, if in one.
+    lines : int
+        How many lines of the program are in strict mode.
+    number : int
+        Of the State that was verified.
+    mode : str
+        How strict mode was begun.
+    """
+
+    def __init__(
+        self,
+        error: Exception,
+        run: Run,
+        subject: Subject | None,
+        lines: int,
+        number: int,
+        mode: str = "strict()",
+    ) -> None:
+        subject = subject or Subject(vector=str(error).partition("\n")[0])
+        super().__init__(type(error).__name__, run, number, subject, lines=lines)
+        self.error = error
+        self.mode = mode
+
+    def told(self) -> Exception:
+        """What was raised, with the program as a note."""
+        self.error.add_note("\n" + self.program())
+        return self.error
+
+    def program(self) -> str:
+        """The lines up to the number are in strict mode, and the others verify."""
+        lines, names = self.run.lines, state_name(self.number)
+        rest = lines[self.lines :]
+        after = [f"with verify({names}):", indent("\n".join(rest), "    ")] if rest else []
+        return program_in(self.run, self.mode, lines[: self.lines], *after)
+
+
+def check_strict(
+    system: System,
+    *,
+    strategies: Strategies | None = None,
+    settings: Settings | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> CheckResult:
+    """Check by random programs that computations read only what they declare.
+
+    The programs of `check_coherence`, which see, are performed in strict mode; at the end of each,
+    all that is realized is verified. So it finds what has led to no wrong value yet.
+
+    Raises
+    ------
+    UndeclaredPrerequisiteError
+        A computation reads what its entry does not declare. It names both, and what to write.
+    MutatedValueError
+        A value was changed in place.
+    StaleValueError
+        An entry computes another value than it did, though nothing has changed that it declares.
+        To each of these, a note is added with the shortest program that shows it.
+    NeverComputedError
+        Nothing else was found, but an entry, or a hook, has raised in every program.
+    """
+    has = Inventory(system, strategies)
+    blueprint = Blueprint(system)
+    tally = Tally(has.entries, blueprint.build)
+
+    def in_strict_mode(operations: Program) -> int:
+        count, lines, number = 0, None, 0
+        run: Run | None = None
+        try:
+            with strict():
+                run = Run(blueprint.build())
+                count = run.perform(operations)
+            lines = len(run.lines)
+            for number, state in enumerate(run.states):
+                del run.lines[lines:]
+                with verify(state):
+                    run.perform([ReadAll(where=number)])
+        except FOUND_BY_STRICT as error:
+            run = run or Run(system)
+            lines = len(run.lines) if lines is None else lines
+            raise StrictFailure(error, run, run.last_read, lines, number) from None
+        tally.add(operations, run)
+        return count
+
+    try:
+        result = explore(
+            "strict",
+            programs(has),
+            in_strict_mode,
+            given=has.given,
+            settings=settings,
+            seed=seed,
+            progress=progress,
+        )
+    except StrictFailure as failure:
+        raise failure.told() from None
+    return tally.result(result)

@@ -1,0 +1,207 @@
+"""Whether a State can be read by several threads at the same time."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Barrier, Thread
+from typing import Final
+
+from attrs import frozen
+from hypothesis import settings as Settings  # noqa: N812  # a class
+
+from stagecache.errors import ThreadedReadError
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.core.system import System
+from stagecache.testing.checks.explore import DEFAULT, Progress, explore
+from stagecache.testing.diagnosis.failure import Failure
+from stagecache.testing.diagnosis.report import program_of
+from stagecache.testing.diagnosis.shortening import Program
+from stagecache.testing.oracle.comparison import NOTHING, Outcome, outcome_of, same_outcome
+from stagecache.testing.oracle.oracle import Snapshot, Subject, entries_now, expected, fresh_state
+from stagecache.testing.programs.inventory import Inventory, Strategies
+from stagecache.testing.programs.programs import programs
+from stagecache.testing.programs.run import Run
+from stagecache.testing.result import CheckResult
+
+EXAMPLES: Final = 25
+THREADS: Final = 4
+ATTEMPTS: Final = 20
+SWITCHING: Final = 1e-5  # s: threads take turns after that, which is a thousandth of the usual
+
+
+def check_threads(
+    system: System,
+    *,
+    strategies: Strategies | None = None,
+    settings: Settings | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> CheckResult:
+    """Check by random programs that threads which read at the same time get the right values.
+
+    The parameters are those of `check_coherence`, with 25 examples by default. After each program,
+    four threads read all entries of one State, each beginning with another one; then four
+    threads do so with a State of each. All values have to be those that one thread gets, and no
+    entry may be computed twice in one State.
+
+    Raises
+    ------
+    ThreadedReadError
+        A computation uses something that threads share.
+    """
+    has = Inventory(system, strategies)
+
+    def in_threads(program: Program) -> int:
+        run = Run(system)
+        count = run.perform(program)
+        snapshots = [run.history[0][0], *map(Snapshot.of, run.states)]
+        for found in differences(system, snapshots):
+            kind = "twice" if found.is_twice else "threads"
+            raise Failure(kind, run, 0, found.subject, found.expected, found.got)
+        return count
+
+    try:
+        return explore(
+            "threads",
+            programs(has),
+            in_threads,
+            given=has.given,
+            settings=settings or Settings(DEFAULT, max_examples=EXAMPLES),
+            seed=seed,
+            progress=progress,
+        )
+    except Failure as failure:
+        raise _error(failure) from None
+
+
+def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[Outcome]]:
+    """What threads get that read at the same time, each from its State.
+
+    Returns
+    -------
+    list of list of Outcome
+        For each State, what is read there, in the order of `subjects`. Each thread begins with
+        another one.
+    """
+    found: list[list[Outcome]] = [[] for _ in states]
+    barrier = Barrier(len(states))
+
+    def read(number: int) -> None:
+        first = number * len(subjects) // len(states)
+        order = [*range(first, len(subjects)), *range(first)]
+        outcomes: dict[int, Outcome] = {}
+        barrier.wait()
+        for i in order:
+            outcomes[i] = outcome_of(lambda: subjects[i].read(states[number]))  # noqa: B023  # called at once
+        found[number] = [outcomes[i] for i in range(len(subjects))]
+
+    threads = [Thread(target=read, args=(number,)) for number in range(len(states))]
+    with _switching_often():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return found
+
+
+@frozen
+class Difference:
+    """What is not in threads as it is in one.
+
+    Attributes
+    ----------
+    subject : Subject
+    is_twice : bool
+        Whether it is computed more than once; else it has another value.
+    expected, got : Outcome
+    """
+
+    subject: Subject
+    is_twice: bool = False
+    expected: Outcome = NOTHING
+    got: Outcome = NOTHING
+
+
+def differences(system: System, snapshots: list[Snapshot]) -> Iterator[Difference]:
+    """Read a State with the last variables in several threads, and then one State in each.
+
+    Parameters
+    ----------
+    system : System
+    snapshots : list of Snapshot
+        The variables of these States, which are realized to Report.
+    """
+    several = [snapshot.at(Stage.REPORT) for snapshot in snapshots[-THREADS:]]
+    several = [several[i % len(several) - 1] for i in range(THREADS)]  # the last one first
+    state = fresh_state(system, several[0]).state
+    subjects = entries_now(state, valid=False)
+    before = [_version(state, subject) for subject in subjects]
+    together = read_in_threads([state] * THREADS, subjects)
+    for subject, version in zip(subjects, before, strict=True):
+        if _version(state, subject) > version + 1:
+            yield Difference(subject, is_twice=True)
+    apart = read_in_threads([fresh_state(system, each).state for each in several], subjects)
+    pairs = [*zip([several[0]] * THREADS, together, strict=True), *zip(several, apart, strict=True)]
+    for snapshot, outcomes in pairs:
+        fresh = fresh_state(system, snapshot)
+        for subject, got in zip(subjects, outcomes, strict=True):
+            wanted = expected(system, snapshot, fresh, subject)
+            if wanted is not None and not same_outcome(wanted, got):
+                again = expected(system, snapshot, fresh_state(system, snapshot), subject)
+                if again is not None and not same_outcome(again, got):
+                    yield Difference(subject, expected=wanted, got=got)
+
+
+def require_same_in_threads(state: State) -> None:
+    """Read a State, and the default one of its System, in threads, a few times.
+
+    Raises
+    ------
+    AssertionError
+        Values are others than in one thread.
+    """
+    snapshots = [Snapshot.of(state.system.default_state), Snapshot.of(state)]
+    for _ in range(ATTEMPTS):
+        found = list(differences(state.system, snapshots))
+        assert not found, f"{found[0].got} instead of {found[0].expected}"
+
+
+def _version(state: State, subject: Subject) -> int:
+    assert subject.item is not None
+    version: int = subject.item.handle(state).version(state)
+    return version
+
+
+@contextmanager
+def _switching_often() -> Iterator[None]:
+    """Let threads take turns as often as possible."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCHING)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _error(failure: Failure) -> ThreadedReadError:
+    run = failure.run
+    title = failure.subject.title(run.names, run.states[0])
+    lines = [*run.lines, "require_same_in_threads(state)"]
+    if failure.kind == "twice":
+        return ThreadedReadError(
+            f"{title}: is computed by more than one of several threads",
+            "one computation, for which the others wait",
+            "several",
+            "tell the authors of stagecache",
+            program_of(run, lines),
+            (title,),
+        )
+    return ThreadedReadError(
+        f"{title}: is computed wrongly while other threads compute",
+        f"{failure.expected}, as in one thread",
+        str(failure.got),
+        "let computations use local variables only, no arrays or attributes that all of them share",
+        program_of(run, lines),
+        (title,),
+    )

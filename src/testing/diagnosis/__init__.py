@@ -1,0 +1,1 @@
+"""Shortened failures, their suspects, and the report."""

@@ -1,0 +1,136 @@
+"""Making a program that fails short: what it does without, it loses; what is left gets simple.
+
+Hypothesis could do this, but knows nothing of programs; a program of forty operations takes it
+hundreds of attempts, and this takes dozens.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from stagecache.state.stage import Stage
+from stagecache.testing.diagnosis.failure import Failure
+from stagecache.testing.items import Item
+from stagecache.testing.programs.operation import AbstractOperation, ReadAll, ReadEntry, Realize
+from stagecache.testing.programs.writes import Related, SetTime, SetVariable, SetVector
+
+Program = list[AbstractOperation]
+MOST_ATTEMPTS: Final = 400
+
+
+class Shortener:
+    """Looks for the shortest program that fails like the first one.
+
+    Parameters
+    ----------
+    perform : callable
+        Runs a program; raises `Failure`.
+    program : list of AbstractOperation
+    failure : Failure
+        What it raised.
+    given : frozenset of Item
+        The variables whose values come from the user, and are left as they are.
+    """
+
+    def __init__(
+        self,
+        perform: Callable[[Program], Any],
+        program: Program,
+        failure: Failure,
+        given: frozenset[Item] = frozenset(),
+    ) -> None:
+        self.perform = perform
+        self.program = program
+        self.failure = failure
+        self.given = given
+        self._attempts = 0
+
+    def shorten(self) -> Failure:
+        """The failure of the shortest program."""
+        size = None
+        while size != (size := (len(self.program), self._weight())):
+            self._remove()
+            self._simplify()
+        return self.failure
+
+    def _remove(self) -> None:
+        """Remove half of it, a quarter, ..., single operations, wherever that is possible."""
+        size = max(1, len(self.program) // 2)
+        while True:
+            start = len(self.program) - size
+            while start > -size:
+                first = max(0, start)
+                self._try([*self.program[:first], *self.program[start + size :]])
+                start -= size
+            if size == 1:
+                return
+            size //= 2
+
+    def _simplify(self) -> None:
+        for position in reversed(range(len(self.program))):
+            for instead in self._simpler(self.program[position]):
+                candidate = [*self.program[:position], instead, *self.program[position + 1 :]]
+                if self._try(candidate):
+                    break
+
+    def _try(self, candidate: Program) -> bool:
+        """Take it instead, if it fails likewise."""
+        if self._attempts >= MOST_ATTEMPTS or candidate == self.program:
+            return False
+        self._attempts += 1
+        try:
+            self.perform(candidate)
+        except Failure as failure:
+            if failure.is_like(self.failure):
+                self.program, self.failure = candidate, failure
+                return True
+        return False
+
+    def _weight(self) -> int:
+        return sum(len(repr(operation)) for operation in self.program)
+
+    def _simpler(self, operation: AbstractOperation) -> Iterator[AbstractOperation]:
+        """What may stand for an operation, the simplest first."""
+        if operation.where:
+            yield attrs.evolve(operation, where=0)
+        item = self.failure.subject.item
+        if isinstance(operation, ReadAll) and item is not None and item.kind == "entry":
+            yield ReadEntry(item, where=operation.where)
+        if isinstance(operation, Realize):
+            yield from (Realize(Stage(g), where=operation.where) for g in range(operation.stage))
+        if isinstance(operation, SetTime):
+            yield from (SetTime(t, where=operation.where) for t in (1.0, 2.0) if t < operation.time)
+        if isinstance(operation, SetVector):
+            yield from self._simpler_vector(operation)
+        if isinstance(operation, SetVariable):
+            if operation.in_place:
+                yield attrs.evolve(operation, in_place=False)
+            if operation.item not in self.given and not isinstance(operation.value, Related):
+                for value in _simpler_values(operation.value):
+                    yield attrs.evolve(operation, value=value)
+
+    def _simpler_vector(self, operation: SetVector) -> Iterator[AbstractOperation]:
+        for item, value in operation.blocks:
+            yield SetVariable(item, value, where=operation.where)
+        if operation.in_place:
+            yield attrs.evolve(operation, in_place=False)
+        if operation.blocks and operation.subsystem is None:
+            yield attrs.evolve(operation, blocks=operation.blocks[:1])
+        if operation.values:
+            yield from (
+                attrs.evolve(operation, values=v) for v in ((0.0,), (2.0,)) if v < operation.values
+            )
+
+
+def _simpler_values(value: Any) -> Iterator[Any]:
+    """Values of the same type that are easier to read; each is before those that it follows."""
+    if isinstance(value, tuple) and value and all(type(x) is float for x in value):
+        if len(value) > 1:
+            yield value[:1]
+        yield from ((x,) for x in _simpler_values(value[0])) if len(value) == 1 else ()
+    if type(value) in (int, float):
+        kind = type(value)
+        for simple in (kind(0), kind(1), kind(2), kind(-1)):
+            if len(repr(simple)) < len(repr(value)) or 0 <= simple < value <= 2:
+                yield simple

@@ -1,0 +1,246 @@
+"""Who is to blame for a wrong value, and what to do about it.
+
+In this order:
+
+1. The value is another one each time: it is random, or of something outside of the State.
+2. A computation changes a value in place, or reads what it does not declare, as strict mode tells
+   when it computes the entry, and what is upstream of it, in a fresh State.
+3. A comparison (``equal=``) takes different values for equal.
+4. A write is ignored. A stale value is that of a fresh State with the variables of some time
+   before. Those that have changed since are written one by one, in a fresh State of that time:
+   where the value stays, though it should be another one, it lacks that variable.
+5. A hook fills it too soon, or from what is exchanged, as `hook_suspects` tells.
+"""
+
+from typing import Final
+
+from attrs import frozen
+
+from stagecache.errors import MutatedValueError, StagecacheError
+from stagecache.inspection.strict.reads import UndeclaredRead
+from stagecache.inspection.strict.strict import strict
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.state.values.sameness import same
+from stagecache.testing.diagnosis.failure import Failure
+from stagecache.testing.diagnosis.hook_suspects import HookSearch
+from stagecache.testing.items import Item, is_computed, is_valid, layout_of
+from stagecache.testing.oracle.comparison import Outcome, outcome_of, same_outcome
+from stagecache.testing.oracle.oracle import Snapshot, fresh_state, write_one_of
+from stagecache.testing.oracle.versions import upstream_of
+
+OUTSIDE: Final = (
+    "something that is not in the State: an attribute of the model, a global, a closure, "
+    "a random number, a value changed in place"
+)
+
+
+@frozen
+class Suspects:
+    """What is to blame, by name, and what to do about it."""
+
+    names: tuple[str, ...]
+    cure: str
+
+
+def suspects_of(failure: Failure) -> Suspects:
+    """Who is to blame for a value that is not that of a fresh State."""
+    return Search(failure).result()
+
+
+class Search:
+    """The search for who is to blame.
+
+    Parameters
+    ----------
+    failure : Failure
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        run = failure.run
+        self.failure = failure
+        self.system = run.system
+        self.subject = failure.subject
+        self.state = run.states[failure.number]
+        self.history = run.history[failure.number]
+        self.title = self.subject.title(run.names, self.state)
+        self.is_computed = self.subject.item is None or is_computed(
+            self.state, self.subject.item.handle(self.state)
+        )
+        self.now = self._at_its_stage(self.history[-1])
+
+    def result(self) -> Suspects:
+        """Who is to blame."""
+        values = [self._value(self.now) for _ in range(2)]
+        if None not in values and not same_outcome(*[v for v in values if v is not None]):
+            return Suspects(
+                (), f"let {self.title} be computed from the State alone: it reads {OUTSIDE}"
+            )
+        ignored = self._ignored()
+        return (
+            self._found_by_strict(ignored)
+            or self._coarse_comparison()
+            or (None if ignored else self._by_hooks())
+            or self._lacking(ignored)
+            or Suspects((), f"look for {OUTSIDE}")
+        )
+
+    # ------------------------------------------------------------------ 2: strict mode
+
+    def _found_by_strict(self, ignored: list[Item | str]) -> Suspects | None:
+        """What strict mode tells when the entry is computed in a fresh State."""
+        if self.subject.item is None:
+            return None
+        state = self._fresh(self.now.at(Stage.REPORT)) or self._fresh(self.now)
+        if state is None:
+            return None
+        entry = self.subject.item.handle(state)
+        try:
+            with strict(state, undeclared="record") as reads:
+                for each in reversed(upstream_of(state, entry)):
+                    if hasattr(each, "invalidate") and is_computed(state, each):
+                        each.invalidate(state)
+                error = outcome_of(lambda: self.subject.read(state)).error
+            if isinstance(error, MutatedValueError):
+                raise error
+        except MutatedValueError as error:
+            return Suspects((self.title,), f"{error.what}; {error.cure}")
+        if not reads.undeclared:
+            return None
+        relevant = self._relevant(state, reads.undeclared, ignored)
+        return Suspects(tuple(dict.fromkeys(str(r.item) for r in relevant)), relevant[0].cure)
+
+    def _relevant(
+        self, state: State, undeclared: tuple[UndeclaredRead, ...], ignored: list[Item | str]
+    ) -> list[UndeclaredRead]:
+        """Those reads by which one of the variables can have got into the value."""
+        handles = [key.handle(state) for key in ignored if isinstance(key, Item)]
+        found = [
+            read
+            for read in undeclared
+            if not isinstance(read.item, Stage)
+            and any(above in handles for above in upstream_of(state, read.item))
+        ]
+        return found or list(undeclared)
+
+    # ------------------------------------------------------------------ 3: comparisons
+
+    def _coarse_comparison(self) -> Suspects | None:
+        """The first entry upstream that is another one, and passes for the same."""
+        if self.subject.item is None:
+            return None
+        fresh = self._fresh(self.now)
+        equals = layout_of(self.state).equals
+        store = self.state._contents.realization.store
+        for entry in upstream_of(self.state, self.subject.item.handle(self.state)):
+            equal = equals.get(entry._node)
+            if equal is None or fresh is None:
+                continue
+            old, new = store.values[entry._node], outcome_of(lambda e=entry: e(fresh))  # type: ignore[misc]  # a default binds it
+            is_equal = outcome_of(lambda f=equal, o=old, n=new: f(o, n.value))  # type: ignore[misc]  # likewise
+            if new.error is None and is_equal.value and not same(old, new.value):
+                title = self.failure.run.names.title(entry)
+                return Suspects(
+                    (title,), f"let the equal= of {title} tell such values apart, or leave it out"
+                )
+        return None
+
+    # ------------------------------------------------------------------ 4: ignored writes
+
+    def _lacking(self, ignored: list[Item | str]) -> Suspects | None:
+        names = tuple(self._name(key) for key in ignored)
+        if not self.is_computed:
+            return self._filled_at_another_time(names)
+        if not names:
+            return None
+        listed = " and ".join(names)
+        if self.subject.item is not None:
+            return Suspects(
+                names,
+                f"name {listed} among the prerequisites of {self.title}, or of what is upstream "
+                "of it; or let it depend on a later stage",
+            )
+        return Suspects(
+            names,
+            f"compute {self.title} in the hook of a stage that a write of {listed} makes stale",
+        )
+
+    def _filled_at_another_time(self, names: tuple[str, ...]) -> Suspects:
+        assert self.subject.item is not None
+        entry = self.subject.item.handle(self.state)
+        presumed = (
+            f"; it is presumed computed from {entry.computed_by} on (its latest, or computed_by)"
+            if entry.computed_by < Stage.INFINITY
+            else ""
+        )
+        return Suspects(
+            names or (self.title,),
+            f"let the hook that fills {self.title} do so each time, when all that it is computed "
+            f"from is known, and mark it realized then only{presumed}",
+        )
+
+    def _by_hooks(self) -> Suspects | None:
+        """Why what a hook fills is stale, though it ignores no write."""
+        before = self._when_it_was_right()
+        if before is None or (self.subject.item is not None and self.is_computed):
+            return None
+        search = HookSearch(self.system, self.subject, self.title, before, self.now, self._name)
+        found = search.result()
+        return None if found is None else Suspects(*found)
+
+    def _ignored(self) -> list[Item | str]:
+        """The variables whose change the value ignores."""
+        before = self._when_it_was_right()
+        if before is None:
+            return []
+        changed = before.differing(self.now)
+        staying = [key for key in changed if self._stays(before, key)]
+        ignored = [key for key in staying if self._matters(before, key)]
+        return ignored or staying
+
+    def _when_it_was_right(self) -> Snapshot | None:
+        """The last variables for which the value would be right."""
+        for snapshot in reversed(self.history[:-1]):
+            before = self._at_its_stage(snapshot.at(self.now.reached))
+            value = self._value(before)
+            if value is not None and same_outcome(value, self.failure.got):
+                return before
+        return None
+
+    def _matters(self, before: Snapshot, key: Item | str) -> bool:
+        """Whether one variable makes the value another one."""
+        one, other = self._value(before), self._value(before.with_one_of(self.now, key))
+        return one is not None and other is not None and not same_outcome(one, other)
+
+    def _stays(self, before: Snapshot, key: Item | str) -> bool:
+        """Whether a write of one variable leaves the value realized."""
+        state = self._fresh(before)
+        if state is None:
+            return False
+        outcome_of(lambda: self.subject.read(state))
+        if not write_one_of(state, self.now, key):
+            return False
+        if self.subject.item is not None:
+            return is_valid(state, self.subject.item.handle(state))
+        return outcome_of(lambda: self.subject.read(state)).error is None
+
+    # ------------------------------------------------------------------ fresh States
+
+    def _at_its_stage(self, snapshot: Snapshot) -> Snapshot:
+        """At a stage at which the value is there; what hooks fill may come at any."""
+        return snapshot if self.is_computed else snapshot.at(Stage.REPORT)
+
+    def _fresh(self, snapshot: Snapshot) -> State | None:
+        try:
+            return fresh_state(self.system, snapshot).state
+        except (StagecacheError, ValueError):  # of other sizes
+            return None
+
+    def _value(self, snapshot: Snapshot) -> Outcome | None:
+        state = self._fresh(snapshot)
+        return None if state is None else outcome_of(lambda: self.subject.read(state))
+
+    def _name(self, key: Item | str) -> str:
+        if isinstance(key, str):
+            return key
+        return self.failure.run.names.title(key.handle(self.state))

@@ -1,0 +1,1 @@
+"""Values computed from scratch, and comparison with cached ones."""

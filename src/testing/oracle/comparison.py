@@ -1,0 +1,110 @@
+"""Whether two values are the same, what is kept of one, and how it is written in Python.
+
+Both values were computed by the same code from the same numbers, so there is no tolerance: arrays
+are equal in type, shape and each element. NaN is the same as NaN.
+"""
+
+import math
+from collections.abc import Callable
+from copy import deepcopy
+from enum import Enum
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from stagecache.errors import brief
+from stagecache.state.values.sameness import same
+from stagecache.state.values.values import IMMUTABLE
+from stagecache.testing.places import place_of
+
+MOST_WRITTEN: Final = 200  # elements of an array that a program shows
+NEW_LINE: Final = "\n"
+
+
+@attrs.frozen
+class Outcome:
+    """What a read gave: a value, or an error."""
+
+    value: Any = None
+    error: Exception | None = attrs.field(default=None, eq=False)
+
+    def __str__(self) -> str:
+        if self.error is None:
+            return brief(self.value)
+        place = place_of(self.error)
+        told = f"{type(self.error).__name__}: {str(self.error).partition(NEW_LINE)[0]}"
+        return f"{told}, at {place}" if place else told
+
+
+NOTHING: Final = Outcome()
+
+
+def outcome_of(read: Callable[[], object]) -> Outcome:
+    """What a read gives, of which a copy is kept if somebody could change it."""
+    try:
+        return Outcome(copied(read()))
+    except Exception as error:  # whatever the model raises is to be compared
+        return Outcome(error=error)
+
+
+def same_outcome(a: Outcome, b: Outcome) -> bool:
+    """Whether both are the same value, or errors of the same type."""
+    if a.error is not None or b.error is not None:
+        return type(a.error) is type(b.error)
+    x, y = a.value, b.value
+    return x is y or (type(x) is float is type(y) and x == y) or same(x, y)
+
+
+def copied(value: object) -> Any:
+    """A copy that nobody changes; the value itself if nobody can, or if it cannot be copied."""
+    if type(value) in IMMUTABLE:
+        return value
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value.copy() if value.flags.writeable or value.base is not None else value
+    try:
+        return deepcopy(value)
+    except Exception:  # whatever it holds
+        return value
+
+
+# ---------------------------------------------------------------------- as Python
+
+
+def written(value: Any) -> str | None:
+    """The value as an expression that makes it, with `np` and `math`; None if there is none."""
+    kind = type(value)
+    if kind in (float, np.float64):
+        return _number(float(value))
+    if kind in (bool, int, str, bytes, type(None)):
+        return repr(value)
+    if kind in (list, tuple, set):
+        items = [written(item) for item in value]
+        if None in items or (kind is set and not items):
+            return None
+        inside = ", ".join(map(str, items))
+        if kind is tuple:
+            return f"({inside},)" if len(items) == 1 else f"({inside})"
+        return f"[{inside}]" if kind is list else f"{{{inside}}}"
+    if kind is dict:
+        pairs = [(written(key), written(item)) for key, item in value.items()]
+        if any(None in pair for pair in pairs):
+            return None
+        return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+    if kind is np.ndarray and value.dtype.kind in "biuf" and value.size <= MOST_WRITTEN:
+        inside = written(value.tolist()) or ""
+        dtype = (
+            "" if value.dtype in (np.float64, np.int64, np.bool_) and value.size else value.dtype
+        )
+        return f"np.array({inside}{f', dtype={str(dtype)!r}' if dtype else ''})"
+    if isinstance(value, Enum) and isinstance(value, int):
+        return repr(int(value))
+    return None
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "math.nan"
+    if math.isinf(value):
+        return "math.inf" if value > 0 else "-math.inf"
+    return repr(value)

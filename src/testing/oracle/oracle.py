@@ -1,0 +1,261 @@
+"""What the values should be: those of a fresh State with the same variables.
+
+::
+
+    state      written, realized, copied, rolled back, ...     snapshot of its variables
+                                                                       |
+    fresh      a copy of the default State  <---  options, other variables, vectors
+               realized once, to the same stage
+
+A fresh State has computed nothing for other values of the variables, so nothing in it is stale.
+"""
+
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from stagecache.errors import CacheEntryOutOfDateError, StagecacheError, StageTooLowError
+from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.state.values.sameness import same
+from stagecache.state.vectors.vectors import VECTORS, WEIGHTS
+from stagecache.system.core.system import System
+from stagecache.testing.items import (
+    TIME,
+    Item,
+    Names,
+    blocks_of,
+    discrete_of,
+    entries_of,
+    is_computed,
+)
+from stagecache.testing.oracle.comparison import Outcome, copied, outcome_of
+
+MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
+WRITTEN: Final = ("q", "u", "z")
+
+
+@attrs.frozen(eq=False)
+class Snapshot:
+    """The variables of a State, and how far it is realized.
+
+    Attributes
+    ----------
+    stage : Stage
+        Of the system.
+    reached : Stage
+        The highest of any subsystem: one more where a realization failed.
+    values : dict of Item to object
+        The time, discrete variables, and, from Model on, blocks of q, u and z.
+    weights : dict of str to ndarray
+        Those that exist.
+    """
+
+    stage: Stage
+    reached: Stage
+    values: dict[Item, Any]
+    weights: dict[str, Vector]
+
+    @classmethod
+    def of(cls, state: State) -> "Snapshot":
+        """That of a State now."""
+        contents = state._contents
+        realization = contents.realization
+        values: dict[Item, Any] = {TIME: contents.time}
+        store = realization.store
+        for item, handle in discrete_of(state):
+            values[item] = copied(store.values[handle._node])
+        if realization.stage >= MODEL:
+            y, places = contents.pools.y, contents.pools.places
+            for kind in WRITTEN:
+                for item, block in blocks_of(state, kind):
+                    values[item] = y[places[block._node]].copy()
+        whole = contents.pools.whole
+        weights = {k.name: whole[k.name].copy() for k in WEIGHTS if realization.stage >= k.exists}
+        reached = max([realization.stage, *realization.stages])
+        return cls(Stage(realization.stage), Stage(reached), values, weights)
+
+    def differing(self, other: "Snapshot") -> list[Item | str]:
+        """The variables, and the weights by name, that have other values in the two."""
+        keys = [*self.values.keys() & other.values.keys()]
+        found: list[Item | str] = [k for k in keys if not same(self.values[k], other.values[k])]
+        found.sort(key=str)
+        shared = self.weights.keys() & other.weights.keys()
+        return [*found, *sorted(k for k in shared if not same(self.weights[k], other.weights[k]))]
+
+    def with_one_of(self, other: "Snapshot", key: Item | str) -> "Snapshot":
+        """The same, but with the value that one variable has in another snapshot."""
+        if isinstance(key, str):
+            return attrs.evolve(self, weights={**self.weights, key: other.weights[key]})
+        return attrs.evolve(self, values={**self.values, key: other.values[key]})
+
+    def at(self, stage: Stage) -> "Snapshot":
+        """The same at another stage."""
+        return attrs.evolve(self, stage=stage, reached=stage)
+
+
+@attrs.frozen(eq=False)
+class Fresh:
+    """A fresh State, and what was raised when it was realized, if anything was."""
+
+    state: State
+    error: Exception | None = None
+
+
+def fresh_state(system: System, snapshot: Snapshot) -> Fresh:
+    """A State with those variables that was realized once, as far as the snapshot says."""
+    state = system.realize_topology().copy()
+    is_written = False
+    for item, handle in discrete_of(state):
+        if handle.invalidates == MODEL and item in snapshot.values:
+            value = snapshot.values[item]
+            if value is not handle(state):
+                handle.set(state, copied(value))
+                is_written = True
+    if snapshot.reached < MODEL and not is_written:
+        state.invalidate_all(MODEL)
+    if snapshot.reached >= MODEL:
+        error = outcome_of(lambda: system.realize_model(state)).error
+        if error is not None:
+            return Fresh(state, error)
+    for item, handle in discrete_of(state):
+        if handle.invalidates != MODEL and item in snapshot.values:
+            write(state, item, snapshot.values[item])
+    write(state, TIME, snapshot.values[TIME])
+    if snapshot.stage >= MODEL:
+        y = [
+            snapshot.values.get(item, block(state))
+            for kind in WRITTEN
+            for item, block in blocks_of(state, kind)
+        ]
+        state.y = np.concatenate([np.empty(0), *map(np.atleast_1d, y)])
+    return Fresh(state, outcome_of(lambda: _realize(system, state, snapshot)).error)
+
+
+def _realize(system: System, state: State, snapshot: Snapshot) -> None:
+    for name, values in snapshot.weights.items():
+        if (values != 1).any():
+            if name in ("qerr_weights", "uerr_weights"):
+                system.realize(state, INSTANCE)
+            setattr(state, name, values)
+    system.realize(state, snapshot.reached)
+
+
+def write(state: State, item: Item, value: Any) -> None:
+    """Write a variable, unless it has that very value."""
+    handle = item.handle(state)
+    if item.kind in WRITTEN:
+        handle.upd(state)[:] = value
+    elif item.kind == "time":
+        if state.time != value:
+            state.time = value
+    elif handle(state) is not value:
+        handle.set(state, copied(value))
+
+
+def write_one_of(state: State, snapshot: Snapshot, key: Item | str) -> bool:
+    """Write one variable, or weights, as in a snapshot; False if it has another size there."""
+    try:
+        if isinstance(key, str):
+            setattr(state, key, snapshot.weights[key])
+        else:
+            write(state, key, snapshot.values[key])
+    except (StagecacheError, ValueError):
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------- what is compared
+
+
+@attrs.frozen
+class Subject:
+    """What is read: an entry, or a vector of the State that is computed.
+
+    Attributes
+    ----------
+    item : Item or None
+        The entry.
+    vector : str
+        The name of the vector.
+    stage : Stage or None
+        Which event triggers, if it is that.
+    """
+
+    item: Item | None = None
+    vector: str = ""
+    stage: Stage | None = None
+
+    def read(self, state: State) -> Any:
+        """Return the value."""
+        if self.item is not None:
+            return self.item.handle(state)(state)
+        if self.stage is not None:
+            return state.event_triggers_by_stage(self.stage)
+        return getattr(state, self.vector)
+
+    def code(self, names: Names, owner: State, state: str) -> str:
+        """The expression that reads it in a State of that name; `owner` is one that has it."""
+        if self.item is not None:
+            return f"{names.get(self.item.handle(owner), state)}({state})"
+        if self.stage is not None:
+            return f"{state}.event_triggers_by_stage(Stage.{self.stage.name})"
+        return f"{state}.{self.vector}"
+
+    def title(self, names: Names, owner: State) -> str:
+        """What messages call it."""
+        if self.item is not None:
+            return names.title(self.item.handle(owner))
+        return self.code(names, owner, "state")
+
+
+def expected(system: System, snapshot: Snapshot, fresh: Fresh, subject: Subject) -> Outcome | None:
+    """What a read in a fresh State gives; None if that says nothing.
+
+    What a hook fills, and no function computes, may have been filled at a later stage.
+    """
+    found = outcome_of(lambda: subject.read(fresh.state))
+    if subject.item is None or not isinstance(
+        found.error, CacheEntryOutOfDateError | StageTooLowError
+    ):
+        return found
+    if is_computed(fresh.state, subject.item.handle(fresh.state)):
+        return found
+    later = fresh_state(system, snapshot.at(Stage.REPORT))
+    found = outcome_of(lambda: subject.read(later.state))
+    return None if found.error is not None else found
+
+
+def vectors_of(state: State) -> list[Subject]:
+    """The computed vectors that can be read now, and are not empty."""
+    contents = state._contents
+    at = contents.realization.stage
+    if at < INSTANCE:
+        return []
+    whole = contents.pools.whole
+    found = [
+        Subject(vector=kind.name)
+        for kind in VECTORS
+        if not kind.is_variable and kind.part and kind.read <= at and len(whole[kind.name])
+    ]
+    if len(whole["event_triggers"]):
+        found += [
+            Subject(stage=Stage(g))
+            for g in range(Stage.TOPOLOGY, at + 1)
+            if state.num_event_triggers_by_stage(Stage(g))
+        ]
+    return found
+
+
+def entries_now(state: State, *, valid: bool) -> list[Subject]:
+    """The entries that are realized now; or all that can be computed, too."""
+    store = state._contents.realization.store
+    if valid:
+        return [Subject(item) for item, e in entries_of(state) if store.is_valid(e._node)]
+    return [
+        Subject(item)
+        for item, e in entries_of(state)
+        if store.is_valid(e._node) or (is_computed(state, e) and not store.is_closed(e._node))
+    ]

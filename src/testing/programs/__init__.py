@@ -1,0 +1,1 @@
+"""Random programs of reads and writes, and their execution."""

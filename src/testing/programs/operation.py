@@ -1,0 +1,159 @@
+"""Operations: what can be done with a State, each as an object that does it, and shows it as code.
+
+Here are those that read, and those that go from stage to stage; `writes` and `branches` have the
+others. Those that cannot be done where a program stands, such as writing q before Model is
+realized, are left out of it.
+"""
+
+from typing import ClassVar
+
+from attrs import frozen
+
+from stagecache.state.stage import Stage
+from stagecache.testing.items import Item, has_item, is_open
+from stagecache.testing.oracle.comparison import outcome_of
+from stagecache.testing.oracle.oracle import Subject, entries_now
+from stagecache.testing.programs.run import Run
+
+
+@frozen(kw_only=True)
+class AbstractOperation:
+    """What can be done with a State.
+
+    Attributes
+    ----------
+    where : int
+        To which of the States, counted modulo their number.
+    """
+
+    may_raise: ClassVar[bool] = False
+    """Whether the model may raise an exception as it is done, beside reads."""
+
+    where: int = 0
+
+    def number(self, run: Run) -> int:
+        """The number of that State."""
+        return self.where % len(run.states)
+
+    def is_possible(self, run: Run) -> bool:  # noqa: ARG002  # others need it
+        """Whether it can be done now."""
+        return True
+
+    def code(self, run: Run) -> str:
+        """It as a line of Python, or several. To be asked before it is done."""
+        raise NotImplementedError
+
+    def apply(self, run: Run) -> None:
+        """Do it."""
+        raise NotImplementedError
+
+    def written(self, run: Run) -> list[Item | str]:  # noqa: ARG002  # others need it
+        """The variables that it writes, and weights, by their name."""
+        return []
+
+
+# ---------------------------------------------------------------------- reads
+
+
+@frozen
+class ReadEntry(AbstractOperation):
+    """Read an entry, if its stage is reached."""
+
+    item: Item
+
+    def is_possible(self, run: Run) -> bool:
+        """Whether the State has it, and it can be read."""
+        state = run.state(self.where)
+        if not has_item(state, self.item):
+            return False
+        return Subject(self.item) in entries_now(state, valid=False) and is_open(
+            state, self.item.handle(state)
+        )
+
+    def code(self, run: Run) -> str:
+        """A call of the handle."""
+        return run.code(self.where, Subject(self.item))
+
+    def apply(self, run: Run) -> None:
+        """Call the handle."""
+        subject, state = Subject(self.item), run.state(self.where)
+        run.read(self.where, subject, outcome_of(lambda: subject.read(state)))
+
+
+@frozen
+class ReadAll(AbstractOperation):
+    """Read all entries that can be read, in the order in which they are allocated, or backwards."""
+
+    backwards: bool = False
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """The entries that can be read."""
+        found = entries_now(run.state(self.where), valid=False)
+        return found[::-1] if self.backwards else found
+
+    def code(self, run: Run) -> str:
+        """A call of each handle."""
+        return "\n".join(run.code(self.where, subject) for subject in self.subjects(run))
+
+    def apply(self, run: Run) -> None:
+        """Call each handle."""
+        state = run.state(self.where)
+        for subject in self.subjects(run):
+            run.read(self.where, subject, outcome_of(lambda s=subject: s.read(state)))  # type: ignore[misc]  # a default binds it
+
+
+# ---------------------------------------------------------------------- stages
+
+
+@frozen
+class Realize(AbstractOperation):
+    """Realize a stage."""
+
+    may_raise: ClassVar[bool] = True
+
+    stage: Stage = Stage.REPORT
+
+    def is_possible(self, run: Run) -> bool:
+        """Whether it is not realized yet."""
+        return run.state(self.where).stage < self.stage
+
+    def code(self, run: Run) -> str:
+        """``system.realize(state, Stage.POSITION)``."""
+        stage = "" if self.stage == Stage.REPORT else f", Stage.{self.stage.name}"
+        return f"system.realize({run.name(self.where)}{stage})"
+
+    def apply(self, run: Run) -> None:
+        """Realize it."""
+        run.system.realize(run.state(self.where), self.stage)
+
+
+@frozen
+class Invalidate(AbstractOperation):
+    """Take the State back to before a stage."""
+
+    stage: Stage
+
+    def is_possible(self, run: Run) -> bool:
+        """Whether it is realized."""
+        return run.state(self.where).stage >= self.stage
+
+    def code(self, run: Run) -> str:
+        """``state.invalidate_all(Stage.POSITION)``."""
+        return f"{run.name(self.where)}.invalidate_all(Stage.{self.stage.name})"
+
+    def apply(self, run: Run) -> None:
+        """Invalidate it."""
+        run.state(self.where).invalidate_all(self.stage)
+
+
+@frozen
+class AutoUpdate(AbstractOperation):
+    """Exchange auto-update variables with their next values."""
+
+    def code(self, run: Run) -> str:
+        """``state.auto_update_discrete_variables()``."""
+        return f"{run.name(self.where)}.auto_update_discrete_variables()"
+
+    def apply(self, run: Run) -> None:
+        """Do so."""
+        run.state(self.where).auto_update_discrete_variables()

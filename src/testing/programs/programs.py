@@ -1,0 +1,241 @@
+"""Programs: lists of operations that fit a System.
+
+A *sweep* writes all variables in any order, each while everything is realized. A *walk* is of any
+operations. *Turns* realize two States in turn.
+
+Hypothesis draws the values. What is done with them is chosen by random numbers that follow from
+these: of the programs that Hypothesis draws, most are an earlier one in which one part is the copy
+of another, and so would differ from it by one write only.
+"""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+from attrs import frozen
+from hypothesis import strategies as st
+
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import CONTINUOUS
+from stagecache.testing.items import TIME, Item
+from stagecache.testing.programs.branches import Copy, MakeMark, RollBack
+from stagecache.testing.programs.inventory import Inventory
+from stagecache.testing.programs.operation import (
+    AbstractOperation,
+    AutoUpdate,
+    Invalidate,
+    ReadAll,
+    ReadEntry,
+    Realize,
+)
+from stagecache.testing.programs.writes import (
+    NEAR,
+    PRESENT,
+    Related,
+    SetTime,
+    SetVariable,
+    SetVector,
+)
+
+Program = list[AbstractOperation]
+
+MOST_STEPS: Final = 30
+MOST_SWEPT: Final = 12
+MOST_TURNS: Final = 8
+MOST_BLOCKS: Final = 4  # of a vector that one write changes
+MOST_SEEDS: Final = 2**32
+NUM_VALUES: Final = 2  # of a variable, for one program
+BACKWARDS: Final = 0.3  # how often entries are read in the opposite order
+READ_BEFORE: Final = 0.5  # how often a sweep reads right after a write
+UPDATED_FIRST: Final = 0.5
+SCALARS: Final = (bool, int, float, str, Related)
+STATES: Final = (0, 0, 0, 1, 2)  # most often the first
+REALIZED: Final = (
+    *(Stage.REPORT, Stage.ACCELERATION, Stage.REPORT, Stage.VELOCITY, Stage.POSITION),
+    *(Stage.DYNAMICS, Stage.TIME, Stage.INSTANCE, Stage.MODEL),
+)
+INVALIDATED: Final = tuple(Stage)[Stage.MODEL : Stage.INFINITY]
+
+
+@frozen(eq=False)
+class Composer:
+    """Makes operations.
+
+    Attributes
+    ----------
+    has : Inventory
+    random : random.Random
+        Chooses.
+    value : callable
+        Gives a value for an item.
+    variables : list of Item
+        Those that are written.
+    """
+
+    has: Inventory
+    random: Random
+    value: Callable[[Item], Any]
+    variables: list[Item]
+
+    # ------------------------------------------------------------------ single operations
+
+    def change(self) -> Program:
+        """What changes a State, each kind as often as it is of use."""
+        where = self.random.choice(STATES)
+        kinds: list[Callable[[int], Program]] = [
+            self.invalidate,
+            self.copy,
+            self.mark,
+            self.go_back,
+        ]
+        kinds += [self.variable] * 8 + [self.related] * 2 if self.variables else []
+        kinds += [self.vector] * 2 if self.has.vectors and self.variables else []
+        kinds += [self.weights] if self.has.weights else []
+        kinds += [self.update] * 2 if self.has.has_auto_update else []
+        return self.random.choice([*kinds, self.time])(where)
+
+    def look(self) -> Program:
+        """What computes something in a State."""
+        where = self.random.choice(STATES)
+        kinds: list[Callable[[int], Program]] = [self.read_all] * 4
+        kinds += [self.read_one] * 4 if self.has.entries else []
+        return self.random.choice([*kinds, self.realize, self.realize, self.realize_and_read])(
+            where
+        )
+
+    def read_all(self, where: int) -> Program:
+        """Read all entries."""
+        return [ReadAll(where=where, backwards=self._chance(BACKWARDS))]
+
+    def read_one(self, where: int) -> Program:
+        """Read one entry."""
+        return [ReadEntry(self.random.choice(self.has.entries), where=where)]
+
+    def realize(self, where: int) -> Program:
+        """Realize a stage."""
+        return [Realize(self.random.choice(REALIZED), where=where)]
+
+    def realize_and_read(self, where: int) -> Program:
+        """Realize a stage, and read all entries."""
+        return [*self.realize(where), *self.read_all(where)]
+
+    def variable(self, where: int) -> Program:
+        """Write a variable."""
+        return self.write(self.random.choice(self.variables), where)
+
+    def write(self, item: Item, where: int) -> Program:
+        """Write a certain variable."""
+        value = self.value(item)
+        in_place = item.kind != "discrete" or not isinstance(value, SCALARS)
+        return [SetVariable(item, value, in_place and self._chance(0.5), where=where)]
+
+    def related(self, where: int) -> Program:
+        """Write the value again that a variable has, or one that is near to it."""
+        item = self.random.choice(self.variables)
+        value = PRESENT if item in self.has.given else self.random.choice((PRESENT, NEAR))
+        return [SetVariable(item, value, where=where)]
+
+    def vector(self, where: int) -> Program:
+        """Write some blocks of a vector of variables."""
+        name, x = self.random.choice(self.has.vectors)
+        kinds = tuple(CONTINUOUS) if name == "y" else (name,)
+        items = [i for i in self.variables if i.kind in kinds and x in (None, i.subsystem)]
+        chosen = self.random.sample(items, min(len(items), self.random.randint(0, MOST_BLOCKS)))
+        blocks = tuple((item, self.value(item)) for item in chosen)
+        return [SetVector(name, x, blocks=blocks, in_place=self._chance(0.5), where=where)]
+
+    def weights(self, where: int) -> Program:
+        """Write some weights."""
+        return self.weights_of(*self.random.choice(self.has.weights), where)
+
+    def weights_of(self, name: str, subsystem: int | None, where: int) -> Program:
+        """Write certain weights."""
+        count = self.random.randint(1, 3)
+        values = tuple(round(self.random.uniform(0, 10), 2) for _ in range(count))
+        in_place = self._chance(0.5)
+        return [SetVector(name, subsystem, values=values, in_place=in_place, where=where)]
+
+    def time(self, where: int) -> Program:
+        """Write the time."""
+        return [SetTime(float(self.value(TIME)), self._chance(0.5), where=where)]
+
+    def update(self, where: int) -> Program:
+        """Exchange auto-update variables."""
+        return [AutoUpdate(where=where)]
+
+    def invalidate(self, where: int) -> Program:
+        """Take a State back to before a stage."""
+        return [Invalidate(self.random.choice(INVALIDATED), where=where)]
+
+    def copy(self, where: int) -> Program:
+        """Copy a State."""
+        return [Copy(self._chance(0.5), where=where)]
+
+    def mark(self, where: int) -> Program:
+        """Make a checkpoint."""
+        return [MakeMark(where=where)]
+
+    def go_back(self, where: int) -> Program:
+        """Go back to a checkpoint."""
+        return [RollBack(where=where)]
+
+    def _chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+    # ------------------------------------------------------------------ programs
+
+    def program(self, max_steps: int) -> Program:
+        """A sweep, a walk or turns."""
+        return self.random.choice((self.sweep, self.walk, self.turns))(max_steps)
+
+    def sweep(self, max_steps: int) -> Program:
+        """All that can be written, in any order, and each while everything is realized."""
+        items = self.variables[:max_steps]
+        if items:
+            items += self.random.choices(items, k=min(MOST_SWEPT, max_steps) - len(items))
+        writes = [self.write(item, 0) for item in items] + [self.time(0)]
+        writes += [self.vector(0)] if self.has.vectors and items else []
+        writes += [self.related(0) for _ in range(3 if items else 0)]
+        writes += [self.weights_of(*weights, 0) for weights in self.has.weights[:MOST_SWEPT]]
+        updates = [self.update(0)] if self.has.has_auto_update else []
+        writes += updates * 3
+        self.random.shuffle(writes)
+        found: Program = []
+        for write in [*(updates if self._chance(UPDATED_FIRST) else []), *writes]:
+            found += [Realize(), *self.read_all(0), *write]
+            found += [ReadAll()] if self._chance(READ_BEFORE) else []
+        return [*found, ReadAll()]
+
+    def walk(self, max_steps: int) -> Program:
+        """Any operations, of any State: what changes something, and what computes, in turn."""
+        found: Program = [Realize(), ReadAll()] if self._chance(0.5) else []
+        for _ in range(self.random.randint(max_steps // 3, max_steps)):
+            found += [*self.change(), *self.look()]
+        return found
+
+    def turns(self, max_steps: int) -> Program:
+        """Two States in turn, with other variables: nothing of one may get into the other."""
+        found: Program = [Realize(), Copy()]
+        for _ in range(self.random.randint(2, max(2, min(MOST_TURNS, max_steps // 2)))):
+            for where in (1, 0):
+                write = self.variable if self.variables else self.time
+                found += [*write(where), Realize(where=where)]
+        return found
+
+
+@st.composite
+def programs(draw: st.DrawFn, has: Inventory, max_steps: int = MOST_STEPS) -> Program:
+    """Programs for a System."""
+    choice = Random(draw(st.integers(0, MOST_SEEDS)))
+    chosen = choice.sample(has.variables, min(len(has.variables), MOST_SWEPT))
+    stock = {item: [draw(has.values[item]) for _ in range(NUM_VALUES)] for item in (TIME, *chosen)}
+    random = Random(repr(stock))
+    return Composer(has, random, lambda item: random.choice(stock[item]), chosen).program(max_steps)
+
+
+@st.composite
+def steps(draw: st.DrawFn, has: Inventory, *, changing: bool) -> Program:
+    """What changes a State, or what computes something in one, as Hypothesis chooses."""
+    random = draw(st.randoms(use_true_random=False))
+    composer = Composer(has, random, lambda item: draw(has.values[item]), has.variables)
+    return composer.change() if changing else composer.look()

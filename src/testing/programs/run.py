@@ -1,0 +1,220 @@
+"""A program while it runs: the States that it works on, and the lines that it consists of."""
+
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
+from typing import Any, Final
+
+import attrs
+
+from stagecache.errors import (
+    CacheEntryOutOfDateError,
+    MutatedValueError,
+    StaleValueError,
+    UndeclaredPrerequisiteError,
+)
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.core.system import System
+from stagecache.testing.items import Names
+from stagecache.testing.oracle.comparison import Outcome, outcome_of
+from stagecache.testing.oracle.oracle import Snapshot, Subject
+
+FOUND_BY_STRICT: Final = (UndeclaredPrerequisiteError, MutatedValueError, StaleValueError)
+MOST_STATES: Final = 3
+MOST_MARKS: Final = 4
+
+
+@attrs.frozen(eq=False)
+class Mark:
+    """A checkpoint of one of the States.
+
+    Attributes
+    ----------
+    number : int
+        Which one.
+    checkpoint : object
+    snapshot : Snapshot
+        Its variables then.
+    valid : tuple of Subject
+        The entries that were realized then.
+    """
+
+    number: int
+    checkpoint: Any
+    snapshot: Snapshot
+    valid: tuple[Subject, ...]
+
+
+@attrs.frozen(eq=False)
+class Read:
+    """A read that an operation did, and how many lines of the program come before it."""
+
+    number: int
+    subject: Subject
+    outcome: Outcome
+    line: int
+
+
+@attrs.frozen(eq=False)
+class Raised:
+    """What was raised by an entry or a stage, in which State, and after how many lines."""
+
+    number: int
+    error: Exception
+    line: int
+
+
+class Run:
+    """The States of one program, and what it has done so far.
+
+    Attributes
+    ----------
+    system : System
+    states : list of State
+        The first one, and its copies.
+    marks : list of Mark
+    lines : list of str
+        The program, from the second statement on: one for each statement.
+    reads : list of Read
+        Those of the last operation.
+    last_read : Subject or None
+        That in which strict mode found something.
+    gave : set of Subject
+        The entries that gave a value.
+    waiting : set of Subject
+        Those that nobody had filled, or that were computed from such.
+    raised : dict of Subject to Raised
+        What other entries, and stages, raised first.
+    reached : Stage
+        The highest that was realized.
+    history : list of list of Snapshot
+        For each State: its variables after each operation that changed them; those of a copy
+        begin with those of what it was copied from.
+    """
+
+    def __init__(self, system: System, state: State | None = None) -> None:
+        self.system = system
+        self.names = Names(system)
+        self.states = [system.realize_topology().copy() if state is None else state]
+        self.marks: list[Mark] = []
+        self.lines: list[str] = []
+        self.reads: list[Read] = []
+        self.history = [[Snapshot.of(self.states[0])]]
+        self.last_read: Subject | None = None
+        self.gave: set[Subject] = set()
+        self.waiting: set[Subject] = set()
+        self.raised: dict[Subject, Raised] = {}
+        self.reached = Stage.EMPTY
+        self._codes: dict[tuple[Subject, str], str] = {}
+
+    def number(self, which: int) -> int:
+        """The number of a State, of as many as there are."""
+        return which % len(self.states)
+
+    def state(self, which: int) -> State:
+        """That State."""
+        return self.states[self.number(which)]
+
+    def name(self, which: int) -> str:
+        """What the program calls it."""
+        return state_name(self.number(which))
+
+    def add(self, state: State, copied_from: int) -> None:
+        """Have another State, a copy of one of them."""
+        self.states.append(state)
+        self.history.append([*self.history[copied_from], Snapshot.of(state)])
+
+    def read(self, which: int, subject: Subject, outcome: Outcome) -> None:
+        """Note a read."""
+        line = len(self.lines) + len(self.reads)
+        self.reads.append(Read(self.number(which), subject, outcome, line))
+
+    def code(self, which: int, subject: Subject) -> str:
+        """The expression that reads something in a State."""
+        key = subject, self.name(which)
+        if key not in self._codes:
+            self._codes[key] = subject.code(self.names, self.state(which), key[1])
+        return self._codes[key]
+
+    def perform(
+        self, program: Iterable[Any], look: Callable[["Run"], None] = lambda _: None
+    ) -> int:
+        """Do those of some operations that are possible, and return how many these were.
+
+        What a model raises when it is realized or computes is no fault: the program goes on.
+        `look` is called after each.
+
+        Raises
+        ------
+        UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
+            Of strict mode, or verify mode. `last_read` is what was read, if anything was.
+        """
+
+        def refuse(operation: Any, _: int, error: Exception | None) -> None:
+            for read in self.reads:
+                if isinstance(read.outcome.error, FOUND_BY_STRICT):
+                    self.last_read = read.subject
+                    raise read.outcome.error
+            if error is not None and not operation.may_raise:
+                raise error
+            if isinstance(error, FOUND_BY_STRICT):
+                raise error
+
+        count = 0
+        for operation in program:
+            if operation.is_possible(self):
+                self.do(operation, refuse)
+                look(self)
+                count += 1
+        return count
+
+    def do(self, operation: Any, refuse: Callable[[Any, int, Exception | None], None]) -> None:
+        """Do an operation, and note it; `refuse` may raise because of what it raises."""
+        lines = operation.code(self).splitlines()
+        number = operation.number(self)
+        self.reads.clear()
+        error = outcome_of(lambda: operation.apply(self)).error
+        self._note(number, error, is_realization=operation.may_raise)
+        errors = [read.outcome.error for read in self.reads] or [error]
+        for line, raised in zip_longest(lines, errors[: len(lines)]):
+            self.lines.append(_tolerant(line, raised))
+        refuse(operation, number, error)
+
+    def _note(self, number: int, error: Exception | None, *, is_realization: bool) -> None:
+        """Note what gave a value, and what raised."""
+        for read in self.reads:
+            if read.outcome.error is None:
+                self.gave.add(read.subject)
+            elif isinstance(read.outcome.error, CacheEntryOutOfDateError):
+                self.waiting.add(read.subject)
+            else:
+                raised = Raised(read.number, read.outcome.error, read.line)
+                self.raised.setdefault(read.subject, raised)
+        stage = self.states[number].stage
+        self.reached = max(self.reached, stage)
+        if error is not None and is_realization:
+            subject = Subject(stage=stage.next())
+            self.raised.setdefault(subject, Raised(number, error, len(self.lines)))
+
+
+def _tolerant(line: str, raised: Exception | None) -> str:
+    """The line such that the program goes on if it raises what the model raises."""
+    if raised is None or isinstance(raised, FOUND_BY_STRICT):
+        return line
+    return f"with contextlib.suppress({exception_name(raised)}):\n    {line}"
+
+
+def exception_name(error: Exception) -> str:
+    """What programs call the type of an exception, which may be one of the model's own."""
+    name = type(error).__name__
+    return name if type(error).__module__ == "builtins" else "Exception"
+
+
+def state_name(number: int) -> str:
+    """What programs call a State."""
+    return "state" if number == 0 else f"state_{number + 1}"
+
+
+def mark_name(number: int) -> str:
+    """What programs call a checkpoint."""
+    return "mark" if number == 0 else f"mark_{number + 1}"

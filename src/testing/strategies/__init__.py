@@ -1,0 +1,1 @@
+"""Hypothesis strategies for graphs, States and Systems."""

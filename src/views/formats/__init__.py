@@ -1,0 +1,1 @@
+"""A view as text, page, picture, or graph of another library."""

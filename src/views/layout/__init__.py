@@ -1,0 +1,1 @@
+"""Layers, order and places of the nodes of a drawing."""

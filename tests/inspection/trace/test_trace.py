@@ -1,0 +1,721 @@
+"""Tracing a State: what is noted, that it adds up, and that nothing is left of it afterwards."""
+
+import csv
+import io
+import json
+import math
+import threading
+import xml.etree.ElementTree as ET
+from copy import deepcopy
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stagecache import (
+    CacheEntry,
+    ComputationEvent,
+    HitEvent,
+    InvalidationEvent,
+    Stage,
+    StageEvent,
+    State,
+    Trace,
+    WriteEvent,
+    strict,
+    verify,
+)
+from stagecache.errors import NotAStateError, StageTooLowError
+from stagecache.state.contents.contents import Contents
+from tests.state.realizing import realize, state_of
+
+Entry = CacheEntry[Any]
+
+
+class Fixture:
+    """A chain of entries below a block of q; a mass beside it; and all reads of entries, counted.
+
+    ::
+
+        angle --> tip --> torque        mass --> weight --> torque        Position --> height
+    """
+
+    def __init__(self, up_to: Stage = Stage.VELOCITY) -> None:
+        self.state = state_of("arm", "")
+        arm = self.state[0]
+        self.angle = arm.allocate_q([0.5], name="angle")
+        self.mass = arm.allocate_discrete_variable(Stage.INSTANCE, 2.0, name="mass")
+        self.reads = 0
+        self.tip = self.entry("tip", (self.angle,), lambda s: float(self.angle(s)[0]) * 2)
+        self.weight = self.entry("weight", (self.mass,), lambda s: self.mass(s) * 10)
+        self.torque = self.entry(
+            "torque",
+            (self.tip, self.weight),
+            lambda s: self.read(self.tip, s) * self.read(self.weight, s),
+        )
+        self.height = arm.allocate_cache_entry_with_prerequisites(
+            Stage.POSITION,
+            Stage.INFINITY,
+            (),
+            compute=lambda s: self.read(self.tip, s) + 1,
+            name="height",
+        )
+        realize(self.state, up_to)
+
+    def entry(self, name: str, above: tuple[Any, ...], compute: Any, **options: Any) -> Entry:
+        return self.state[0].allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, above, compute=compute, name=name, **options
+        )
+
+    def read(self, entry: Entry, state: State | None = None) -> Any:
+        self.reads += 1
+        return entry(state or self.state)
+
+
+def events_of(trace: Trace, kind: type[Any]) -> list[Any]:
+    return [event for event in trace.events if isinstance(event, kind)]
+
+
+# ---------------------------------------------------------------------- what is noted
+
+
+def test_a_write_is_noted_with_its_versions_and_its_place() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.angle.set(fixture.state, [0.25])
+    (event,) = events_of(trace, WriteEvent)
+    assert (event.variable, event.before) == ("arm.angle", event.after - 1)
+    assert event.after == fixture.angle.version(fixture.state)
+    assert Path(event.file).name == "test_trace.py"
+    assert "fixture.angle.set" in Path(event.file).read_text().splitlines()[event.line - 1]
+
+
+WRITES: dict[str, Any] = {
+    "q": lambda f: setattr(f.state, "q", [1.0]),
+    "y": lambda f: setattr(f.state, "y", [1.0]),
+    "time": lambda f: setattr(f.state, "time", 1.0),
+    "arm.q": lambda f: f.state[0].upd_q(),
+    "arm.angle": lambda f: f.angle.upd(f.state),
+    "arm.mass": lambda f: f.mass.set(f.state, 3.0),
+    "u_weights": lambda f: f.state.upd_u_weights(),
+}
+
+
+@pytest.mark.parametrize("path", WRITES)
+def test_whatever_is_written_is_noted_once_by_its_path(path: str) -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        WRITES[path](fixture)
+    assert [event.variable.split(" of ")[0] for event in events_of(trace, WriteEvent)] == [path]
+
+
+def test_a_write_says_which_entries_it_made_stale_and_no_others() -> None:
+    fixture = Fixture()
+    fixture.torque(fixture.state)
+    fixture.height(fixture.state)
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, 3.0)
+        fixture.mass.set(fixture.state, 4.0)
+    stale = [(e.entry, e.cause) for e in events_of(trace, InvalidationEvent)]
+    assert sorted(stale) == [
+        ("arm.height", "arm.mass"),  # by its stage
+        ("arm.torque", "arm.mass"),
+        ("arm.weight", "arm.mass"),
+    ]
+
+
+def test_a_computation_says_what_it_read_for_whom_and_how_long_it_took() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.torque(fixture.state)
+    tip, weight, torque = events_of(trace, ComputationEvent)
+    assert [e.entry for e in (tip, weight, torque)] == ["arm.tip", "arm.weight", "arm.torque"]
+    assert (tip.reads, weight.reads) == (("arm.angle",), ("arm.mass",))
+    assert torque.reads == ("arm.tip", "arm.weight")
+    assert (tip.reader, weight.reader, torque.reader) == ("arm.torque", "arm.torque", "")
+    assert torque.time <= tip.time
+    assert torque.seconds >= tip.seconds + weight.seconds
+    assert 0 < torque.own_seconds < torque.seconds - tip.seconds - weight.seconds  # nor notes
+    assert tip.changed is tip.is_unchanged is None
+
+
+def test_what_has_changed_since_the_last_computation_is_said() -> None:
+    fixture = Fixture()
+    fixture.torque(fixture.state)
+    with fixture.state.trace() as trace:
+        fixture.state.time = 1.0
+        fixture.angle.set(fixture.state, [0.5])
+        fixture.torque(fixture.state)
+        fixture.mass.set(fixture.state, 7.0)
+        fixture.angle.set(fixture.state, [0.75])
+        fixture.torque(fixture.state)
+    found = [(e.entry, e.changed, e.is_unchanged) for e in events_of(trace, ComputationEvent)]
+    assert found == [
+        ("arm.tip", ("arm.angle",), True),
+        ("arm.torque", ("arm.angle",), True),
+        ("arm.tip", ("arm.angle",), False),
+        ("arm.weight", ("arm.mass",), False),
+        ("arm.torque", ("arm.angle", "arm.mass"), False),
+    ]
+    assert trace.summary()["arm.tip"].unchanged == 1
+
+
+def test_what_is_computed_again_though_nothing_that_it_reads_has_changed_is_needless() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.height(fixture.state)
+        for value in (3.0, 4.0):  # by way of the stage, this makes the height stale
+            fixture.mass.set(fixture.state, value)
+            realize(fixture.state, Stage.VELOCITY)
+            fixture.height(fixture.state)
+        for q in ([0.5], [0.75]):  # the tip comes out the same at first, and then not
+            fixture.state.q = q
+            realize(fixture.state, Stage.VELOCITY)
+            fixture.height(fixture.state)
+    summary = trace.summary()
+    assert (summary["arm.tip"].computed, summary["arm.tip"].needless) == (3, 0)
+    assert (summary["arm.height"].computed, summary["arm.height"].needless) == (5, 3)
+
+
+def test_what_reads_a_vector_that_nobody_watches_is_not_called_needless() -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    entry = fixture.entry("weights", (fixture.mass,), lambda s: float(s.u_weights.sum()))
+    realize(fixture.state, Stage.VELOCITY)
+    with fixture.state.trace() as trace:
+        for value in (3.0, 4.0):
+            fixture.mass.set(fixture.state, value)
+            entry(fixture.state)
+    row = trace.summary()["arm.weights"]
+    assert (row.computed, row.unchanged, row.needless) == (2, 1, 0)
+
+
+BOX: list[int] = []
+
+
+@pytest.mark.parametrize("compute", [lambda s: BOX, lambda s: threading.Lock()])
+def test_of_what_is_changed_in_place_or_not_known_to_pickle_nothing_is_said(compute: Any) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    entry = fixture.entry("box", (fixture.mass,), compute)
+    realize(fixture.state, Stage.VELOCITY)
+    entry(fixture.state)
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, 1.0)
+        entry(fixture.state)
+    (event,) = events_of(trace, ComputationEvent)
+    assert event.is_unchanged is None
+
+
+VALUES = (1.0, math.nan, 2, "x", None, [1, 2], np.arange(3), np.arange(9000.0), {"a": [1]})
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("is_unchanged", [True, False])
+def test_values_of_any_type_are_compared(value: Any, is_unchanged: bool) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    results = [deepcopy(value), deepcopy(value) if is_unchanged else (value, 1)]
+    entry = fixture.entry("any", (fixture.mass,), lambda s: results[int(fixture.mass(s))])
+    realize(fixture.state, Stage.VELOCITY)
+    fixture.mass.set(fixture.state, 0.0)
+    realize(fixture.state, Stage.VELOCITY)
+    entry(fixture.state)
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, 1.0)
+        entry(fixture.state)
+    (event,) = events_of(trace, ComputationEvent)
+    assert event.is_unchanged is is_unchanged
+
+
+def test_a_computation_that_raises_is_noted_with_its_error() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, "heavy")  # type: ignore[arg-type]  # makes it fail
+        fixture.angle.set(fixture.state, [0.1])
+        with pytest.raises(TypeError):
+            fixture.torque(fixture.state)
+        fixture.mass.set(fixture.state, 1.0)
+        fixture.torque(fixture.state)
+    errors = [(e.entry, e.error) for e in events_of(trace, ComputationEvent)]
+    assert errors.count(("arm.torque", "TypeError")) == 1
+    assert trace.summary()["arm.torque"].failed == 1
+    assert errors[-1] == ("arm.torque", "")
+
+
+def test_a_read_that_waits_for_a_stage_is_none() -> None:
+    fixture = Fixture()
+    fixture.state.invalidate_all(Stage.POSITION)
+    with fixture.state.trace() as trace, pytest.raises(StageTooLowError):
+        fixture.height(fixture.state)
+    assert trace.events == ()
+
+
+def test_stages_are_noted_forward_and_back() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.state.time = 1.0
+        realize(fixture.state, Stage.POSITION)
+        fixture.state.invalidate_all(Stage.POSITION)
+    changes = [
+        (e.before, e.after, e.cause) for e in events_of(trace, StageEvent) if not e.subsystem
+    ]
+    assert changes == [
+        (Stage.VELOCITY, Stage.INSTANCE, "time"),
+        (Stage.INSTANCE, Stage.TIME, "advance_to_stage()"),
+        (Stage.TIME, Stage.POSITION, "advance_to_stage()"),
+        (Stage.POSITION, Stage.TIME, "invalidate_all(Position)"),
+    ]
+    alone = [e for e in events_of(trace, StageEvent) if e.subsystem]
+    assert len(alone) == 4
+
+
+def test_entries_made_stale_by_hand_by_rollback_and_by_assign_are_noted() -> None:
+    fixture = Fixture()
+    state = fixture.state
+    with state.trace() as trace:
+        mark = state.checkpoint()
+        fixture.tip(state)
+        state.rollback(mark)
+        fixture.tip(state)
+        fixture.tip.invalidate(state)
+        fixture.tip(state)
+        state.assign(state.copy())
+    causes = [e.cause for e in events_of(trace, InvalidationEvent) if e.entry == "arm.tip"]
+    assert causes == ["rollback()", "arm.tip"]  # a copy keeps it: it needs no later stage
+    fixture.tip(state)
+    assert type(state._contents) is Contents
+
+
+def test_what_is_forgotten_meanwhile_keeps_its_name_and_is_said_to_be_stale() -> None:
+    state = state_of("arm")
+    realize(state, Stage.TOPOLOGY)
+    with state.trace() as trace:
+        mass = state[0].allocate_discrete_variable(Stage.INSTANCE, 2.0, name="mass")
+        weight = state[0].allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, (mass,), compute=mass, name="weight"
+        )
+        realize(state, Stage.INSTANCE)
+        mass.set(state, 1.0)
+        weight(state)
+        state.invalidate_all(Stage.TOPOLOGY)
+    assert [e.variable for e in events_of(trace, WriteEvent)] == ["arm.mass"]
+    assert [e.reads for e in events_of(trace, ComputationEvent)] == [("arm.mass",)]
+    assert [e.entry for e in events_of(trace, InvalidationEvent)] == ["arm.weight"]
+
+
+def test_a_write_may_be_told_of_after_the_state_has_become_a_smaller_one() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        fixture.mass.set(fixture.state, 3.0)
+        fixture.state.assign(state_of("small"))
+    assert [e.variable for e in events_of(trace, WriteEvent)] == ["arm.mass"]
+
+
+READS: dict[str, Any] = {
+    "a copy of the State": lambda s: s.copy().time,
+    "the number of q": lambda s: s.nq,
+    "the start of q": lambda s: s[0].q_start,
+    "event triggers": lambda s: s.event_triggers_by_stage(Stage.TIME),
+    "the number of event triggers": lambda s: s.num_event_triggers_by_stage(Stage.TIME),
+    "the start of event triggers": lambda s: s[0].event_trigger_start_by_stage(Stage.TIME),
+    "qdot": lambda s: s.qdot,
+    "time": lambda s: s.time,
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads_of_what_is_no_item_are_noted_by_its_name(name: str) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    entry = fixture.entry("reads", (), lambda s: repr(READS[name](s)))
+    realize(fixture.state, Stage.ACCELERATION)
+    with fixture.state.trace() as trace:
+        entry(fixture.state)
+    (event,) = events_of(trace, ComputationEvent)
+    assert name in event.reads
+
+
+def test_an_exchange_of_variables_is_a_write() -> None:
+    state = state_of("arm")
+    latch = state[0].allocate_auto_update_discrete_variable(
+        Stage.POSITION, 1.0, Stage.TIME, name="latch"
+    )
+    below = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (latch,), compute=latch, name="below"
+    )
+    realize(state, Stage.POSITION)
+    below(state)
+    state[0].set_cache_entry(latch.update, 5.0)
+    latch.update.mark_realized(state)
+    with state.trace() as trace:
+        state.auto_update_discrete_variables()
+    assert latch(state) == 5.0
+    (write,) = events_of(trace, WriteEvent)
+    assert (write.variable, write.after) == ("arm.latch", write.before + 1)
+    assert "arm.below" in [e.entry for e in events_of(trace, InvalidationEvent)]
+
+
+# ---------------------------------------------------------------------- it adds up
+
+
+Steps = st.lists(st.sampled_from(["angle", "mass", "time", "tip", "torque", "height", "weight"]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(Steps, st.booleans())
+def test_computed_and_hits_are_the_reads(steps: list[str], is_strict: bool) -> None:
+    fixture = Fixture()
+    state = fixture.state
+    fixture.torque(state)
+    fixture.reads = 0
+    with state.trace() as trace:
+        for number, step in enumerate(steps):
+            if step == "angle":
+                fixture.angle.set(state, [0.1 * (number % 3)])
+            elif step == "mass":
+                fixture.mass.set(state, float(number % 2))
+            elif step == "time":
+                state.time = float(number)
+            else:
+                realize(state, Stage.VELOCITY)
+                entry: Entry = getattr(fixture, step)
+                if is_strict:
+                    with strict(state, undeclared="record"):
+                        fixture.read(entry)
+                else:
+                    fixture.read(entry)
+    summary = trace.summary()
+    assert summary.reads == summary.computed + summary.hits == fixture.reads
+    assert summary.hits == len(events_of(trace, HitEvent))
+    assert summary.computed == len(events_of(trace, ComputationEvent))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 79), max_size=5))
+def test_of_a_deep_chain_what_is_computed_ahead_is_no_hit_when_it_is_read(links: list[int]) -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    state = fixture.state
+    chain = [fixture.weight]
+    for number in range(80):
+        above = chain[-1]
+        link = fixture.entry(
+            f"link {number}",
+            (above,),
+            lambda s, above=above: fixture.read(above, s) + 1,
+        )
+        chain.append(link)
+    realize(state, Stage.INSTANCE)
+    with state.trace() as trace:
+        assert fixture.read(chain[-1]) == 100.0
+        assert {(row.computed, row.hits) for row in trace.summary().rows} == {(1, 0)}
+        for number in links:
+            fixture.mass.set(state, float(number))
+            fixture.read(chain[number + 1])
+            fixture.read(chain[number])
+    summary = trace.summary()
+    assert summary.reads == summary.computed + summary.hits == fixture.reads
+
+
+def with_cutoff() -> tuple[Fixture, Entry, Entry]:
+    """The sign of the angle, whose values are compared, and what is below it; both realized."""
+    fixture = Fixture(Stage.TOPOLOGY)
+    sign = fixture.entry(
+        "sign", (fixture.angle,), lambda s: float(fixture.angle(s)[0]) > 0, equal=True
+    )
+    force = fixture.entry("force", (sign,), lambda s: not sign(s))
+    realize(fixture.state, Stage.VELOCITY)
+    force(fixture.state)
+    return fixture, sign, force
+
+
+def test_of_a_cutoff_what_is_as_it_was_is_a_hit() -> None:
+    fixture, _, force = with_cutoff()
+    with fixture.state.trace() as trace:
+        fixture.angle.set(fixture.state, [0.75])
+        force(fixture.state)
+    rows = trace.summary()
+    assert (rows["arm.sign"].computed, rows["arm.sign"].unchanged) == (1, 1)
+    assert (rows["arm.force"].computed, rows["arm.force"].hits) == (0, 1)
+
+
+def test_a_value_that_was_computed_to_be_compared_is_no_hit_when_it_is_read_first() -> None:
+    fixture, sign, force = with_cutoff()
+    with fixture.state.trace() as trace:
+        fixture.angle.set(fixture.state, [-1.0])
+        force(fixture.state)
+        sign(fixture.state)
+    rows = trace.summary()
+    assert (rows["arm.sign"].computed, rows["arm.sign"].hits) == (1, 1)
+    assert (rows["arm.force"].computed, rows["arm.force"].hits) == (1, 0)
+
+
+def test_threads_lose_no_event() -> None:
+    fixture = Fixture()
+    state = fixture.state
+    threads = [
+        threading.Thread(target=lambda: [fixture.torque(state) for _ in range(500)])
+        for _ in range(4)
+    ]
+    with state.trace() as trace:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    row = trace.summary()["arm.torque"]
+    assert (row.computed, row.reads) == (1, 2000)
+
+
+def test_events_beyond_the_most_are_counted_only() -> None:
+    fixture = Fixture()
+    with fixture.state.trace(most=3) as trace:
+        for _ in range(10):
+            fixture.torque(fixture.state)
+    assert len(trace.events) == 3
+    assert trace.num_dropped == 3 + 9 - 3
+    assert trace.summary().reads == 12
+
+
+def test_control_c_is_raised_also_when_a_computation_has_just_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fixture = Fixture()
+    times = iter([1])
+
+    def clock() -> int:
+        for time in times:
+            return time
+        raise KeyboardInterrupt
+
+    with fixture.state.trace() as trace, monkeypatch.context() as patch:
+        patch.setattr("stagecache.inspection.trace.traced_function.perf_counter_ns", clock)
+        with pytest.raises(KeyboardInterrupt):
+            fixture.tip(fixture.state)
+    assert trace.summary()["arm.tip"].computed == 1
+
+
+# ---------------------------------------------------------------------- blocks
+
+
+def test_nothing_is_left_when_it_ends() -> None:
+    fixture = Fixture(Stage.TOPOLOGY)
+    state = fixture.state
+    fails = fixture.entry("fails", (fixture.torque,), lambda s: fixture.torque(s) / 0)
+    realize(state, Stage.VELOCITY)
+    with pytest.raises(ZeroDivisionError), state.trace() as trace:
+        fails(state)
+    contents = state._contents
+    assert type(contents) is Contents
+    assert contents.tracer is None
+    assert state._store is contents.realization.store
+    assert contents.realization.evaluator.functions is contents.realization.layout.functions
+    number = len(trace.events)
+    fixture.angle.set(state, [0.1])
+    fixture.torque(state)
+    assert len(trace.events) == number
+
+
+def test_a_copy_is_not_traced() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        for twin in (fixture.state.copy(), fixture.state.copy(keep_cache=True)):
+            fixture.torque(twin)
+    assert trace.events == ()
+
+
+def test_blocks_may_be_nested_and_overlap() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as outer:
+        fixture.tip(fixture.state)
+        with fixture.state.trace() as inner:
+            fixture.tip(fixture.state)
+        fixture.tip(fixture.state)
+    assert (outer.summary().reads, inner.summary().reads) == (3, 1)
+    assert inner.events[0].time < outer.events[1].time
+
+
+def test_several_states_are_told_apart() -> None:
+    fixture = Fixture()
+    twin = fixture.state.copy()
+    with fixture.state.trace(twin) as trace:
+        fixture.tip(twin)
+        fixture.tip(fixture.state)
+    assert [event.state for event in trace.events] == [1, 0]
+    with pytest.raises(NotAStateError):
+        fixture.state.trace(3)  # type: ignore[arg-type]  # is refused
+
+
+@pytest.mark.parametrize("mode", [strict, verify])
+def test_it_goes_together_with_strict_mode(mode: Any) -> None:
+    fixture = Fixture()
+    state = fixture.state
+    with state.trace() as trace:
+        with mode(state) as reads:
+            fixture.torque(state)
+            assert state.is_strict
+        assert not state.is_strict
+        fixture.torque(state)
+    with mode(state):
+        with state.trace() as other:
+            fixture.torque(state)
+        assert state.is_strict
+    assert type(state._contents) is Contents
+    assert reads.of(fixture.torque) == {fixture.tip, fixture.weight}
+    assert trace.summary()["arm.torque"].reads == 2
+    assert other.summary()["arm.torque"].computed == 0
+
+
+def test_what_is_allocated_meanwhile_is_traced() -> None:
+    state = state_of("arm")
+    with state.trace() as trace:
+        mass = state[0].allocate_discrete_variable(Stage.INSTANCE, 2.0, name="mass")
+        weight = state[0].allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, (mass,), compute=mass, name="weight"
+        )
+        realize(state, Stage.INSTANCE)
+        weight(state)
+        mass.set(state, 1.0)
+    assert trace.summary()["arm.weight"].computed == 1
+    assert [e.entry for e in events_of(trace, InvalidationEvent)] == ["arm.weight"]
+
+
+def test_the_last_write_of_a_variable_is_known_while_it_is_traced() -> None:
+    fixture = Fixture()
+    contents = fixture.state._contents
+    node = fixture.angle._node
+    assert contents.trace_of_write(node) is None
+    with fixture.state.trace():
+        assert contents.trace_of_write(node) is None
+        fixture.angle.set(fixture.state, [1.0])
+        fixture.state.q = [2.0]
+        found = contents.trace_of_write(node)
+        assert found is not None
+        assert found[0] == fixture.angle.version(fixture.state) - 1
+        assert "fixture.state.q = " in Path(found[1]).read_text().splitlines()[found[2] - 1]
+    assert contents.trace_of_write(node) is None
+
+
+# ---------------------------------------------------------------------- showing
+
+
+def some_trace() -> Trace:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        for angle in (0.1, 0.1, 0.2):
+            fixture.angle.set(fixture.state, [angle])
+            realize(fixture.state, Stage.VELOCITY)
+            fixture.torque(fixture.state)
+            fixture.height(fixture.state)
+    return trace
+
+
+def test_the_summary_is_a_table_with_a_total() -> None:
+    summary = some_trace().summary()
+    lines = str(summary).splitlines()
+    assert lines[0].split("  ")[0] == "entry"
+    assert len(lines) == 1 + len(summary.rows) + 1
+    assert sum(row.share for row in summary.rows) == pytest.approx(1)
+    assert summary["arm.torque"].unchanged == 1
+    plain = json.loads(json.dumps(summary.as_dict()))
+    assert plain["total"]["computed"] == sum(row["computed"] for row in plain["entries"])
+    assert summary._repr_html_().count("<tr>") == len(lines)
+    assert str(Trace((Fixture().state,)).summary()) == "no entry was read"
+
+
+def test_csv_has_a_line_for_each_event(tmp_path: Path) -> None:
+    trace = some_trace()
+    text = trace.to_csv(tmp_path / "trace.csv")
+    assert (tmp_path / "trace.csv").read_text() == text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(trace.events)
+    assert {row["event"] for row in rows} == {
+        *("write", "invalidation", "computation", "hit", "stage"),
+    }
+    torque = next(row for row in rows if row["entry"] == "arm.torque" and row["seconds"])
+    assert torque["reads"] == "arm.tip;arm.weight"
+
+
+def test_the_chrome_format_has_each_event_in_microseconds(tmp_path: Path) -> None:
+    trace = some_trace()
+    trace.to_chrome(tmp_path / "trace.json")
+    found = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert len([e for e in found if e["ph"] != "M"]) == len(trace.events)
+    boxes = [e for e in found if e.get("cat") == "computation"]
+    computations = events_of(trace, ComputationEvent)
+    assert [e["dur"] for e in boxes] == [pytest.approx(c.seconds * 1e6) for c in computations]
+    needed = {"M": {"args"}, "X": {"cat", "ts", "dur"}, "i": {"cat", "ts", "s"}}
+    for event in found:
+        assert event.keys() >= {"name", "ph", "pid", "tid"} | needed[event["ph"]]
+    assert [e["args"]["name"] for e in found if e["ph"] == "M"] == ["State 0", "thread 0"]
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href")]
+
+
+def test_the_timeline_is_a_page_without_any_link(tmp_path: Path) -> None:
+    trace = some_trace()
+    page = trace.timeline().to_html(tmp_path / "timeline.html")
+    assert (tmp_path / "timeline.html").read_text(encoding="utf-8") == page
+    links = _Links()
+    links.feed(page)
+    assert links.found == []
+    assert "http" not in page
+    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
+    boxes = [box for box in picture if box.get("class") == "box "]
+    assert len(boxes) == len(events_of(trace, ComputationEvent))
+    assert "<iframe" in trace.timeline()._repr_html_()
+
+
+def boxes_of(page: str) -> list[str]:
+    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
+    return [box.get("class", "") for box in picture if box.tag == "svg"]
+
+
+def test_of_very_much_the_page_shows_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stagecache.inspection.trace.timeline.MOST_BOXES", 2)
+    boxes = boxes_of(some_trace().timeline().to_html())
+    assert {kind: boxes.count(kind) for kind in set(boxes)} == {
+        "box ": 2,
+        "box stage": 2,
+        "box write": 2,
+    }
+
+
+def test_the_colours_of_entries_are_explained_and_several_states_are_named() -> None:
+    fixture = Fixture()
+    twin = fixture.state.copy()
+    with fixture.state.trace(twin) as trace:
+        fixture.tip(twin)
+        fixture.tip(fixture.state)
+    page = trace.timeline().to_html()
+    assert page.count("</i>arm.tip</span>") == 1
+    assert page.count('class="lane"') == len(boxes_of(page)) == 2
+
+
+def test_names_are_escaped_in_the_timeline() -> None:
+    state = state_of('<b>&"ö')
+    entry = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (), compute=lambda s: 1, name="</svg>'"
+    )
+    realize(state, Stage.INSTANCE)
+    with state.trace() as trace:
+        entry(state)
+    page = trace.timeline().to_html()
+    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
+    assert [text.text for text in picture.iter() if text.tag == "text"] == ["<b>&\"ö.</svg>'"]
+
+
+def test_the_timeline_is_drawn_by_matplotlib() -> None:
+    figure = pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed")
+    trace = some_trace()
+    ax = figure.Figure().subplots()
+    assert trace.timeline().plot(ax) is ax
+    assert {label.get_text() for label in ax.get_yticklabels()} == {
+        row.entry for row in trace.summary().rows
+    }

@@ -1,0 +1,204 @@
+"""What may be written as numbers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stagecache import (
+    ContinuousState,
+    ProjectOptions,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    auto_update,
+    cached,
+    discrete,
+    generalized_force,
+    mass_matrix,
+    modeling_option,
+    parameter,
+    position_error,
+    q_variable,
+    u_variable,
+    z_variable,
+)
+from stagecache.errors import NotANumberError
+from stagecache.state.vectors.conversion import refuse_masked
+from tests.state.realizing import state_of
+
+MASKED: Any = np.ma.array([1.0, 2.0], mask=[True, False])
+ONE: Any = np.ma.array(1.0, mask=True)
+CONSTANT: Any = np.ma.masked
+
+
+class Model(Subsystem):
+    """One of each that takes numbers; its computations return what they are told to."""
+
+    option = modeling_option(1.0)
+    size = parameter(1.0)
+    label = discrete("a", invalidates=Stage.REPORT)
+    memory = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.POSITION)
+    place = q_variable([1.0, 2.0])
+    angle = q_variable(1.0)
+    speed = u_variable([1.0, 2.0])
+    rate = u_variable(1.0)
+    heat = z_variable([1.0, 2.0])
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
+
+    def answer(self, name: str, usual: Any) -> Any:
+        return self.answers.get(name, usual)
+
+    @cached(prerequisites=())
+    def table(self, state: State) -> Any:
+        return self.answer("table", 1.0)
+
+    @memory.update
+    def next_memory(self, state: State) -> Any:
+        return self.answer("next_memory", 1.0)
+
+    @position_error(size=2)
+    def rod(self, state: State) -> Any:
+        return self.answer("rod", [0.0, 0.0])
+
+    @rod.jacobian
+    def rod_jacobian(self, state: State) -> Any:
+        return self.answer("rod_jacobian", np.zeros((2, 3)))
+
+    @mass_matrix(speed)
+    def inertia(self, state: State) -> Any:
+        return self.answer("inertia", [1.0, 1.0])
+
+    @generalized_force(speed)
+    def weight(self, state: State) -> Any:
+        return self.answer("weight", [1.0, 1.0])
+
+    @rate.prescribed
+    def drive(self, state: State) -> Any:
+        return self.answer("drive", 1.0)
+
+
+Write = Callable[[Model, State], object]
+WRITES: dict[str, Write] = {
+    "option": lambda m, s: m.option.set(s, ONE),
+    "parameter": lambda m, s: m.size.set(s, MASKED),
+    "discrete": lambda m, s: m.label.set(s, MASKED.astype(str)),
+    "discrete by index": lambda m, s: s[m].set_discrete_variable(1, MASKED),
+    "auto-update": lambda m, s: m.memory.set(s, MASKED),
+    "next value": lambda m, s: s[m].set_discrete_variable_update_value(m.memory, MASKED),
+    "entry": lambda m, s: s[m].set_cache_entry(m.table, MASKED),
+    "q of a block": lambda m, s: m.place.set(s, MASKED),
+    "a number of q": lambda m, s: m.angle.set(s, ONE),
+    "the constant": lambda m, s: m.angle.set(s, CONSTANT),
+    "all q": lambda m, s: setattr(s, "q", np.ma.zeros(3)),
+    "u of a subsystem": lambda m, s: setattr(s[m], "u", np.ma.zeros(3)),
+    "z": lambda m, s: m.heat.set(s, MASKED),
+    "y": lambda m, s: setattr(s, "y", np.ma.zeros(8)),
+    "u_weights": lambda m, s: setattr(s, "u_weights", np.ma.ones(3)),
+    "qerr_weights": lambda m, s: setattr(s, "qerr_weights", np.ma.ones(2)),
+    "time": lambda m, s: setattr(s, "time", ONE),
+    "time by its handle": lambda m, s: s.variable("time").set(s, CONSTANT),
+    "x": lambda m, s: s.continuous_state.set_from_vector(np.ma.zeros(8)),
+    "a number of x": lambda m, s: s.continuous_state.__setitem__(0, ONE),
+    "some of x": lambda m, s: s.continuous_state.__setitem__(slice(0, 2), MASKED),
+    "a list with a masked number": lambda m, s: m.place.set(s, [1.0, CONSTANT]),
+    "rows": lambda m, s: setattr(s, "q", (MASKED[0], 1.0, 2.0)),
+    "default scale": lambda m, s: setattr(s.system, "default_time_scale", ONE),
+    "accuracy": lambda m, s: s.system.project(s, ONE),
+    "option of project": lambda m, s: ProjectOptions(accuracy=ONE),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_a_masked_array_is_refused_and_nothing_changes(write: Write) -> None:
+    model = Model()
+    system = System(model)
+    state = system.realize_topology().copy()
+    system.realize(state, Stage.VELOCITY)
+    before = state.stage, state.stage_versions, state.time, str(state)
+    with pytest.raises(NotANumberError):
+        write(model, state)
+    assert (state.stage, state.stage_versions, state.time, str(state)) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("table", MASKED),
+        ("next_memory", ONE),
+        ("rod", MASKED),
+        ("rod_jacobian", np.ma.zeros((2, 3))),
+        ("inertia", np.ma.ones(2)),
+        ("weight", MASKED),
+        ("drive", np.ma.masked),
+    ],
+)
+def test_a_masked_array_that_a_computation_returns_is_refused_by_its_name(
+    name: str, answer: Any
+) -> None:
+    model = Model()
+    system = System(model)
+    model.answers[name] = answer
+    state = system.realize_topology().copy()
+    with pytest.raises(NotANumberError, match=name.removeprefix("next_")):
+        _compute_all(model, state)
+
+
+def _compute_all(model: Model, state: State) -> None:
+    state.system.realize(state, Stage.ACCELERATION)
+    model.table(state)
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: parameter(MASKED),
+        lambda: q_variable(MASKED),
+        lambda: q_variable(np.ma.masked),
+        lambda: state_of("arm")[0].allocate_q(MASKED),
+        lambda: state_of("arm")[0].allocate_cache_entry(Stage.TIME, value=MASKED),
+        lambda: ContinuousState(MASKED, 1, 1),
+    ],
+)
+def test_a_masked_first_value_is_refused(declare: Callable[[], object]) -> None:
+    with pytest.raises(NotANumberError, match="masked"):
+        declare()
+
+
+@pytest.mark.parametrize("value", [MASKED, np.ma.masked, [1.0, CONSTANT]])
+def test_a_masked_value_of_a_factory_is_refused(value: Any) -> None:
+    class Lazy(Subsystem):
+        place = q_variable(factory=lambda self, state: value)
+
+    class Late(Subsystem):
+        size = parameter(factory=lambda self: value)
+
+    with pytest.raises(NotANumberError, match=r"lazy\.place"):
+        System(Lazy()).realize_topology()
+    if not isinstance(value, list):  # a list is kept as it is
+        with pytest.raises(NotANumberError, match=r"late\.size"):
+            System(Late()).realize_topology()
+
+
+nested = st.recursive(
+    st.floats() | st.integers() | st.just(np.zeros(2)),
+    lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple),
+)
+
+
+@given(nested, st.integers(0, 3), st.booleans())
+def test_a_masked_array_is_found_at_any_depth_and_nothing_else(
+    values: Any, depth: int, is_tuple: bool
+) -> None:
+    refuse_masked(values, "it")
+    found: Any = np.ma.masked
+    for _ in range(depth):
+        found = (values, found) if is_tuple else [values, found, values]
+    with pytest.raises(NotANumberError, match="it: is a masked array"):
+        refuse_masked(found, "it")
