@@ -186,7 +186,7 @@ def evaluating(subsystem: Subsystem) -> dict[str, object]:
     What hooks do not write of ydot is 0.
     """
     system = System(subsystem)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, Stage.INSTANCE)
     state.upd_ydot()[:] = 0.0
     return {"derivatives": Derivatives(system, state), "y": np.array(START)}

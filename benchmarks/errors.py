@@ -13,7 +13,7 @@ class WrongValueError(AssertionError):
             f"{where}: wrong values after step {step}\n"
             f"  expected: {expected}\n"
             f"  got:      {got}\n"
-            f"  cure:     see whether the adapter uses the library as it is meant"
+            f"  hint:     see whether the adapter uses the library as it is meant"
         )
 
 
@@ -25,7 +25,7 @@ class WrongCountError(AssertionError):
             f"{where}: wrong number of compute calls\n"
             f"  expected: {expected}\n"
             f"  got:      {got}\n"
-            f"  cure:     find the entry that is computed twice, or without being read"
+            f"  hint:     find the entry that is computed twice, or without being read"
         )
 
 
@@ -37,7 +37,7 @@ class WrongValidityError(AssertionError):
             f"{where}: wrong entries are valid\n"
             f"  expected: {expected}\n"
             f"  got:      {got}\n"
-            f"  cure:     find what is invalidated that should not be, or the other way round"
+            f"  hint:     find what is invalidated that should not be, or the other way round"
         )
 
 
@@ -53,7 +53,7 @@ class FailedProgramError(Exception):
             f"{command[0]}: ended with exit code {code}\n"
             f"  expected: 0 from {' '.join(command)}\n"
             f"  got:      {errors.strip() or 'nothing on stderr'}\n"
-            f"  cure:     compile and run it by hand"
+            f"  hint:     compile and run it by hand"
         )
 
 
@@ -69,5 +69,5 @@ class WrongGoalError(AssertionError):
             f"{where}: the goal is not as good\n"
             f"  expected: {expected}\n"
             f"  got:      {got}\n"
-            f"  cure:     find why the solver stops too early"
+            f"  hint:     find why the solver stops too early"
         )

@@ -49,19 +49,19 @@ class Computed(Subsystem):
     position = q_variable(0.1)
     speed = u_variable(0.2)
 
-    @cached(depends_on=Stage.POSITION, computed_by=Stage.POSITION)
+    @cached(available_from=Stage.POSITION, computed_by=Stage.POSITION)
     def at_position(self, state: State) -> float:
         return 0.0
 
-    @cached(depends_on=Stage.VELOCITY, computed_by=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY, computed_by=Stage.VELOCITY)
     def at_velocity(self, state: State) -> float:
         return 0.0
 
-    @cached(depends_on=Stage.DYNAMICS, computed_by=Stage.DYNAMICS)
+    @cached(available_from=Stage.DYNAMICS, computed_by=Stage.DYNAMICS)
     def at_dynamics(self, state: State) -> float:
         return 0.0
 
-    @cached(depends_on=Stage.ACCELERATION, computed_by=Stage.ACCELERATION)
+    @cached(available_from=Stage.ACCELERATION, computed_by=Stage.ACCELERATION)
     def at_acceleration(self, state: State) -> float:
         return 0.0
 
@@ -95,8 +95,8 @@ class Model:
     def __init__(self, *subsystems: Subsystem) -> None:
         self.system = System()
         for number, subsystem in enumerate(subsystems, 1):
-            self.system.adopt_subsystem(subsystem, f"subsystem_{number}")
-        self.state = self.system.realize_topology().copy()
+            self.system.add(subsystem, f"subsystem_{number}")
+        self.state = self.system.new_state()
         self.system.realize(self.state, Stage.ACCELERATION)
         self.q = np.full(len(subsystems), 0.3)
         self.u = np.full(len(subsystems), 0.4)

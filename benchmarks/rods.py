@@ -107,7 +107,7 @@ class Chain:
     def __init__(self, count: int) -> None:
         self.rods = Rods(count)
         self.system = System(self.rods)
-        self.state = self.system.realize_topology().copy()
+        self.state = self.system.new_state()
         self.system.realize(self.state, Stage.VELOCITY)
         rng = np.random.default_rng(count)
         self._q = self.state.q + OFF * rng.uniform(-1, 1, 2 * count)

@@ -84,20 +84,20 @@ class Subject:
         self.realize()
         state = self.state
         for entry in self.others:
-            entry.mark_realized(state)
+            entry.mark_valid(state)
         for entry in self.dependents:
-            entry.mark_realized(state)
+            entry.mark_valid(state)
 
     def write_beside(self) -> None:
         """Write z some times, realizing and marking what depends on it: nothing here does."""
         for _ in range(20):
             self.state.upd_z()
             self.realize()
-            self.beside.mark_realized(self.state)
+            self.beside.mark_valid(self.state)
 
     def require(self, entries: Sequence[CacheEntry[Any]], valid: bool, where: str) -> None:
         """Raise `WrongValidityError` unless all of these entries are valid, or none of them is."""
-        found = sum(entry.is_realized(self.state) for entry in entries)
+        found = sum(entry.is_valid(self.state) for entry in entries)
         expected = len(entries) if valid else 0
         if found != expected:
             all_of_them = f"of {len(entries):,} entries"

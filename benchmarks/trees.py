@@ -56,7 +56,7 @@ class Measured:
         rng = np.random.default_rng(len(mobilizers))
         chosen = [self.bodies[i] for i in rng.integers(1, len(self.bodies), MARKERS)]
         self.markers = matter.add_stations("markers", chosen, rng.normal(size=(MARKERS, 3)))
-        self.state = self.system.realize_topology().copy()
+        self.state = self.system.new_state()
         self.system.realize(self.state, Stage.MODEL)
         self.q, self.other_q = rng.uniform(1, 2, (2, self.state.nq))
         self.u, self.other_u = rng.uniform(1, 2, (2, self.state.nu))

@@ -40,7 +40,7 @@ def make_figure() -> Any:
         decorations=_bar(-0.3, BLUE),
     )
     matter.add_decoration(matter.ground, DecorativeFrame(0.25, line_width=2.5))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = MOVED
 
     def frames(state: State) -> list[AbstractDecoration]:

@@ -43,7 +43,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     yield "rope.svg", system.graph.upstream_of("observer.load").to_svg()
 
     cart = _example("investigate")
-    state = cart["make_system"]().realize_topology().copy()
+    state = cart["make_system"]().new_state()
     with state.trace() as trace:
         cart["drive"](state, steps=5)
     yield "pages/timeline.html", trace.timeline().to_html()
@@ -55,7 +55,7 @@ def pictures() -> Iterator[tuple[str, str]]:
 
     arm = _example("robot_arm")
     system = arm["make_arm"]()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = arm["TURNED"]
     yield "robot_arm.svg", _text_of(draw_system(system, state).figure)
     yield "four_bar.svg", _text_of(plotted(demonstrate(NUM_FRAMES, progress=False)))

@@ -91,7 +91,7 @@ def main() -> None:
     model = system()
     ball = model["ball"]
     assert isinstance(ball, Ball)
-    state = model.realize_topology().copy()
+    state = model.new_state()
     trajectory = simulate(model, state, 10.0, accuracy=1e-6, record=(ball.energy,))
 
     times = ball.bounces(trajectory[-1])

@@ -120,7 +120,7 @@ def main() -> None:
     model = system()
     pendulum = model["double_pendulum"]
     assert isinstance(pendulum, DoublePendulum)
-    state = model.realize_topology().copy()
+    state = model.new_state()
     recorded = (pendulum.energy, pendulum.ends)
     trajectory = simulate(model, state, 10.0, accuracy=1e-6, every=0.02, record=recorded)
 

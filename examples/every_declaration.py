@@ -54,7 +54,7 @@ class Chain(Subsystem):
     height = q_variable(factory=lambda self, state: -0.2 * np.arange(1.0, self.beads(state) + 1))
     speed = u_variable(factory=lambda self, state: np.zeros(self.beads(state)))
     heat = z_variable(0.0)  # J
-    lowest = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.POSITION)
+    lowest = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.POSITION)
 
     @lowest.update
     def next_lowest(self, state: State) -> float:
@@ -82,7 +82,7 @@ class Chain(Subsystem):
         """Of all springs [N]: realizing Dynamics computes it, if no one has before."""
         return sum(force(state) for force in self.force)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def kinetic_energy(self, state: State) -> float:
         """Of all beads [J]."""
         return float(self.mass(state) * np.sum(self.speed(state) ** 2) / 2)
@@ -182,13 +182,13 @@ def main() -> None:
     rope = Rope(4)
     observer = Observer(rope)
     system = System(rope, observer=observer, name="rope")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state)
     print(f"{rope.beads(state)} beads: load {observer.load(state):.3f}, {observer.caption(state)}")
     print(f"qerr {state.qerr}, uerr {state.uerr}, triggers {state.event_triggers}")
 
     rope.stiffness[1].set(state, 100.0)
-    stale = [force.name for force in rope.force if not force.is_realized(state)]
+    stale = [force.name for force in rope.force if not force.is_valid(state)]
     print(f"a stiffness was written: {stale} to be computed again, and {observer.load}")
 
     rope.beads.set(state, 4)

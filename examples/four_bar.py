@@ -91,8 +91,8 @@ def system() -> MultibodySystem:
     )
     matter.add_decoration(matter.ground, DecorativePoint(pivot, line_width=2.0))
     closure = BallConstraint(matter.ground, pivot, rocker, (ROCKER, 0.0, 0.0))
-    model.adopt_subsystem(closure, "pivot")
-    model.adopt_subsystem(Gauge((crank, coupler, rocker)), "gauge")
+    model.add(closure, "pivot")
+    model.add(Gauge((crank, coupler, rocker)), "gauge")
     return model
 
 
@@ -112,7 +112,7 @@ def main() -> None:
     model = system()
     gauge = model["gauge"]
     assert isinstance(gauge, Gauge)
-    state = model.realize_topology().copy()
+    state = model.new_state()
     state.q = POOR_START
     assembler = Assembler(model, accuracy=ACCURACY)
     crank = assembler.add_goal(QValue(gauge.bars[0], 0, 0.0, "crank"))

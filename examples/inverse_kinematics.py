@@ -57,7 +57,7 @@ def add_markers(system: MultibodySystem) -> Markers:
 
 def at_rest(system: MultibodySystem) -> State:
     """The chain at rest, in a zigzag, with a quaternion for each joint."""
-    state = system.realize_topology().copy()
+    state = system.new_state()
     for i, link in enumerate(system.matter.bodies[1:]):
         half = BEND / (2 if i else 4) * (-1) ** i  # of the angle about z
         link.q.set(state, [np.cos(half), 0.0, 0.0, np.sin(half)])

@@ -34,7 +34,7 @@ class Weather(Subsystem):
     temperature = parameter(288.0)  # K
     pressure = parameter(101_325.0)  # Pa
 
-    @cached(depends_on=Stage.TIME)  # which is too much: it does not read the time
+    @cached(available_from=Stage.TIME)  # which is too much: it does not read the time
     def density(self, state: State) -> float:
         """Of dry air [kg/m³]."""
         return self.pressure(state) / (287.05 * self.temperature(state))
@@ -105,7 +105,7 @@ def main(folder: Path) -> None:
     weather = Weather()
     cart = Cart(weather)
     system = System(weather, cart=cart, name="cart in the wind")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, Stage.ACCELERATION)
     cart.kinetic_energy(state)
 

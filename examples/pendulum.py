@@ -31,7 +31,7 @@ class Pendulum(Subsystem):
         """What pulls the mass down [N]."""
         return self.mass(state) * self.gravity(state)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def kinetic_energy(self, state: State) -> float:
         """Its kinetic energy [J]."""
         return self.mass(state) * (self.length(state) * self.rate(state)) ** 2 / 2
@@ -69,12 +69,12 @@ def main() -> None:
     pendulum = Pendulum()
     anchor = Anchor(pendulum)
     system = System(pendulum, anchor=anchor)
-    state = system.realize_topology().copy()
+    state = system.new_state()
 
     print("tip:", pendulum.tip(state), "torque:", anchor.torque(state))
     pendulum.angle.set(state, 0.3)
     for entry in (pendulum.tip, pendulum.weight, anchor.torque, pendulum.kinetic_energy):
-        print(entry, "is realized:", entry.is_realized(state))
+        print(entry, "is realized:", entry.is_valid(state))
     system.realize(state, Stage.ACCELERATION)
     print("qdot:", state.qdot, "udot:", state.udot)
     print("kinetic energy:", pendulum.kinetic_energy(state))

@@ -106,7 +106,7 @@ def runge_kutta(model: System, state: State) -> None:
 def errors_of_a_run(*, with_projection: bool) -> Vector:
     """The error of the rod after each step of ten seconds [m]."""
     model = system()
-    state = model.realize_topology().copy()
+    state = model.new_state()
     errors: list[float] = []
     for _ in range(round(10 / STEP)):
         runge_kutta(model, state)
@@ -143,7 +143,7 @@ def plot(drifting: Vector, projected: Vector, path: Path) -> None:
 def main() -> None:
     """Show the force in the rod, then let it swing."""
     model = system()
-    state = model.realize_topology().copy()
+    state = model.new_state()
     bob = model["bob"]
     assert isinstance(bob, Bob)
     bob.position.set(state, (0.0, -1.1))  # too long, and hanging

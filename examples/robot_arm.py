@@ -118,7 +118,7 @@ def make_arm() -> MultibodySystem:
             decorations=[hub, *tube(end, 0.7 * radius)],
         )
     matter.add_decoration(link, DecorativeFrame(0.12, translation=TOOL, line_width=2))
-    system.adopt_subsystem(Heights(matter.bodies[1:]), "heights")
+    system.add(Heights(matter.bodies[1:]), "heights")
     return system
 
 
@@ -166,7 +166,7 @@ def draw_circle(state: State, flange: MobilizedBody, drawn: list[Vector]) -> Ite
 def write_pictures(system: MultibodySystem, folder: Path) -> None:
     """A still and a GIF of the arm at its circle."""
     flange = system.matter.body("flange")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     drawn: list[Vector] = []
 
     def line(_: State) -> list[DecorativeLine]:
@@ -187,7 +187,7 @@ def main(folder: Path) -> None:
     matter, heights = system.matter, system["heights"]
     assert isinstance(heights, Heights)
     flange = matter.body("flange")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     print(f"{len(LINKS)} joints, nq = {state.nq}, nu = {state.nu}")
 
     state.q = TURNED

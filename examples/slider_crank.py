@@ -182,7 +182,7 @@ class Motor(Subsystem):
         """Nothing, as the speed is constant."""
         return 0.0
 
-    @cached(depends_on=Stage.ACCELERATION)
+    @cached(available_from=Stage.ACCELERATION)
     def torque(self, state: State) -> float:
         """With which it turns the body: forces of constraints are -G' multipliers [N m]."""
         return -float(state[self].multipliers[0])
@@ -222,7 +222,7 @@ def main() -> None:
     """Put the parts together, then let the motor turn."""
     model = system()
     bodies = [model[name] for name in ("crank", "rod", "slide")]
-    state = model.realize_topology().copy()
+    state = model.new_state()
     for body, center in zip(bodies, ((0.15, 0.05), (0.8, 0.1), (1.2, 0.1)), strict=True):
         assert isinstance(body, Body)
         body.center.set(state, center)  # roughly

@@ -2,7 +2,7 @@
 
 Each is also the builtin exception that a caller would expect to catch, and each message has the
 same four parts, which are attributes as well: what happened to which thing, what was expected,
-what was got, and the cure.
+what was got, and the hint.
 """
 
 import collections.abc
@@ -37,23 +37,23 @@ class StagecacheError(Exception):
         What would have been accepted.
     got : str
         What was found instead.
-    cure : str
+    hint : str
         What to do about it.
     """
 
-    def __init__(self, what: str, expected: str, got: str, cure: str) -> None:
-        super().__init__(what, expected, got, cure)
+    def __init__(self, what: str, expected: str, got: str, hint: str) -> None:
+        super().__init__(what, expected, got, hint)
         self.what = what
         self.expected = expected
         self.got = got
-        self.cure = cure
+        self.hint = hint
 
     def __str__(self) -> str:
         return (
             f"{self.what}\n"
             f"  expected: {self.expected}\n"
             f"  got:      {self.got}\n"
-            f"  cure:     {self.cure}"
+            f"  hint:     {self.hint}"
         )
 
 
@@ -231,10 +231,10 @@ class ProjectionError(StagecacheError, RuntimeError):
     """
 
     def __init__(
-        self, what: str, expected: str, got: str, cure: str, results: typing.Any = None
+        self, what: str, expected: str, got: str, hint: str, results: typing.Any = None
     ) -> None:
-        super().__init__(what, expected, got, cure)
-        self.args = (what, expected, got, cure, results)
+        super().__init__(what, expected, got, hint)
+        self.args = (what, expected, got, hint, results)
         self.results = results
 
 
@@ -308,13 +308,13 @@ class AssemblyError(StagecacheError, RuntimeError):
         what: str,
         expected: str,
         got: str,
-        cure: str,
+        hint: str,
         error_norm: float = float("nan"),
         tolerance: float = float("nan"),
         condition: str = "",
     ) -> None:
-        super().__init__(what, expected, got, cure)
-        self.args = (what, expected, got, cure, error_norm, tolerance, condition)
+        super().__init__(what, expected, got, hint)
+        self.args = (what, expected, got, hint, error_norm, tolerance, condition)
         self.error_norm = error_norm
         self.tolerance = tolerance
         self.condition = condition
@@ -432,12 +432,12 @@ class CheckFailedError(StagecacheError, AssertionError):
         what: str,
         expected: str,
         got: str,
-        cure: str,
+        hint: str,
         program: str = "",
         suspects: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(what, expected, got, cure)
-        self.args = (what, expected, got, cure, program, suspects)
+        super().__init__(what, expected, got, hint)
+        self.args = (what, expected, got, hint, program, suspects)
         self.program = program
         self.suspects = suspects
 
@@ -477,10 +477,10 @@ class CycleError(StagecacheError, ValueError):
     """
 
     def __init__(
-        self, what: str, expected: str, got: str, cure: str, path: tuple[str, ...] = ()
+        self, what: str, expected: str, got: str, hint: str, path: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(what, expected, got, cure)
-        self.args = (what, expected, got, cure, path)
+        super().__init__(what, expected, got, hint)
+        self.args = (what, expected, got, hint, path)
         self.path = path
 
 
@@ -502,10 +502,10 @@ class StaleValueError(StagecacheError, RuntimeError):
     """
 
     def __init__(
-        self, what: str, expected: str, got: str, cure: str, suspects: tuple[str, ...] = ()
+        self, what: str, expected: str, got: str, hint: str, suspects: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(what, expected, got, cure)
-        self.args = (what, expected, got, cure, suspects)
+        super().__init__(what, expected, got, hint)
+        self.args = (what, expected, got, hint, suspects)
         self.suspects = suspects
 
 

@@ -157,7 +157,7 @@ def test_what_is_counted_is_by_how_much_versions_rise_without_a_trace(
 ) -> None:
     model = system()
     gauge = gauge_of(model)
-    state = model.realize_topology().copy()
+    state = model.new_state()
     state.q = found.turn.q[0]
     assembler = Assembler(model, accuracy=ACCURACY)
     crank = assembler.add_goal(QValue(gauge.bars[0], 0, 0.0, "crank"))

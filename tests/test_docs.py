@@ -80,7 +80,7 @@ def test_every_system_of_the_documentation_can_be_realized(
         there = (system.name, *(subsystem.name for subsystem in system))
         error = next((SHOWN_TO_FAIL[name] for name in there if name in SHOWN_TO_FAIL), None)
         with nullcontext() if error is None else pytest.raises(error):
-            system.realize(system.realize_topology().copy())
+            system.realize(system.new_state())
 
 
 def test_every_error_is_listed_with_the_exception_that_it_also_is() -> None:

@@ -303,7 +303,7 @@ def test_bad_input_is_refused_by_name_and_changes_nothing(case: str) -> None:
     error = caught.value
     assert isinstance(error, builtin)
     assert mentioned in str(error)
-    assert all([error.what, error.expected, error.got, error.cure])
+    assert all([error.what, error.expected, error.got, error.hint])
     assert fixture.snapshot() == before
     check_store(fixture.graph._handles.store)
 
@@ -326,7 +326,7 @@ def test_a_message_has_four_parts() -> None:
         "thing: is bad",
         "  expected: a good one",
         "  got:      a bad one",
-        "  cure:     mend it",
+        "  hint:     mend it",
     ]
 
 

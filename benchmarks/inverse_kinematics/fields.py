@@ -93,10 +93,10 @@ class Field:
         """A rotation, (3, 3). Raises ShapeError, NotANumberError, OutOfRangeError."""
         return checked_rotation(self.value, self.path)
 
-    def wrong(self, what: str, expected: str, got: str, cure: str = "") -> ProblemFileError:
+    def wrong(self, what: str, expected: str, got: str, hint: str = "") -> ProblemFileError:
         """The error that says what is wrong here."""
-        cure = cure or "mend the file; benchmarks/README.md tells what its fields mean"
-        return ProblemFileError(f"{self.path}: {what}", expected, got, cure)
+        hint = hint or "mend the file; benchmarks/README.md tells what its fields mean"
+        return ProblemFileError(f"{self.path}: {what}", expected, got, hint)
 
     def _join(self, name: str, value: Any = None) -> "Field":
         dot = "" if self.path.endswith(": ") else "."

@@ -54,7 +54,7 @@ class Tree:
                 outboard_frame=link.outboard,
             )
         for number, closure in enumerate(problem.closures):
-            self.system.adopt_subsystem(self._constraint(closure), f"closure_{number}")
+            self.system.add(self._constraint(closure), f"closure_{number}")
         self.state = self.state_at(problem.start)
         self._compare_poses()
 
@@ -65,7 +65,7 @@ class Tree:
     def state_at(self, q: Array) -> State:
         """A State at some q of all joints, with Euler angles."""
         matter = self.system.matter
-        state = self.system.realize_topology().copy()
+        state = self.system.new_state()
         matter.use_euler_angles.set(state, True)
         self.system.realize_model(state)
         matter.q.set(state, q)

@@ -34,7 +34,7 @@ def read(_: Peer) -> AbstractProbe:
     subject = Subject()
     entry = subject.below("q")
     subject.realize()
-    entry.mark_realized(subject.state)
+    entry.mark_valid(subject.state)
     return Repeated("entry(state)", {"entry": entry, "state": subject.state}, times=20)
 
 
@@ -82,7 +82,7 @@ def mark(_: Peer) -> AbstractProbe:
     subject = Subject()
     entry = subject.below("q")
     subject.realize()
-    return Repeated("mark(state)", {"mark": entry.mark_realized, "state": subject.state}, times=10)
+    return Repeated("mark(state)", {"mark": entry.mark_valid, "state": subject.state}, times=10)
 
 
 def write_discrete(_: Peer) -> AbstractProbe:
@@ -98,7 +98,7 @@ def hit_traced(_: Peer) -> AbstractProbe:
     subject = Subject()
     entry = subject.below("q")
     subject.realize()
-    entry.mark_realized(subject.state)
+    entry.mark_valid(subject.state)
     subject.state.trace(most=0).__enter__()
     return Repeated("entry(state)", {"entry": entry, "state": subject.state}, times=10)
 

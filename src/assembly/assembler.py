@@ -94,7 +94,7 @@ class Assembler(AbstractPrepared):
     ...         return [np.cos(a) + 2 * np.cos(a + b) - 1.5, np.sin(a) + 2 * np.sin(a + b) - 1.5]
     >>> arm = Arm()
     >>> system = System(arm)
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> assembler = Assembler(system)
     >>> result = assembler.assemble(state)
     >>> result.method, result.error_norm < assembler.error_tolerance

@@ -45,7 +45,7 @@ def failed(
         f"{what}: condition {condition.name!r} is not satisfied: {row_name} is {value:.4g}",
         expected,
         f"{point.error_norm:.4g} at best, with {n} free q",
-        _cure(problem, point, condition, row, settings),
+        _hint(problem, point, condition, row, settings),
         *(point.error_norm, tolerance, condition.name),
     )
 
@@ -62,7 +62,7 @@ def _worst(problem: Problem) -> tuple[AssemblyCondition, int, float]:
     return max(found, key=lambda one: np.inf if np.isnan(one[2]) else abs(one[2]))
 
 
-def _cure(
+def _hint(
     problem: Problem,
     point: Point,
     condition: AssemblyCondition,
@@ -94,21 +94,21 @@ def _cure(
     if tolerance < point.error_norm <= ROUNDING * felt:
         return f"raise error_tolerance: {tolerance:g} is less than such errors are rounded to"
     held = np.flatnonzero((point.x <= problem.lower) | (point.x >= problem.upper))
-    cures = []
+    hints = []
     if len(held):
         rows = problem.coordinates.index[held][:SHOWN].tolist()
         shown = ", ".join(name_of_q(row, state) for row in rows)
         shown += ", ..." if len(held) > SHOWN else ""
-        cures.append(f"loosen the bounds of {shown}, which hold it")
+        hints.append(f"loosen the bounds of {shown}, which hold it")
     num_locked = len(state.q) - len(point.x)
     if num_locked == 1:
-        cures.append("unlock the q that is locked or prescribed")
+        hints.append("unlock the q that is locked or prescribed")
     elif num_locked:
-        cures.append(f"unlock some of the {num_locked} q that are locked or prescribed")
-    cures.append("begin elsewhere, closer to what you expect")
-    cures.append("check that it can be satisfied at all: lengths, angles, other constraints")
+        hints.append(f"unlock some of the {num_locked} q that are locked or prescribed")
+    hints.append("begin elsewhere, closer to what you expect")
+    hints.append("check that it can be satisfied at all: lengths, angles, other constraints")
     is_stationary = jacobian is not None and not np.any(jacobian[row])
-    return ("no free q changes it there: " if is_stationary else "") + "; or ".join(cures)
+    return ("no free q changes it there: " if is_stationary else "") + "; or ".join(hints)
 
 
 def _by_differences(problem: Problem, condition: AssemblyCondition) -> Vector | None:

@@ -208,13 +208,13 @@ def _attribute(module: ModuleType, place: str, name: str, expected: str) -> obje
     try:
         return attrgetter(name)(module)
     except AttributeError as error:
-        cure = _choice(place, _candidates(module)) if expected == A_SYSTEM else WRITE_ONE
+        hint = _choice(place, _candidates(module)) if expected == A_SYSTEM else WRITE_ONE
         near = get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], n=1)
         raise UnknownModelError(
             f"{place}: has nothing of that name",
             expected,
             f"{name!r}: {error}",
-            f"did you mean {near[0]!r}?" if near else cure,
+            f"did you mean {near[0]!r}?" if near else hint,
         ) from None
 
 
@@ -223,13 +223,13 @@ def _only_name(module: ModuleType, place: str) -> str:
     if len(names) == 1:
         return names[0]
     got = f"{len(names)}: {', '.join(names)}" if names else "none"
-    cure = _choice(place, names)
+    hint = _choice(place, names)
     silent = [name for name, made in _makers(module).items() if made is None]
     if silent and not names:
         got = "none that says so"
-        cure = f"{_choice(place, silent)}; or say what it returns: -> System"
+        hint = f"{_choice(place, silent)}; or say what it returns: -> System"
     expected = "the name of one, or a module with exactly one"
-    raise UnknownModelError(f"{place}: which System is meant?", expected, got, cure)
+    raise UnknownModelError(f"{place}: which System is meant?", expected, got, hint)
 
 
 def _choice(place: str, names: list[str]) -> str:
@@ -273,8 +273,8 @@ def _system_of(found: object, path: str) -> System:
     try:
         inspect.signature(found).bind()
     except TypeError as error:
-        cure = "write a function without parameters that calls it"
-        raise NotASystemError(f"{path}: needs arguments", expected, str(error), cure) from None
+        hint = "write a function without parameters that calls it"
+        raise NotASystemError(f"{path}: needs arguments", expected, str(error), hint) from None
     except ValueError:  # no signature is known of it: the call will tell
         pass
     try:
@@ -284,5 +284,5 @@ def _system_of(found: object, path: str) -> System:
         raise NotASystemError(f"{path}: raises", expected, told(error), MEND_IT) from error
     if isinstance(made, System):
         return made
-    cure = "return System(...) there"
-    raise NotASystemError(f"{path}: does not return a System", expected, brief(made), cure)
+    hint = "return System(...) there"
+    raise NotASystemError(f"{path}: does not return a System", expected, brief(made), hint)

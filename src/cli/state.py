@@ -50,7 +50,7 @@ def make_state(
     """
     assignments = [_assignment(text) for text in writes]
     with errors_of("realize_topology"):
-        state = system.realize_topology().copy()
+        state = system.new_state()
     if stage is not None:
         failure = raised_by(lambda: system.realize(state, Stage[stage.upper()]))
         if failure:

@@ -43,7 +43,7 @@ def _array(
         )
     try:
         twin = converted(array, dtype, None, what)
-    except NotANumberError as error:  # its cure is one for vectors of a State
+    except NotANumberError as error:  # its hint is one for vectors of a State
         raise NotANumberError(
             f"{what}: is not made of numbers that fit there",
             error.expected,
@@ -58,23 +58,23 @@ def _array(
     return twin
 
 
-def out_of_range(field: str, expected: str, got: object, cure: str) -> OutOfRangeError:
+def out_of_range(field: str, expected: str, got: object, hint: str) -> OutOfRangeError:
     """The error of a field with a value that is none."""
-    return OutOfRangeError(f"{field} of a decoration: is out of range", expected, brief(got), cure)
+    return OutOfRangeError(f"{field} of a decoration: is out of range", expected, brief(got), hint)
 
 
 def _positive(values: object, field: str, shape: tuple[int, ...] = ()) -> NDArray[Any]:
     array = _array(values, field, shape)
     if not np.all(array > 0):
-        cure = f"give a greater {field}, or leave the decoration out"
-        raise out_of_range(field, "greater than 0", values, cure)
+        hint = f"give a greater {field}, or leave the decoration out"
+        raise out_of_range(field, "greater than 0", values, hint)
     return array
 
 
-def _fraction(values: object, field: str, shape: tuple[int, ...], cure: str) -> NDArray[Any]:
+def _fraction(values: object, field: str, shape: tuple[int, ...], hint: str) -> NDArray[Any]:
     array = _array(values, field, shape)
     if not np.all((array >= 0) & (array <= 1)):
-        raise out_of_range(field, "from 0 to 1", values, cure)
+        raise out_of_range(field, "from 0 to 1", values, hint)
     return array
 
 

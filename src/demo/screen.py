@@ -130,7 +130,7 @@ def _tell_files(
         try:
             check_matplotlib()
         except MissingExtraError as error:
-            lacking = f"No plot, no animation without matplotlib: {error.cure}"
+            lacking = f"No plot, no animation without matplotlib: {error.hint}"
         else:
             for name, what in write_pictures(found, folder):
                 table.add_row(name, what)

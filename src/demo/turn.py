@@ -129,7 +129,7 @@ def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
     """
     model = system()
     gauge = gauge_of(model)
-    state = model.realize_topology().copy()
+    state = model.new_state()
     state.q = POOR_START
     assembler = Assembler(model, accuracy=ACCURACY)
     crank = assembler.add_goal(QValue(gauge.bars[0], 0, 0.0, "crank"))

@@ -382,14 +382,14 @@ class Graph:
 
     def _check_name(self, kind: str, name: object) -> str:
         if not isinstance(name, str) or not name:
-            cure = f"write graph.{kind}(name, ...)"
+            hint = f"write graph.{kind}(name, ...)"
             if callable(name):
-                cure = "write the decorator with parentheses: @graph.entry(prerequisites=(...))"
+                hint = "write the decorator with parentheses: @graph.entry(prerequisites=(...))"
             raise InvalidNameError(
                 f"{kind} of {self._title}: has no proper name",
                 "a string that is not empty",
                 brief(name),
-                cure,
+                hint,
             )
         if name in self._numbers:
             raise DuplicateNameError(

@@ -214,7 +214,7 @@ class Store:
         key: object,
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
-        latest: int = NEVER,
+        computed_by: int = NEVER,
         value: object = None,
         reserved: int = -1,
         is_compared: bool = False,
@@ -226,7 +226,7 @@ class Store:
         self._own_structure()
         structure = self.structure
         try:
-            node = structure.add(key, kind, prerequisites, latest, reserved, is_compared)
+            node = structure.add(key, kind, prerequisites, computed_by, reserved, is_compared)
             self._extend()
             self.values[node] = value
             self.versions[node] = self._floor
@@ -593,7 +593,7 @@ class Store:
                 raise
 
     def presume(self, node: int) -> None:
-        """Presume that all entries of which this open stage is the latest are computed."""
+        """Presume that all entries of which this open stage is the computed_by are computed."""
         if node in self.structure.presumable:
             if self.is_torn:
                 self.mend()

@@ -90,9 +90,9 @@ class Structure:
     """
 
     __slots__ = (
+        "_computed_by",
         "_founded",
         "_free",
-        "_latest",
         "compared",
         "dependents",
         "downstream",
@@ -118,7 +118,7 @@ class Structure:
         self.presumable: dict[int, list[int]] = {}
         self.compared: set[int] = set()
         self.soft: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        self._latest: dict[int, int] = {}
+        self._computed_by: dict[int, int] = {}
         self._founded: dict[int, dict[tuple[int, ...], int]] = {}
         self._free: list[int] = []
 
@@ -153,8 +153,10 @@ class Structure:
         twin.presumable = {stage: groups.copy() for stage, groups in self.presumable.items()}
         twin.compared = self.compared.copy()
         twin.soft = self.soft.copy()
-        twin._latest = self._latest.copy()
-        twin._founded = {latest: groups.copy() for latest, groups in self._founded.items()}
+        twin._computed_by = self._computed_by.copy()
+        twin._founded = {
+            computed_by: groups.copy() for computed_by, groups in self._founded.items()
+        }
         twin._free = self._free.copy()
         return twin
 
@@ -179,7 +181,7 @@ class Structure:
         key: object,
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
-        latest: int = NEVER,
+        computed_by: int = NEVER,
         reserved: int = -1,
         is_compared: bool = False,
     ) -> int:
@@ -193,7 +195,7 @@ class Structure:
         kind : NodeKind
         prerequisites : tuple of int
             Of a cache entry: nodes that exist. Variables and stages start without any.
-        latest : int
+        computed_by : int
             Of a cache entry: the stage from which on it is presumed computed, or `NEVER`. Entries
             share a group only where it is the same.
         reserved : int
@@ -238,8 +240,8 @@ class Structure:
                 ", ".join(repr(self.name_of(p)) for p in prerequisites),
                 "connect() it to other variables and stages once it exists",
             )
-        if latest != NEVER:
-            self._require_stage(latest)
+        if computed_by != NEVER:
+            self._require_stage(computed_by)
         if reserved >= 0:
             self._require_reserved(reserved)
         if 0 <= reserved < len(keys):
@@ -252,7 +254,7 @@ class Structure:
             attach(self.dependents, p, node)
         group = node
         if kind is NodeKind.CACHE_ENTRY:
-            group = self._join_or_found(node, prerequisites, latest)
+            group = self._join_or_found(node, prerequisites, computed_by)
             if is_compared:
                 self.compared.add(node)
         self.group_of[node] = group
@@ -465,7 +467,7 @@ class Structure:
                 attach(dependents, p, node)
         presumable: dict[int, list[int]] = {}
         founded: dict[int, dict[tuple[int, ...], int]] = {}
-        latest = {group: stage for group, stage in self._latest.items() if members[group]}
+        computed_by = {group: stage for group, stage in self._computed_by.items() if members[group]}
         soft = {group: above for group, above in self.soft.items() if members[group]}
         for group in range(count):
             if members[group]:
@@ -474,7 +476,7 @@ class Structure:
                 for g in upstream[group]:
                     attach(downstream, g, group)
                 if is_entry:
-                    stage = latest.get(group, NEVER)
+                    stage = computed_by.get(group, NEVER)
                     key = _soft_key(*soft[group]) if group in soft else tuple(upstream[group])
                     founded.setdefault(stage, {})[key] = group
                     if stage != NEVER:
@@ -482,19 +484,19 @@ class Structure:
         self.compared.intersection_update(nodes)
         self._free = [n for n in self._free if self.keys[n] is None and not members[n]]
         self.members, self.presumable, self._founded = members, presumable, founded
-        self._latest, self.soft = latest, soft
+        self._computed_by, self.soft = computed_by, soft
         self.prerequisites, self.dependents = prerequisites, dependents
         self.upstream, self.downstream = upstream, downstream
 
     # ------------------------------------------------------------------ groups
 
-    def _join_or_found(self, node: int, prerequisites: tuple[int, ...], latest: int) -> int:
+    def _join_or_found(self, node: int, prerequisites: tuple[int, ...], computed_by: int) -> int:
         """The group of a new entry."""
-        founded = self._founded.get(latest)
+        founded = self._founded.get(computed_by)
         if founded is None:
-            founded = self._founded[latest] = {}
+            founded = self._founded[computed_by] = {}
         if self.compared and self._is_soft(prerequisites):
-            return self._join_or_found_soft(node, prerequisites, latest, founded)
+            return self._join_or_found_soft(node, prerequisites, computed_by, founded)
         group = founded.get(prerequisites, NO_GROUP)
         if group != NO_GROUP:  # they are its upstream groups: what is most often the case, first
             return group
@@ -511,7 +513,7 @@ class Structure:
                         groups.pop(above, None)
         if len(groups) == 1:
             (only,) = groups
-            if self._latest.get(only, NEVER) == latest:
+            if self._computed_by.get(only, NEVER) == computed_by:
                 return only
         upstream = tuple(sorted(groups))
         group = founded.get(upstream, NO_GROUP)
@@ -520,7 +522,7 @@ class Structure:
         if upstream == prerequisites:
             upstream = prerequisites  # share one tuple, for memory
         founded[upstream] = node
-        self._found(node, upstream, latest)
+        self._found(node, upstream, computed_by)
         return node
 
     def _is_soft(self, prerequisites: tuple[int, ...]) -> bool:
@@ -532,7 +534,7 @@ class Structure:
         self,
         node: int,
         prerequisites: tuple[int, ...],
-        latest: int,
+        computed_by: int,
         founded: dict[tuple[int, ...], int],
     ) -> int:
         """The group of a new entry that is downstream of a compared one."""
@@ -546,7 +548,7 @@ class Structure:
                     groups.pop(a, None)
         if len(groups) == 1 and not cuts:
             (only,) = groups
-            if self._latest.get(only, NEVER) == latest:
+            if self._computed_by.get(only, NEVER) == computed_by:
                 return only
         others = tuple(sorted(groups))
         key = _soft_key(others, cuts)
@@ -554,13 +556,13 @@ class Structure:
         if group == NO_GROUP:
             founded[key] = group = node
             self.soft[node] = others, cuts
-            self._found(node, tuple({*others, *[self.group_of[x] for x in cuts]}), latest)
+            self._found(node, tuple({*others, *[self.group_of[x] for x in cuts]}), computed_by)
         return group
 
-    def _found(self, node: int, upstream: tuple[int, ...], latest: int) -> None:
-        if latest != NEVER:
-            self._latest[node] = latest
-            self.presumable.setdefault(latest, []).append(node)
+    def _found(self, node: int, upstream: tuple[int, ...], computed_by: int) -> None:
+        if computed_by != NEVER:
+            self._computed_by[node] = computed_by
+            self.presumable.setdefault(computed_by, []).append(node)
         self.upstream[node] = upstream
         for g in upstream:
             attach(self.downstream, g, node)
@@ -571,14 +573,14 @@ class Structure:
             detach(self.downstream, g, group)
         self.upstream[group] = ()
         if self.kinds[group] == NodeKind.CACHE_ENTRY:
-            latest = self._latest.pop(group, NEVER)
+            computed_by = self._computed_by.pop(group, NEVER)
             soft = self.soft.pop(group, None)
             key = tuple(upstream) if soft is None else _soft_key(*soft)
-            del self._founded[latest][key]
-            if latest != NEVER:
-                self.presumable[latest].remove(group)
-                if not self.presumable[latest]:
-                    del self.presumable[latest]
+            del self._founded[computed_by][key]
+            if computed_by != NEVER:
+                self.presumable[computed_by].remove(group)
+                if not self.presumable[computed_by]:
+                    del self.presumable[computed_by]
 
 
 def _soft_key(others: tuple[int, ...], cuts: tuple[int, ...]) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 >>> from stagecache import compare
 >>> from stagecache.demo import pendulum as example
 >>> system = example.system()
->>> state = system.realize_topology().copy()
+>>> state = system.new_state()
 >>> other = state.copy()
 >>> system["pendulum"].angle.set(other, 0.3)
 >>> print(compare(state, other))
@@ -152,7 +152,7 @@ class _Side:
             if node not in stages and not isinstance(keys[node], str) and not _is_whole(keys[node])
         }
 
-    def is_realized(self, path: str) -> bool | None:
+    def is_valid(self, path: str) -> bool | None:
         """Of an entry; None of a variable."""
         store = self.contents.realization.store
         node = self.items[path]
@@ -191,7 +191,7 @@ def _items(one: _Side, other: _Side) -> Iterator[Difference]:
         if not all(there):
             yield Difference(path, "presence", *["there" if t else ABSENT for t in there])
             continue
-        validity = [side.is_realized(path) for side in (one, other)]
+        validity = [side.is_valid(path) for side in (one, other)]
         if validity[0] != validity[1]:
             pair = ["realized" if v else "not realized" for v in validity]
             yield Difference(path, "validity", *pair)

@@ -116,7 +116,7 @@ class _Builder:
             kind="entry",
             variant="cached" if system is None else system._variant_of(entry),
             subsystem=self._paths.subsystems[entry.subsystem or 0],
-            stage=str(entry.depends_on),
+            stage=str(entry.available_from),
             computed_by="" if is_lazy else str(entry.computed_by),
             status=self._status(status),
             version=self._version(node),
@@ -155,7 +155,7 @@ class _Builder:
         for node in self._shown:
             key = self._store.keys[node]
             if isinstance(key, CacheEntry):
-                yield EdgeInfo(stage_path(key.depends_on), of[node], EdgeKind.STAGE)
+                yield EdgeInfo(stage_path(key.available_from), of[node], EdgeKind.STAGE)
                 for above in self._store.structure.prerequisites[node]:
                     if above in of:
                         yield EdgeInfo(of[above], of[node])

@@ -124,11 +124,11 @@ class TracedContents(Contents):
 
     # ------------------------------------------------------------------ reads of entries
 
-    def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
+    def read_stale(self, entry: CacheEntry[Any]) -> Any:
         """Return the value of an entry, computing it if it is not valid."""
         tracer: Tracer | None = self.tracer
         if tracer is None:  # another thread has just left
-            return _under(self).read_unrealized(self, entry)
+            return _under(self).read_stale(self, entry)
         if self.watch is None:
             store = self.realization.store
             node = entry._node
@@ -142,7 +142,7 @@ class TracedContents(Contents):
                 return store.values[node]
         tracer.missing(entry)
         under = Contents if self.watch is None else WatchedContents
-        value = under.read_unrealized(self, entry)
+        value = under.read_stale(self, entry)
         tracer.hit(entry)  # it is as it was, another thread has computed it, or it was computed
         return value
 

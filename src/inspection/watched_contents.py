@@ -138,15 +138,15 @@ class WatchedContents(Contents):
 
     # ------------------------------------------------------------------ cache entries
 
-    def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
+    def read_stale(self, entry: CacheEntry[Any]) -> Any:
         """Return the value of an entry, computing it if it is not valid."""
         self.require(entry)
         watch: Watch | None = self.watch
         if watch is None:  # another thread has just left
-            return Contents.read_unrealized(self, entry)
+            return Contents.read_stale(self, entry)
         watch.read(self, (entry,))
         if not self.realization.store.is_valid(entry._node):
-            value = watch.compute(self, Contents.read_unrealized, entry)
+            value = watch.compute(self, Contents.read_stale, entry)
             watch.observe(self, entry)
             return value
         watch.verify(self, entry)

@@ -31,7 +31,7 @@ class MultibodySystem(System):
     >>> from stagecache.multibody import Ball, MultibodySystem
     >>> system = MultibodySystem()
     >>> head = system.matter.add_body("head", system.matter.ground, Ball())
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> state.nq, state.nu
     (4, 3)
     >>> system.matter.use_euler_angles.set(state, True)

@@ -191,10 +191,10 @@ def _checked_path(path: Any) -> Path:
 
 
 def _checked_number(value: Any, name: str, least: float, most: float) -> float:
-    what, cure = f"animate({name}=...)", "leave it out, or write a number in this range"
+    what, hint = f"animate({name}=...)", "leave it out, or write a number in this range"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise NotANumberError(f"{what}: is no number", "a number", brief(value), cure)
+        raise NotANumberError(f"{what}: is no number", "a number", brief(value), hint)
     if not least <= float(value) <= most:
         expected = f"from {least:g} to {most:g}"
-        raise OutOfRangeError(f"{what}: is out of range", expected, brief(value), cure)
+        raise OutOfRangeError(f"{what}: is out of range", expected, brief(value), hint)
     return float(value)

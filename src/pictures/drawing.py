@@ -98,7 +98,7 @@ def draw(
     >>> from stagecache.multibody import MultibodySystem, Pin
     >>> system = MultibodySystem()
     >>> arm = system.matter.add_body("arm", system.matter.ground, Pin())
-    >>> ax = draw(system, system.realize_topology().copy())  # doctest: +SKIP
+    >>> ax = draw(system, system.new_state())  # doctest: +SKIP
     >>> ax.figure.savefig("arm.png")  # doctest: +SKIP
     """
     stage = check_look("draw()", system, stage, extra, view)

@@ -121,21 +121,23 @@ def new_discrete(what: Attempt, invalidates: Stage, name: str) -> DiscreteVariab
 
 
 def new_auto_update(
-    what: Attempt, invalidates: Stage, update_depends_on: Stage, name: str
+    what: Attempt, invalidates: Stage, available_from: Stage, name: str
 ) -> AutoUpdateVariable[Any]:
     """A handle of one that is to be allocated together with its update entry."""
     invalidates = check_stage(invalidates, Stage.POSITION, Stage.REPORT, what)
     what.require_at_most(Stage.TOPOLOGY)
     update_name = f"update of {name}" if name else ""
-    update = new_entry(what, update_depends_on, Stage.INFINITY, update_name)
+    update = new_entry(what, available_from, Stage.INFINITY, update_name)
     return AutoUpdateVariable(_check_name(name, what), invalidates, update)
 
 
-def new_entry(what: Attempt, earliest: Stage, latest: Stage, name: str) -> CacheEntry[Any]:
+def new_entry(
+    what: Attempt, available_from: Stage, computed_by: Stage, name: str
+) -> CacheEntry[Any]:
     """A handle of a cache entry that is to be allocated."""
-    depends_on = check_stage(earliest, Stage.TOPOLOGY, Stage.REPORT, what)
-    computed_by = check_stage(latest, depends_on, Stage.INFINITY, what)
-    return CacheEntry(_check_name(name, what), depends_on, computed_by)
+    available_from = check_stage(available_from, Stage.TOPOLOGY, Stage.REPORT, what)
+    computed_by = check_stage(computed_by, available_from, Stage.INFINITY, what)
+    return CacheEntry(_check_name(name, what), available_from, computed_by)
 
 
 def allocate_block(
@@ -220,7 +222,7 @@ def allocate_entry(
     contents, subsystem = what.contents, what.subsystem
     allocated_at = what.require_at_most(Stage.MODEL)
     for handle in prerequisites:
-        _check_lifetime(contents, handle, entry.depends_on, allocated_at, what)
+        _check_lifetime(contents, handle, entry.available_from, allocated_at, what)
     own = kept(value, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
@@ -294,15 +296,19 @@ def check_prerequisites(
 
 
 def _check_lifetime(
-    contents: Contents, handle: AbstractHandle, earliest: Stage, allocated_at: Stage, what: Attempt
+    contents: Contents,
+    handle: AbstractHandle,
+    available_from: Stage,
+    allocated_at: Stage,
+    what: Attempt,
 ) -> None:
     path = contents.realization.layout.path
-    if isinstance(handle, CacheEntry) and handle.depends_on > earliest:
+    if isinstance(handle, CacheEntry) and handle.available_from > available_from:
         raise PrerequisiteStageError(
             f"{what}: a prerequisite can be realized only later",
-            f"prerequisites that depend on {earliest} or an earlier stage",
-            f"{path(handle)}, which depends on {handle.depends_on}",
-            f"let the entry depend on {handle.depends_on} too",
+            f"prerequisites that depend on {available_from} or an earlier stage",
+            f"{path(handle)}, which depends on {handle.available_from}",
+            f"let the entry depend on {handle.available_from} too",
         )
     if handle.allocated_at > allocated_at:
         raise PrerequisiteStageError(

@@ -21,7 +21,7 @@ from stagecache.state.items.layout import Layout
 from stagecache.state.items.realization import MODEL, TOPOLOGY, Realization
 from stagecache.state.items.stage_versions import StageVersions
 from stagecache.state.stage import Stage
-from stagecache.state.values.values import of_ones_own, seal
+from stagecache.state.values.values import independent_copy, seal
 
 
 class HasContents(Protocol):
@@ -179,7 +179,7 @@ class Kept:
         contents.pools.seal_reached(Stage.INFINITY, None)
         values = realization.store.values
         for node in contents.handed_out:  # somebody may have them, or slices of them
-            values[node] = of_ones_own(values[node])
+            values[node] = independent_copy(values[node])
             seal(values[node])
         contents.handed_out.clear()
         realization.share()

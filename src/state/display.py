@@ -75,9 +75,9 @@ def cache_text(contents: Contents) -> str:
         for entry in subsystem.entries:
             above = contents.prerequisites(entry)
             until = "" if entry.computed_by == Stage.INFINITY else f" to {entry.computed_by}"
-            on = ", ".join([f"{entry.depends_on}{until}", *map(str, above)])
+            on = ", ".join([f"{entry.available_from}{until}", *map(str, above)])
             value = "not realized"
-            if contents.is_realized(entry):
+            if contents.is_valid(entry):
                 value = brief(realization.store.values[entry._node])
             lines.append(f"  {entry.name} = {value} (depends on {on})")
     return "\n".join(lines + _not_shown(contents))

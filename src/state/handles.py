@@ -38,8 +38,8 @@ class HoldsItems(Protocol):
 
     @property
     def pools(self) -> Any: ...
-    def read_unrealized(self, entry: "CacheEntry[Any]") -> Any: ...
-    def is_realized(self, entry: "CacheEntry[Any]") -> bool: ...
+    def read_stale(self, entry: "CacheEntry[Any]") -> Any: ...
+    def is_valid(self, entry: "CacheEntry[Any]") -> bool: ...
     def mark(self, entry: "CacheEntry[Any]") -> None: ...
     def unmark(self, entry: "CacheEntry[Any]") -> None: ...
     def get_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
@@ -178,18 +178,18 @@ class CacheEntry(AbstractHandle, Generic[T]):
 
     Attributes
     ----------
-    depends_on : Stage
+    available_from : Stage
         The earliest stage at which it can be realized. Of a declared entry that names prerequisites
         only, it is Empty until the topology of its System is realized.
     computed_by : Stage
         The stage from which on it is presumed computed; Infinity if it is lazy.
     """
 
-    __slots__ = ("computed_by", "depends_on")
+    __slots__ = ("available_from", "computed_by")
 
-    def __init__(self, name: str, depends_on: Stage, computed_by: Stage) -> None:
+    def __init__(self, name: str, available_from: Stage, computed_by: Stage) -> None:
         super().__init__(name)
-        self.depends_on = depends_on
+        self.available_from = available_from
         self.computed_by = computed_by
 
     def __call__(self, state: AnyState) -> T:
@@ -211,13 +211,13 @@ class CacheEntry(AbstractHandle, Generic[T]):
                 return store.values[node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
             pass  # what is wrong is found out where there is time for it
-        return contents_of(state).read_unrealized(self)  # type: ignore[no-any-return]  # what computes T
+        return contents_of(state).read_stale(self)  # type: ignore[no-any-return]  # what computes T
 
-    def is_realized(self, state: AnyState) -> bool:
+    def is_valid(self, state: AnyState) -> bool:
         """Whether a read would find a value, without computing."""
-        return contents_of(state).is_realized(self)
+        return contents_of(state).is_valid(self)
 
-    def mark_realized(self, state: AnyState) -> None:
+    def mark_valid(self, state: AnyState) -> None:
         """Count its value as computed now."""
         contents_of(state).mark(self)
 

@@ -45,14 +45,14 @@ def check_subsystem(subsystem: object, count: int, label: Callable[[int], str]) 
     number = whole_number(subsystem)
     if number is not None and 0 <= number < count:
         return number
-    cure = "call add_subsystem() first"
+    hint = "call add_subsystem() first"
     if count:
-        cure = "use one of " + ", ".join([label(x) for x in range(count)][:MOST_LISTED])
+        hint = "use one of " + ", ".join([label(x) for x in range(count)][:MOST_LISTED])
     raise UnknownSubsystemError(
         f"subsystem {brief(subsystem)}: does not exist",
         f"an index from 0 to {count - 1}" if count else "a State with subsystems",
         brief(subsystem),
-        cure,
+        hint,
     )
 
 

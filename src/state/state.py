@@ -81,10 +81,10 @@ class State(AbstractPartition):
     >>> for stage in (Stage.TOPOLOGY, Stage.MODEL, Stage.INSTANCE):
     ...     pendulum.advance_to_stage(stage)
     ...     state.advance_to_stage(stage)
-    >>> float(height(state)), height.is_realized(state)
+    >>> float(height(state)), height.is_valid(state)
     (0.5, True)
     >>> state.q = [0.25]
-    >>> height.is_realized(state), float(height(state))
+    >>> height.is_valid(state), float(height(state))
     (False, 0.75)
     """
 
@@ -692,7 +692,7 @@ class State(AbstractPartition):
         ...     def force(self, state: State) -> float:
         ...         return -100.0 * self.stretch(state)
         >>> spring = Spring()
-        >>> state = System(spring).realize_topology().copy()
+        >>> state = System(spring).new_state()
         >>> with state.trace() as trace:
         ...     for stretch in (0.1, 0.2):
         ...         spring.stretch.set(state, stretch)

@@ -224,7 +224,7 @@ class SubsystemState(AbstractPartition):
         return variable
 
     def allocate_auto_update_discrete_variable(
-        self, invalidates: Stage, value: T, update_depends_on: Stage, *, name: str = ""
+        self, invalidates: Stage, value: T, available_from: Stage, *, name: str = ""
     ) -> AutoUpdateVariable[T]:
         """Allocate a variable together with a cache entry that holds its next value.
 
@@ -236,7 +236,7 @@ class SubsystemState(AbstractPartition):
             Position to Report: what a write (not an exchange) makes stale.
         value : object
             The first value of both.
-        update_depends_on : Stage
+        available_from : Stage
             The earliest stage at which the entry can be realized.
 
         Raises
@@ -245,9 +245,7 @@ class SubsystemState(AbstractPartition):
             And neither is allocated.
         """
         what = self._attempt("a discrete variable")
-        variable: AutoUpdateVariable[T] = new_auto_update(
-            what, invalidates, update_depends_on, name
-        )
+        variable: AutoUpdateVariable[T] = new_auto_update(what, invalidates, available_from, name)
         allocate_discrete(what, variable, value)
         return variable
 
@@ -321,7 +319,7 @@ class SubsystemState(AbstractPartition):
 
     def is_discrete_variable_update_value_realized(self, index: Index) -> bool:
         """Whether its update entry is realized, so that an automatic update would take place."""
-        return self._contents.is_realized(self._update_entry(index))
+        return self._contents.is_valid(self._update_entry(index))
 
     def mark_discrete_variable_update_value_realized(self, index: Index) -> None:
         """Count the value of its update entry as computed now."""
@@ -342,8 +340,8 @@ class SubsystemState(AbstractPartition):
 
     def allocate_cache_entry(
         self,
-        earliest: Stage,
-        latest: Stage = Stage.INFINITY,
+        available_from: Stage,
+        computed_by: Stage = Stage.INFINITY,
         value: object = None,
         *,
         name: str = "",
@@ -352,11 +350,11 @@ class SubsystemState(AbstractPartition):
 
         Parameters
         ----------
-        earliest : Stage
+        available_from : Stage
             Topology to Report: it can be realized from this stage on, and is stale when the
             stage changes.
-        latest : Stage
-            Not before `earliest`: once the subsystem has reached it, the entry is presumed
+        computed_by : Stage
+            Not before `available_from`: once the subsystem has reached it, the entry is presumed
             computed. At Infinity, it is computed when someone needs it.
         value : object
             What is there before it is computed: an array to be filled, say.
@@ -365,12 +363,12 @@ class SubsystemState(AbstractPartition):
         ------
         StageOutOfRangeError, StageTooHighError
         """
-        return self._allocate_entry(earliest, latest, (), value, None, None, name)
+        return self._allocate_entry(available_from, computed_by, (), value, None, None, name)
 
     @overload
     def allocate_lazy_cache_entry(
         self,
-        earliest: Stage,
+        available_from: Stage,
         value: object = None,
         *,
         compute: Callable[[Any], T],
@@ -380,12 +378,12 @@ class SubsystemState(AbstractPartition):
 
     @overload
     def allocate_lazy_cache_entry(
-        self, earliest: Stage, value: object = None, *, name: str = ""
+        self, available_from: Stage, value: object = None, *, name: str = ""
     ) -> CacheEntry[Any]: ...
 
     def allocate_lazy_cache_entry(
         self,
-        earliest: Stage,
+        available_from: Stage,
         value: object = None,
         *,
         compute: Callable[[Any], T] | None = None,
@@ -398,20 +396,20 @@ class SubsystemState(AbstractPartition):
         ----------
         compute : callable
             Called with a State, it returns the value; the handle calls it when it is read and not
-            realized. It must read nothing but what `earliest` stands for. Of an array that
+            realized. It must read nothing but what `available_from` stands for. Of an array that
             it returns a private read-only copy is kept.
         equal : bool or callable
             What compares a new value with the one before; True stands for ``==``. If it is equal,
             the old one stays, and what depends on nothing else that has changed stays realized
             once this was read.
         """
-        return self._allocate_entry(earliest, Stage.INFINITY, (), value, compute, equal, name)
+        return self._allocate_entry(available_from, Stage.INFINITY, (), value, compute, equal, name)
 
     @overload
     def allocate_cache_entry_with_prerequisites(
         self,
-        earliest: Stage,
-        latest: Stage,
+        available_from: Stage,
+        computed_by: Stage,
         prerequisites: Iterable[AbstractHandle],
         value: object = None,
         *,
@@ -423,8 +421,8 @@ class SubsystemState(AbstractPartition):
     @overload
     def allocate_cache_entry_with_prerequisites(
         self,
-        earliest: Stage,
-        latest: Stage,
+        available_from: Stage,
+        computed_by: Stage,
         prerequisites: Iterable[AbstractHandle],
         value: object = None,
         *,
@@ -433,8 +431,8 @@ class SubsystemState(AbstractPartition):
 
     def allocate_cache_entry_with_prerequisites(
         self,
-        earliest: Stage,
-        latest: Stage,
+        available_from: Stage,
+        computed_by: Stage,
         prerequisites: Iterable[AbstractHandle],
         value: object = None,
         *,
@@ -444,7 +442,7 @@ class SubsystemState(AbstractPartition):
     ) -> CacheEntry[Any]:
         """Allocate a cache entry that depends on variables and on other entries as well.
 
-        A change of one of them makes it stale, at any stage. With `earliest` at Topology it
+        A change of one of them makes it stale, at any stage. With `available_from` at Topology it
         depends on them alone. Cost O(prerequisites), amortised.
 
         Parameters
@@ -455,22 +453,24 @@ class SubsystemState(AbstractPartition):
             stage as this one or before.
         compute, equal : callable
             As of a lazy entry. One with a compute function is never presumed computed, whatever
-            `latest` is, since it can be.
+            `computed_by` is, since it can be.
 
         Raises
         ------
         PrerequisiteStageError
-            A prerequisite can be realized only later than `earliest`, or would be forgotten first.
+            A prerequisite is available only later than `available_from`, or is forgotten first.
         DuplicatePrerequisiteError, NotANodeError, ForeignNodeError, StageOutOfRangeError,
         StageTooHighError
             And nothing has changed.
         """
-        return self._allocate_entry(earliest, latest, prerequisites, value, compute, equal, name)
+        return self._allocate_entry(
+            available_from, computed_by, prerequisites, value, compute, equal, name
+        )
 
     def _allocate_entry(
         self,
-        earliest: Stage,
-        latest: Stage,
+        available_from: Stage,
+        computed_by: Stage,
         prerequisites: Iterable[AbstractHandle],
         value: object,
         compute: Callable[[Any], Any] | None,
@@ -479,7 +479,7 @@ class SubsystemState(AbstractPartition):
     ) -> CacheEntry[Any]:
         what = self._attempt("a cache entry")
         above = check_prerequisites(what, prerequisites)
-        entry = new_entry(what, earliest, latest, name)
+        entry = new_entry(what, available_from, computed_by, name)
         if compute is not None:
             check_compute(what, compute)
         compare = check_comparison(what, compute, equal)
@@ -535,7 +535,7 @@ class SubsystemState(AbstractPartition):
 
     def is_cache_value_realized(self, index: Index) -> bool:
         """Whether the value is up to date. Cost O(1)."""
-        return self._contents.is_realized(self.cache_entry_info(index))
+        return self._contents.is_valid(self.cache_entry_info(index))
 
     def mark_cache_value_realized(self, index: Index) -> None:
         """Count the value as computed now. Needs the stage before its earliest one.

@@ -9,12 +9,12 @@ class Explained(Enum):
     Attributes
     ----------
     message : str
-    cure : str
+    hint : str
     """
 
-    def __init__(self, message: str, cure: str) -> None:
+    def __init__(self, message: str, hint: str) -> None:
         self.message = message
-        self.cure = cure
+        self.hint = hint
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")

@@ -198,7 +198,7 @@ def profile(system: System, run: Callable[[State], object]) -> Profile:
     >>> class Spring(Subsystem):
     ...     stretch = q_variable(0.1)
     ...
-    ...     @cached(depends_on=Stage.POSITION)
+    ...     @cached(available_from=Stage.POSITION)
     ...     def force(self, state: State) -> float:
     ...         return -100.0 * self.stretch(state)
     >>> spring = Spring()
@@ -228,7 +228,7 @@ not the stage
             "write a function that takes a State and does with it what is to be profiled",
         )
     check_returns(run, f"profile(..., {brief(run)})")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with state.trace() as trace:
         run(state)
     return _profile_of(trace, state)

@@ -292,7 +292,7 @@ def hand(rng: Rng) -> Case:
     for station in [-0.1, 0.2, 0.1], [0.2, -0.1, 0.2], [0.1, 0.1, -0.2], [-0.2, -0.2, 0.1]:
         seen.add_marker(arm, station, weight=weight)
     seen.add_marker(palm, [0.02, 0.01, 0.05])
-    state = system.realize_topology().copy()
+    state = system.new_state()
     true = state.copy()
     true.q = [0, 0, 0, *rng.uniform(-0.5, 0.5, 3), rng.uniform(-1.5, 1.5)]
     seen.move_all_observations(seen_places(seen, true, rng, log_uniform(rng, -3, -1.3)))
@@ -309,7 +309,7 @@ def chain(rng: Rng) -> Case:
         kind = mobilizers[int(rng.integers(3))]
         frame = Transform(None, [0.2, 0, 0])
         bodies.append(matter.add_body(f"body {i}", bodies[-1], kind(), inboard_frame=frame))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assembler = Assembler(system)
     seen = assembler.add_goal(Markers())
     seen.add_marker(bodies[-1], [0.2, 0, 0])
@@ -386,7 +386,7 @@ class Curved(AssemblyCondition):
 def numbers() -> tuple[Numbers, Assembler, State]:
     found = Numbers()
     system = System(found)
-    return found, Assembler(system), system.realize_topology().copy()
+    return found, Assembler(system), system.new_state()
 
 
 def orthogonal(rng: Rng, n: int) -> Array:

@@ -137,11 +137,11 @@ def four_bar() -> tuple[FourBar, System, State]:
     """A linkage, its System, and a State roughly closed."""
     linkage = FourBar()
     system = System(linkage, name="four bar")
-    return linkage, system, system.realize_topology().copy()
+    return linkage, system, system.new_state()
 
 
 def arm() -> tuple[Arm, System, State]:
     """An arm, its System and a State."""
     found = Arm()
     system = System(found, name="arm")
-    return found, system, system.realize_topology().copy()
+    return found, system, system.new_state()

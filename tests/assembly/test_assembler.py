@@ -247,7 +247,7 @@ def test_it_becomes_a_copy_of_a_state_with_all_of_its_variables() -> None:
 def test_quaternions_become_angles_inside_and_quaternions_again() -> None:
     system = MultibodySystem()
     head = system.matter.add_body("head", system.matter.ground, Ball())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     head.q.set(state, np.array([0.9, 0.1, 0.3, -0.2]) / np.linalg.norm([0.9, 0.1, 0.3, -0.2]))
     assembler = Assembler(system)
     assembler.add_error(QValue(head, 0, 0.3))
@@ -270,7 +270,7 @@ def test_quaternions_of_any_other_system_stay_of_length_1() -> None:
 
     body = Body()
     system = System(body)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assembler = Assembler(system)
     assembler.add_goal(QValue(body.orientation, 1, 0.6))
     assembler.system_constraints_weight = 0.0
@@ -287,8 +287,8 @@ def test_a_multibody_linkage_is_assembled_with_a_rod() -> None:
         place = Transform(None, [0.0, 1.0, 0.0])
         bodies.append(system.matter.add_body(f"arm {i}", bodies[-1], Pin(), outboard_frame=place))
     rod = RodConstraint(bodies[1], (0.5, 0.0, 0.0), bodies[3], (0.3, 0.0, 0.0), 1.2)
-    system.adopt_subsystem(rod, "rod")
-    state = system.realize_topology().copy()
+    system.add(rod, "rod")
+    state = system.new_state()
     state.q = [0.1, 0.2, 0.3]
     result = Assembler(system).assemble(state)
     system.realize(state, Stage.POSITION)
@@ -479,12 +479,12 @@ def test_a_change_of_the_system_is_told() -> None:
     assembler = Assembler(system)
     assembler.assemble()
     other, _, _ = arm()
-    system.adopt_subsystem(type(other)())
+    system.add(type(other)())
     with pytest.raises(TopologyVersionError):
         assembler.assemble()
     with pytest.raises(TopologyVersionError):
         assembler.track()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert assembler.assemble(state).error_norm <= 1e-4
 
 
@@ -506,7 +506,7 @@ def test_a_state_with_another_number_of_q_is_refused() -> None:
 
     chain = Chain()
     system = System(chain)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assembler = Assembler(system)
     assembler.restrict_q(chain.links, 1, 0.5, 1.0)
     chain.is_long.set(state, True)

@@ -45,7 +45,7 @@ def test_an_infeasible_closure_names_the_row_and_what_to_try() -> None:
     )
     assert error.expected == "errors whose largest is at most 0.0001"
     assert error.got.endswith("at best, with 3 free q")
-    assert "check that it can be satisfied at all" in error.cure
+    assert "check that it can be satisfied at all" in error.hint
     assert (error.condition, error.tolerance) == ("system constraints", 1e-4)
     assert error.error_norm == pytest.approx(5.0, rel=0.01), "the best that there is"
     np.testing.assert_array_equal(state.q, before)
@@ -69,7 +69,7 @@ def test_if_all_q_are_locked_that_is_said() -> None:
     assembler.lock_mobilizer(linkage.q)
     with pytest.raises(AssembleFailed, match="with 0 free q") as caught:
         assembler.assemble(state)
-    assert caught.value.cure == "no q is free: unlock one, or disable what prescribes it"
+    assert caught.value.hint == "no q is free: unlock one, or disable what prescribes it"
 
 
 def test_locks_that_hinder_are_counted() -> None:
@@ -103,7 +103,7 @@ def test_a_jacobian_that_is_not_the_derivative_is_named_as_the_cause(factor: flo
     before = state.q.copy()
     with pytest.raises(AssembleFailed, match="mend calc_error_jacobian of Wrong") as caught:
         assembler.assemble(state)
-    assert "force_numerical_jacobian" in caught.value.cure
+    assert "force_numerical_jacobian" in caught.value.hint
     np.testing.assert_array_equal(state.q, before)
     np.testing.assert_array_equal(assembler.internal_state.q, before)
     assembler.force_numerical_jacobian = True
@@ -134,8 +134,8 @@ def test_of_a_constraint_the_row_whose_jacobian_is_wrong_is_named() -> None:
     assembler = Assembler(system)
     assembler.lock_q(belt.angles, 0)
     with pytest.raises(AssembleFailed, match="mend the Jacobian of the constraint") as caught:
-        assembler.assemble(system.realize_topology().copy())
-    assert "its row of belt.slip is not the change" in caught.value.cure
+        assembler.assemble(system.new_state())
+    assert "its row of belt.slip is not the change" in caught.value.hint
 
 
 class Upright(Subsystem):
@@ -160,8 +160,8 @@ class Upright(Subsystem):
 def test_a_jacobian_that_keeps_the_length_of_a_quaternion_is_not_blamed() -> None:
     system = System(Upright())
     with pytest.raises(AssembleFailed, match=r"upright\.scalar") as caught:
-        Assembler(system).assemble(system.realize_topology().copy())
-    assert "mend" not in caught.value.cure
+        Assembler(system).assemble(system.new_state())
+    assert "mend" not in caught.value.hint
 
 
 def test_a_jacobian_that_is_right_or_not_used_is_not_blamed() -> None:
@@ -172,7 +172,7 @@ def test_a_jacobian_that_is_right_or_not_used_is_not_blamed() -> None:
         assembler.add_error(ReachWithJacobian(robot, (50.0, 1.5)))
         with pytest.raises(AssembleFailed, match="begin elsewhere") as caught:
             assembler.assemble(state)
-        assert "calc_error_jacobian" not in caught.value.cure
+        assert "calc_error_jacobian" not in caught.value.hint
 
 
 def test_bounds_that_hold_it_are_named() -> None:
@@ -271,7 +271,7 @@ def test_errors_that_are_not_numbers_later_are_told() -> None:
     reach.is_blind = True
     with pytest.raises(TrackFailed, match=r"reach\[0\] is nan") as caught:
         assembler.track()
-    assert caught.value.cure == "look at Blind.calc_errors, and at what it observes"
+    assert caught.value.hint == "look at Blind.calc_errors, and at what it observes"
 
 
 def test_a_goal_that_is_finite_at_the_start_only_is_no_result() -> None:
@@ -300,7 +300,7 @@ def test_of_conditions_with_one_name_the_row_tells_which_it_is() -> None:
         AssembleFailed, match=r"'QValue' is not satisfied: q 1 of arm\.angles - 2 is -1\.6"
     ) as caught:
         assembler.assemble()
-    assert caught.value.cure.startswith("no free q changes it there")
+    assert caught.value.hint.startswith("no free q changes it there")
 
 
 def test_a_tolerance_below_rounding_is_told() -> None:
@@ -313,7 +313,7 @@ def test_a_tolerance_below_rounding_is_told() -> None:
     assembler.add_error(Rough(robot, (math.sqrt(2), 1.0)))
     with pytest.raises(AssembleFailed) as caught:
         assembler.assemble()
-    assert caught.value.cure.startswith("raise error_tolerance: 1e-300")
+    assert caught.value.hint.startswith("raise error_tolerance: 1e-300")
 
 
 @pytest.mark.parametrize("at", [1, 2, 5, 9])
@@ -357,18 +357,18 @@ def test_a_lock_that_hinders_and_a_drive_are_counted_together() -> None:
     assembler.lock_q(linkage.rocker)
     with pytest.raises(AssembleFailed, match="with 1 free q") as caught:
         assembler.assemble(state)
-    assert "some of the 2 q that are locked or prescribed" in caught.value.cure
+    assert "some of the 2 q that are locked or prescribed" in caught.value.hint
 
 
 def test_a_loop_that_is_too_short_is_said_to_be_so_also_where_it_is_stretched_out() -> None:
-    """There no q changes its error, and none is locked: to unlock one would be no cure."""
+    """There no q changes its error, and none is locked: to unlock one would be no hint."""
     system = MultibodySystem()
     crank = system.matter.add_body("crank", system.matter.ground, Pin())
     bar = system.matter.add_body("bar", crank, Pin(), inboard_frame=Transform(None, [0.5, 0, 0]))
     rod = RodConstraint(bar, [1.2, 0, 0], system.matter.ground, [4, 0, 0], 1.0)
-    system.adopt_subsystem(rod, "rod")
+    system.add(rod, "rod")
     with pytest.raises(AssembleFailed) as caught:
-        Assembler(system).assemble(system.realize_topology().copy())
-    assert "no free q changes it there" in caught.value.cure
-    assert "unlock" not in caught.value.cure
-    assert "check that it can be satisfied at all" in caught.value.cure
+        Assembler(system).assemble(system.new_state())
+    assert "no free q changes it there" in caught.value.hint
+    assert "unlock" not in caught.value.hint
+    assert "check that it can be satisfied at all" in caught.value.hint

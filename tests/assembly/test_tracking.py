@@ -54,7 +54,7 @@ def test_the_observations_alone_are_enough_where_one_condition_observes() -> Non
 def test_rows_have_q_in_the_form_of_the_start() -> None:
     system = MultibodySystem()
     head = system.matter.add_body("head", system.matter.ground, Ball())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assembler = Assembler(system)
     target = assembler.add_goal(QValue(head, 0, 0.0))
     before = state.q.copy()
@@ -120,7 +120,7 @@ def test_what_is_no_failure_of_a_frame_is_raised_in_any_case() -> None:
     _, assembler, target = followed()
     with pytest.raises(OutOfRangeError, match="value of condition 'QValue'") as caught:
         assembler.track_all([0.0, 1.0], {target: [0.4, np.nan]}, on_failure="skip")
-    assert caught.value.__notes__ == ["in frame 1 of 2, at t = 1"], "skipping is no cure of it"
+    assert caught.value.__notes__ == ["in frame 1 of 2, at t = 1"], "skipping is no hint of it"
 
 
 # ---------------------------------------------------------------------- progress

@@ -105,9 +105,9 @@ def test_an_entry_at_each_stage_is_computed_by_it() -> None:
     entries = [part.at_position, part.at_velocity, part.at_dynamics, part.at_acceleration]
     assert [entry.computed_by for entry in entries] == list(STAGES)
     exec(WRITE, model.names())
-    assert not any(entry.is_realized(model.state) for entry in entries)
+    assert not any(entry.is_valid(model.state) for entry in entries)
     exec(REALIZATION, model.names())
-    assert all(entry.is_realized(model.state) for entry in entries)
+    assert all(entry.is_valid(model.state) for entry in entries)
 
 
 def test_setting_one_q_makes_the_entry_below_it_invalid() -> None:
@@ -115,10 +115,10 @@ def test_setting_one_q_makes_the_entry_below_it_invalid() -> None:
     state = Model(part).state
     part.below_position(state)
     part.position.set(state, 0.3)
-    assert not part.below_position.is_realized(state)
+    assert not part.below_position.is_valid(state)
     assert state.stage == Stage.TIME
     part.below_position(state)
-    assert part.below_position.is_realized(state)
+    assert part.below_position.is_valid(state)
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -66,7 +66,7 @@ def test_accelerations_conserve_the_energy(form: Accelerations) -> None:
 @pytest.mark.parametrize("y", POINTS[:3], ids=str)
 def test_the_system_and_the_bare_function_are_the_same_ydot(form: Accelerations, y: Vector) -> None:
     system = System(DoublePendulum(form))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert state.y.tolist() == list(START)
     state.y = y
     system.realize(state, Stage.ACCELERATION)

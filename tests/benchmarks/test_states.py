@@ -30,10 +30,10 @@ def test_a_write_of_q_makes_its_dependents_invalid_and_nothing_else(dependents: 
     assert len(subject.dependents) == 2 * dependents
     subject.mark_all()
     assert subject.state.stage == Stage.REPORT
-    assert all(entry.is_realized(subject.state) for entry in entries)
+    assert all(entry.is_valid(subject.state) for entry in entries)
     subject.state.upd_q()
-    assert not any(entry.is_realized(subject.state) for entry in subject.dependents)
-    assert all(entry.is_realized(subject.state) for entry in subject.others)
+    assert not any(entry.is_valid(subject.state) for entry in subject.dependents)
+    assert all(entry.is_valid(subject.state) for entry in subject.others)
 
 
 @pytest.mark.parametrize("cold", [False, True])

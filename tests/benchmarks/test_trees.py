@@ -83,7 +83,7 @@ def test_each_write_leaves_something_to_compute(template: str, read: str) -> Non
     read_entry, seen = names[read], []
 
     def noting(state: object) -> object:
-        assert not read_entry.is_realized(state)
+        assert not read_entry.is_valid(state)
         seen.append(read_entry(state))
         return seen[-1]
 

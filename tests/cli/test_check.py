@@ -94,7 +94,7 @@ def test_a_fault_fails_with_its_cure_and_a_program_that_shows_it(faulty: str) ->
     assert rows(result.stdout)["coherence"][0] == "failed"
     message = result.stdout.split("\ncoherence failed\n")[1].split("\n\nFailed: ")[0]
     assert message.startswith("pendulum.height: ")
-    assert "length" in message.split("  cure: ")[1].splitlines()[0]
+    assert "length" in message.split("  hint: ")[1].splitlines()[0]
     program = message[message.index("from stagecache.cli.loading") :]
     command = [sys.executable, "-c", program]
     shown = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -149,7 +149,7 @@ def test_a_model_that_is_none_is_reported_by_its_message_alone(model: str, what:
     result = run(model)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.splitlines()[0] == what
-    assert "  cure: " in result.stderr
+    assert "  hint: " in result.stderr
 
 
 def test_without_hypothesis_the_extra_is_named() -> None:

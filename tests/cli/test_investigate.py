@@ -108,7 +108,7 @@ def test_what_is_not_there_is_an_error_with_its_cure_and_status_1(args: tuple[st
     result = run(*args)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("Error: ")
-    assert "\n  cure:     " in result.stderr
+    assert "\n  hint:     " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_explain_names_the_write_and_the_way() -> None:
 def test_explain_in_json_is_what_the_state_explains() -> None:
     result = run("explain", MODEL, "anchor.torque", "--after", "q=[0.3]", "--json")
     told = json.loads(result.stdout)
-    assert told["is_realized"] is False
+    assert told["is_valid"] is False
     assert told["cause"]["written_as"] == "q"
     assert told["computes"] == ["pendulum.tip", "anchor.torque"]
 

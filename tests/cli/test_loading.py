@@ -71,7 +71,7 @@ def refused(model: str) -> StagecacheError:
         load_system(model)
     error = caught.value
     assert error.what.startswith(model.partition(":")[0])
-    assert all([error.expected, error.got, error.cure])
+    assert all([error.expected, error.got, error.hint])
     return error
 
 
@@ -143,7 +143,7 @@ def test_a_module_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
     error = refused(name)
     assert isinstance(error, ModelImportError)
     assert error.got == "No module named 'nowhere'"
-    assert str(tmp_path) in error.cure
+    assert str(tmp_path) in error.hint
 
 
 @pytest.mark.parametrize("path", ["nowhere.py", "nowhere/rig.py:system", "folder/", "text/a.txt"])
@@ -183,22 +183,22 @@ def test_what_stops_an_import_is_told(text: str, got: str) -> None:
 def test_what_is_no_name_of_a_module_is_refused(name: str) -> None:
     error = refused(name)
     assert isinstance(error, ModelImportError)
-    assert error.cure.startswith("write the full name")
+    assert error.hint.startswith("write the full name")
 
 
 def test_a_file_with_the_name_of_another_module_is_refused() -> None:
     write("operator.py", RIG)
     error = refused("operator.py:make_system")
     assert isinstance(error, ModelImportError)
-    assert error.cure == "give the file another name"
+    assert error.hint == "give the file another name"
 
 
 def test_a_name_that_is_not_there_is_answered_by_a_similar_one() -> None:
     write("rig.py", RIG)
-    assert refused("rig.py:make_sistem").cure == "did you mean 'make_system'?"
+    assert refused("rig.py:make_sistem").hint == "did you mean 'make_system'?"
     error = refused("rig.py:zzz")
     assert isinstance(error, UnknownModelError)
-    assert error.cure == "write rig.py:TestRig or rig.py:make_system"
+    assert error.hint == "write rig.py:TestRig or rig.py:make_system"
 
 
 def test_without_a_name_all_that_could_be_meant_are_told() -> None:
@@ -207,14 +207,14 @@ def test_without_a_name_all_that_could_be_meant_are_told() -> None:
     assert isinstance(error, UnknownModelError)
     assert error.got == "2: TestRig, make_system"
     write("rigs.py", RIG + "a = System(Rig())\nb = System(Rig())\n")
-    assert refused("rigs").cure == "write rigs:a or rigs:b"
+    assert refused("rigs").hint == "write rigs:a or rigs:b"
 
 
 def test_a_module_without_a_system_says_how_to_offer_one() -> None:
     write("none.py", "from stagecache import System\nnumber = 3\n")
     error = refused("none")
     assert error.got == "none"
-    assert "def system() -> System" in error.cure
+    assert "def system() -> System" in error.hint
 
 
 @pytest.mark.parametrize("annotation", ["unknown", "sys.unknown", "1 / 0", "System["])
@@ -228,7 +228,7 @@ def test_a_function_that_may_make_a_system_is_told_if_nothing_says_that_it_does(
     text = "from rig import System, Rig, unannotated\ndef rig():\n    return System(Rig())\n"
     write("quiet.py", text + "def of_size(size):\n    pass\ndef nothing() -> None:\n    pass\n")
     error = refused("quiet.py")
-    assert (error.got, error.cure) == (
+    assert (error.got, error.hint) == (
         "none that says so",
         "write quiet.py:rig; or say what it returns: -> System",
     )
@@ -279,11 +279,11 @@ def test_who_interrupts_the_maker_of_a_system_is_obeyed() -> None:
 
 def test_a_function_that_is_not_there_is_told_as_a_function() -> None:
     write("rig.py", RIG + "def drive(state):\n    pass\n")
-    for name, cure in (("drve", "did you mean 'drive'?"), ("zzz", "write a function that takes")):
+    for name, hint in (("drve", "did you mean 'drive'?"), ("zzz", "write a function that takes")):
         with pytest.raises(UnknownModelError) as caught:
             load_function("rig.py", name)
         assert caught.value.expected == "a function of a State"
-        assert caught.value.cure.startswith(cure)
+        assert caught.value.hint.startswith(hint)
 
 
 @pytest.mark.parametrize("name", ["make_system", "TestRig", "Rig"])

@@ -182,7 +182,7 @@ def test_bad_input_is_refused_by_the_name_of_the_field(
     assert type(error) is error_class
     assert isinstance(error, StagecacheError)
     assert error.what.startswith(f"{name} of a decoration: ")
-    assert all([error.expected, error.got, error.cure])
+    assert all([error.expected, error.got, error.hint])
     assert "upd_" not in str(error)
     assert len(str(error).splitlines()) == 4
 
@@ -194,7 +194,7 @@ def test_a_message_says_what_to_do() -> None:
         "faces of a decoration: is out of range",
         "  expected: from 0 to 3, the rows of vertices",
         "  got:      4",
-        "  cure:     count vertices from 0, or give those that are missing",
+        "  hint:     count vertices from 0, or give those that are missing",
     ]
     with pytest.raises(ShapeError, match=r"expected: an array of shape \(n, 3\)"):
         DecorativeMesh(CORNERS, [0, 1, 2])

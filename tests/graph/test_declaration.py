@@ -80,7 +80,7 @@ angle = q_variable(1.0)
 rate = u_variable(1.0)
 errors = position_error()(lambda self, state: 0.0)
 of_rate = rate.prescribed(lambda self, state: 0.0)
-memory = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME)
+memory = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.TIME)
 trigger = event_trigger(stage=Stage.TIME)(lambda self, state: 0.0)
 n_matrix = kinematics(prerequisites=())(lambda self, state: 1.0)
 

@@ -41,7 +41,7 @@ class RollbackMachine(StoreMachine):
         for kind in (NodeKind.STAGE, NodeKind.VARIABLE, NodeKind.VARIABLE):
             self.add_source_of(kind, *self.pairs[0])
         for i in range(4):
-            self.add_entry_to(data, *self.pairs[0], latest=i % 2 - 1, is_compared=i > 1)
+            self.add_entry_to(data, *self.pairs[0], computed_by=i % 2 - 1, is_compared=i > 1)
         self.close_or_open_all(closed=data.draw(st.booleans()))
         for _ in range(3):
             self.mark(data)
@@ -87,7 +87,7 @@ class RollbackMachine(StoreMachine):
     def add_entry(self, data: st.DataObject, is_presumed: bool, is_compared: bool = False) -> None:
         store, brute, stage = self.pick(data, NodeKind.STAGE)
         latest = NEVER if stage is None or not is_presumed else stage
-        self.add_entry_to(data, store, brute, latest=latest, is_compared=is_compared)
+        self.add_entry_to(data, store, brute, computed_by=latest, is_compared=is_compared)
 
     def add_entry_to(
         self,
@@ -95,15 +95,15 @@ class RollbackMachine(StoreMachine):
         store: Store,
         brute: BruteStore,
         *,
-        latest: int,
+        computed_by: int,
         is_compared: bool,
     ) -> None:
         chosen = data.draw(st.permutations(list(brute.nodes)))[: data.draw(st.integers(0, 4))]
         self.values += 1
         number = store.add(
-            f"entry {self.values}", ENTRY, tuple(chosen), latest, is_compared=is_compared
+            f"entry {self.values}", ENTRY, tuple(chosen), computed_by, is_compared=is_compared
         )
-        brute.nodes[number] = Node(ENTRY, chosen, brute.now(), latest=latest)
+        brute.nodes[number] = Node(ENTRY, chosen, brute.now(), computed_by=computed_by)
 
     @rule(data=st.data())
     def write(self, data: st.DataObject) -> None:

@@ -24,7 +24,7 @@ class Node:
     marked: int = -1
     closed: bool = False
     opened: int = -1  # tick at which a stage was last opened
-    latest: int = NEVER
+    computed_by: int = NEVER
 
 
 @dataclass
@@ -46,7 +46,7 @@ class BruteStore:
         return [
             n
             for n, node in self.nodes.items()
-            if number in node.prerequisites or number == node.latest
+            if number in node.prerequisites or number == node.computed_by
         ]
 
     def is_valid(self, number: int) -> bool:
@@ -57,8 +57,8 @@ class BruteStore:
         if node.kind != ENTRY:
             return True
         since = node.marked
-        if node.latest != NEVER and not self.nodes[node.latest].closed:
-            since = max(since, self.nodes[node.latest].opened)
+        if node.computed_by != NEVER and not self.nodes[node.computed_by].closed:
+            since = max(since, self.nodes[node.computed_by].opened)
         return since > max(n.changed for n in above)
 
 
@@ -83,10 +83,10 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data(), is_presumed=st.booleans())
     def add_entry(self, data: st.DataObject, is_presumed: bool) -> None:
         store, brute, stage = self.pick(data, NodeKind.STAGE)
-        latest = NEVER if stage is None or not is_presumed else stage
+        computed_by = NEVER if stage is None or not is_presumed else stage
         chosen = data.draw(st.permutations(list(brute.nodes)))[: data.draw(st.integers(0, 4))]
-        number = store.add(f"entry {len(brute.nodes)}", ENTRY, tuple(chosen), latest)
-        brute.nodes[number] = Node(ENTRY, chosen, brute.now(), latest=latest)
+        number = store.add(f"entry {len(brute.nodes)}", ENTRY, tuple(chosen), computed_by)
+        brute.nodes[number] = Node(ENTRY, chosen, brute.now(), computed_by=computed_by)
 
     @rule(data=st.data())
     def write(self, data: st.DataObject) -> None:

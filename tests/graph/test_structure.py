@@ -53,7 +53,7 @@ def test_entries_presumed_computed_at_different_stages_share_no_group() -> None:
     structure = Structure()
     a = structure.add("a", VARIABLE)
     stages = [structure.add(name, STAGE) for name in ("x", "y", "z")]
-    entries = [structure.add("e", ENTRY, (a,), latest=stage) for stage in stages * 2]
+    entries = [structure.add("e", ENTRY, (a,), computed_by=stage) for stage in stages * 2]
     groups = [structure.group_of[e] for e in entries]
     assert len({*groups, structure.group_of[a]}) == 4
     assert groups[:3] == groups[3:]
@@ -201,7 +201,7 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     with pytest.raises(NodeKindError, match="NodeKind"):
         structure.add("x", 7)  # type: ignore[arg-type]  # is refused
     with pytest.raises(NodeKindError, match="stage"):
-        structure.add("x", ENTRY, (v,), latest=v)
+        structure.add("x", ENTRY, (v,), computed_by=v)
     assert before == (list(structure), list(structure.prerequisites), structure.num_groups)
     check_structure(structure)
 

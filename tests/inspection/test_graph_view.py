@@ -25,7 +25,7 @@ def arm() -> State:
     state[0].allocate_q([3.0])
     mass = state[0].allocate_discrete_variable(Stage.INSTANCE, 1.0, name="mass")
     state[0].allocate_auto_update_discrete_variable(
-        Stage.DYNAMICS, 2.0, update_depends_on=Stage.TIME, name="mode"
+        Stage.DYNAMICS, 2.0, available_from=Stage.TIME, name="mode"
     )
     state[0].allocate_cache_entry_with_prerequisites(
         Stage.TIME, Stage.INFINITY, (angle, mass), compute=lambda s: angle(s) * mass(s), name="tip"
@@ -210,7 +210,7 @@ def test_the_view_has_all_items_and_what_handles_say_of_them(
         }
         for _, entry in entries_of(state):
             node = graph[str(entry)]
-            assert (node.status is Status.REALIZED) == entry.is_realized(state)
+            assert (node.status is Status.REALIZED) == entry.is_valid(state)
             assert node.version == entry.version(state)
             above = {e.source for e in graph.edges if e.target == node.path}
             named = {str(p).removeprefix("system.") for p in entry.prerequisites(state)}

@@ -118,8 +118,8 @@ def tied(tree: Tree, constraint: Subsystem, name: str | None = None) -> Tree:
     """The same tree with a constraint, or something else; its State is at Instance."""
     use_euler_angles = tree.system.matter.use_euler_angles(tree.state)
     q, u = tree.state.q.copy(), tree.state.u.copy()
-    tree.system.adopt_subsystem(constraint, name)
-    state = tree.system.realize_topology().copy()
+    tree.system.add(constraint, name)
+    state = tree.system.new_state()
     tree.system.matter.use_euler_angles.set(state, use_euler_angles)
     tree.system.realize(state, Stage.MODEL)
     state.q, state.u = q, u

@@ -108,7 +108,7 @@ def test_any_tree_shows_the_origins_of_its_bodies_and_lines_to_their_joints(seed
 def test_bodies_without_lengths_are_points_beside_a_frame_of_a_metre() -> None:
     system = MultibodySystem()
     system.matter.add_body("ball", system.matter.ground, Translation())
-    ground, ball = geometry_of(system, system.realize_topology().copy())
+    ground, ball = geometry_of(system, system.new_state())
     assert ground == DecorativeFrame(1.0, line_width=2)
     assert isinstance(ball, DecorativePoint)
 
@@ -126,7 +126,7 @@ def test_decorations_move_with_their_bodies(seed: int) -> None:
             [1 + body.index, 2, 3], rotation=frame.rotation, translation=frame.translation
         )
         matter.add_decoration(body, brick)
-    state = tree.system.realize_topology().copy()
+    state = tree.system.new_state()
     state.q = tree.state.q
     geometry = geometry_of(tree.system, state)
     assert len(geometry) == len(frames)
@@ -144,7 +144,7 @@ def test_decorations_can_be_given_with_the_body_and_the_look_stays() -> None:
     body = system.matter.add_body("arm", system.matter.ground, Pin(), decorations=iter([ball]))
     stick = DecorativeLine([0, 0, 0], [1, 0, 0])
     system.matter.add_decoration(body, stick)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert geometry_of(system, state)[1:] == [ball, stick]
     body.q.set(state, [np.pi / 2])
     _, turned, _ = geometry_of(system, state)
@@ -159,7 +159,7 @@ def test_decorations_can_be_given_with_the_body_and_the_look_stays() -> None:
 def test_a_body_without_any_in_its_list_is_not_seen() -> None:
     system = MultibodySystem()
     system.matter.add_body("arm", system.matter.ground, Pin(), decorations=())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert [type(shape) for shape in geometry_of(system, state)] == [DecorativeFrame]
 
 
@@ -169,7 +169,7 @@ def test_the_skeleton_of_the_others_stays_when_one_body_is_decorated() -> None:
     arm = matter.add_body("arm", matter.ground, Pin())
     matter.add_body("hand", arm, Slider(), inboard_frame=Transform(None, [2, 0, 0]))
     matter.add_decoration(matter.ground, DecorativeSphere(1.0))
-    shapes = geometry_of(system, system.realize_topology().copy())
+    shapes = geometry_of(system, system.new_state())
     assert [type(shape) for shape in shapes] == [
         *(DecorativeSphere, DecorativeLine, DecorativePoint, DecorativePoint)
     ]
@@ -177,7 +177,7 @@ def test_the_skeleton_of_the_others_stays_when_one_body_is_decorated() -> None:
 
 def test_a_decoration_is_a_change_of_topology() -> None:
     system = MultibodySystem()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.matter.add_decoration(system.matter.ground, DecorativeSphere(1.0))
     with pytest.raises(TopologyVersionError):
         system.realize(state, Stage.POSITION)
@@ -187,7 +187,7 @@ def test_decorations_are_pickled_with_their_system() -> None:
     system = MultibodySystem()
     system.matter.add_body("arm", system.matter.ground, Pin(), decorations=[DecorativeSphere(0.1)])
     twin = pickle.loads(pickle.dumps(system))
-    one, other = (geometry_of(s, s.realize_topology().copy()) for s in (system, twin))
+    one, other = (geometry_of(s, s.new_state()) for s in (system, twin))
     assert one == other
 
 
@@ -217,8 +217,8 @@ def test_a_body_without_decorations_shows_lines_to_the_points_that_constraints_h
     system = MultibodySystem()
     one, two = (system.matter.add_body(n, system.matter.ground, Pin()) for n in ("one", "two"))
     constraint = tie(one, two)
-    system.adopt_subsystem(constraint, "tie")
-    state = system.realize_topology().copy()
+    system.add(constraint, "tie")
+    state = system.new_state()
     one.q.set(state, [np.pi / 2])
     bones = [g for g in geometry_of(system, state) if getattr(g, "line_width", None) == 2.0]
     ends = [in_ground(g, g.point2) for g in bones if isinstance(g, DecorativeLine)]
@@ -231,8 +231,8 @@ def test_no_such_line_is_shown_in_a_body_that_has_decorations() -> None:
     system = MultibodySystem()
     ground = system.matter.ground
     body = system.matter.add_body("body", ground, Pin(), decorations=[DecorativeSphere(1.0)])
-    system.adopt_subsystem(BallConstraint(body, [1, 0, 0], ground, [0, 0, 0]), "tie")
-    shapes = geometry_of(system, system.realize_topology().copy())
+    system.add(BallConstraint(body, [1, 0, 0], ground, [0, 0, 0]), "tie")
+    shapes = geometry_of(system, system.new_state())
     assert [type(shape) for shape in shapes] == [DecorativeFrame, DecorativeSphere]
 
 
@@ -242,8 +242,8 @@ def test_a_rod_is_a_line_between_its_points_while_it_is_enabled() -> None:
     system.matter.add_decoration(ground, DecorativeFrame(1.0))
     bob = system.matter.add_body("bob", ground, Translation(), decorations=[])
     rod = RodConstraint(ground, [0, 1, 0], bob, [0, 0, 1], 2.0)
-    system.adopt_subsystem(rod, "rod")
-    state = system.realize_topology().copy()
+    system.add(rod, "rod")
+    state = system.new_state()
     bob.q.set(state, [1, 2, 3])
     _, line = geometry_of(system, state)
     assert isinstance(line, DecorativeLine)
@@ -267,7 +267,7 @@ BAD = [
 @pytest.mark.parametrize(("decorations", "what"), BAD)
 def test_a_body_with_what_is_no_decoration_is_not_added(decorations: Any, what: str) -> None:
     system = MultibodySystem()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(NotADecorationError, match=f"decorations of body 'arm': {what}"):
         system.matter.add_body("arm", system.matter.ground, Pin(), decorations=decorations)
     assert len(system.matter.bodies) == 1
@@ -276,7 +276,7 @@ def test_a_body_with_what_is_no_decoration_is_not_added(decorations: Any, what: 
 
 def test_what_is_no_decoration_is_not_added_to_a_body() -> None:
     system = MultibodySystem()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     for given_one in ("ball", None, [DecorativeSphere(1.0)]):
         with pytest.raises(NotADecorationError, match="body 'ground' of matter"):
             system.matter.add_decoration(system.matter.ground, given_one)  # type: ignore[arg-type]
@@ -287,7 +287,7 @@ def test_what_is_no_decoration_is_not_added_to_a_body() -> None:
 def test_a_body_of_another_matter_is_not_decorated(which: str) -> None:
     system, other = MultibodySystem(), MultibodySystem()
     stranger: Any = {"another": other.matter.ground, "name": "ground", "index": 0}[which]
-    state, of_other = (s.realize_topology().copy() for s in (system, other))
+    state, of_other = (s.new_state() for s in (system, other))
     with pytest.raises(UnknownBodyError, match="is not in the tree of matter"):
         system.matter.add_decoration(stranger, DecorativeSphere(1.0))
     for one, its in ((system, state), (other, of_other)):

@@ -69,7 +69,7 @@ def make_tree(
             inboard_frame=random_transform(rng),
             outboard_frame=outboard,
         )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     if use_euler_angles:
         matter.use_euler_angles.set(state, True)
         system.realize(state, Stage.MODEL)

@@ -287,7 +287,7 @@ class Interpreter(AbstractStateInterpreter):
         return STAGES[self.part(sx).cache_entry_allocation_stage(int(cx))]
 
     def do_ce_depends_on(self, sx: str, cx: str) -> Json:
-        return STAGES[self.entry(read_key(sx, cx)).depends_on]
+        return STAGES[self.entry(read_key(sx, cx)).available_from]
 
     def do_ce_computed_by(self, sx: str, cx: str) -> Json:
         return STAGES[self.entry(read_key(sx, cx)).computed_by]

@@ -209,7 +209,7 @@ class Model(AbstractModel):
         self.current.update_entry(read_key(sx, dx)).value = float(value)
 
     def do_dv_update_is_realized(self, sx: str, dx: str) -> Json:
-        return self.current.is_realized(self.current.update_entry(read_key(sx, dx)))
+        return self.current.is_valid(self.current.update_entry(read_key(sx, dx)))
 
     def do_dv_update_mark(self, sx: str, dx: str) -> None:
         self.current.mark(self.current.update_entry(read_key(sx, dx)))
@@ -220,7 +220,7 @@ class Model(AbstractModel):
     # ------------------------------------------------------------------ cache entries
 
     def read(self, entry: CacheEntry) -> float:
-        if self.current.is_realized(entry):
+        if self.current.is_valid(entry):
             return entry.value
         is_contract = not self.has(Quirk.UPSTREAM_STAGE_IGNORED)
         for above in self.current.upstream(entry) if is_contract else [entry]:
@@ -240,7 +240,7 @@ class Model(AbstractModel):
         return self.entry(sx, cx).value
 
     def do_ce_is_realized(self, sx: str, cx: str) -> Json:
-        return self.current.is_realized(self.entry(sx, cx))
+        return self.current.is_valid(self.entry(sx, cx))
 
     def do_ce_mark(self, sx: str, cx: str) -> None:
         self.current.mark(self.entry(sx, cx))

@@ -117,7 +117,7 @@ class ModelState:
 
     # ------------------------------------------------------------------ validity
 
-    def is_realized(self, entry: CacheEntry) -> bool:
+    def is_valid(self, entry: CacheEntry) -> bool:
         sub, earliest = self.subsystems[entry.key[0]], entry.earliest
         if sub.stage < earliest:
             return False
@@ -399,7 +399,7 @@ class ModelState:
             for variable in sub.variables
             if variable.update >= 0
         ]
-        for variable, entry in [pair for pair in pairs if self.is_realized(pair[1])]:
+        for variable, entry in [pair for pair in pairs if self.is_valid(pair[1])]:
             if Quirk.SWAP_TIME_AT_EMPTY in self.quirks:
                 require(self.stage >= TOPOLOGY)
             variable.value, entry.value = entry.value, variable.value

@@ -131,9 +131,9 @@ def _entry(state: State, part: SubsystemState, index: int, is_full: bool) -> Jso
     entry = part.cache_entry_info(index)
     result: dict[str, Json] = {
         "allocation": STAGES[entry.allocated_at],
-        "depends_on": STAGES[entry.depends_on],
+        "available_from": STAGES[entry.available_from],
         "computed_by": STAGES[entry.computed_by],
-        "realized": entry.is_realized(state),
+        "realized": entry.is_valid(state),
     }
     if is_full:
         result |= {"value": raw_value(state, entry), "version": 0, "computed_version": 0}

@@ -111,9 +111,9 @@ def _variable(state: ModelState, variable: DiscreteVariable, is_full: bool) -> J
 def _entry(state: ModelState, entry: CacheEntry, is_full: bool) -> Json:
     result: dict[str, Json] = {
         "allocation": allocation_stage(state, entry),
-        "depends_on": STAGES[entry.earliest],
+        "available_from": STAGES[entry.earliest],
         "computed_by": STAGES[entry.latest],
-        "realized": state.is_realized(entry),
+        "realized": state.is_valid(entry),
     }
     if is_full:
         result |= {"value": entry.value, "version": entry.version}

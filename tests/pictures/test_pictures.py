@@ -186,7 +186,7 @@ class Cart(Subsystem):
 
 def cart() -> tuple[System, State]:
     system = System(Cart(), name="cart")
-    return system, system.realize_topology().copy()
+    return system, system.new_state()
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def test_lengths_are_the_same_in_all_directions_and_up_is_up(
 ) -> None:
     system, _ = cart()
     system.up_direction = up
-    ax = draw(system, system.realize_topology().copy(), view=view)
+    ax = draw(system, system.new_state(), view=view)
     right, above = ax.get_proj()[:2, :3]
     assert np.linalg.norm(right) == pytest.approx(np.linalg.norm(above))
     assert right @ above == pytest.approx(0.0, abs=1e-9)
@@ -302,7 +302,7 @@ def axes_of(ax: Any) -> list[Any]:
 def test_before_a_uniform_background_no_axes_are_shown(matplotlib: Any) -> None:
     system, _ = cart()
     system.use_uniform_background = True
-    pixels = pixels_of(draw(system, system.realize_topology().copy()))
+    pixels = pixels_of(draw(system, system.new_state()))
     assert (pixels[5, 5] == 255).all()
     shown = of_color(pixels, RED) | of_color(pixels, BLUE) | (pixels.min(axis=2) > 250)
     assert shown.mean() > 0.99
@@ -310,7 +310,7 @@ def test_before_a_uniform_background_no_axes_are_shown(matplotlib: Any) -> None:
 
 def test_a_system_with_nothing_to_be_drawn_has_axes_all_the_same(matplotlib: Any) -> None:
     system = System(Subsystem())
-    ax = draw(system, system.realize_topology().copy())
+    ax = draw(system, system.new_state())
     assert not ax.collections
     low, high = ax.get_xlim()
     assert low < -1 < 1 < high

@@ -63,4 +63,4 @@ def entries(state: State) -> Entries:
 
 def realized(state: State) -> set[str]:
     """The paths of those that are realized."""
-    return {path for path, entry in entries(state).items() if entry.is_realized(state)}
+    return {path for path, entry in entries(state).items() if entry.is_valid(state)}

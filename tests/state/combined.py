@@ -87,7 +87,7 @@ class CombinedModel(Model):
 
     def value(self, entry: CacheEntry) -> float:
         """What reading an entry gives; nothing changes."""
-        if not isinstance(entry, Computed) or self.current.is_realized(entry):
+        if not isinstance(entry, Computed) or self.current.is_valid(entry):
             return self.read(entry)
         for above in self.current.upstream(entry):
             require(self.current.subsystems[above.key[0]].stage >= above.earliest)
@@ -206,7 +206,7 @@ class CombinedPair(Pair):
         while todo:  # first what others depend on
             entry = todo.pop(0)
             real = self.interpreter.entry(entry.key)
-            if self.model.current.is_realized(entry) or not real.is_realized(state):
+            if self.model.current.is_valid(entry) or not real.is_valid(state):
                 continue
             above = [self.model.current.entry(key) for key in entry.entries]
             if any(e in todo for e in above):
@@ -234,7 +234,7 @@ class CombinedPair(Pair):
                 found.append((variable, variable.version(state), variable(state)))
             for entry in sub.entries:
                 handle: Entry[Any] = self.interpreter.entry(entry.key)
-                if isinstance(entry, Computed) and handle.is_realized(state):
+                if isinstance(entry, Computed) and handle.is_valid(state):
                     found.append((handle, handle.version(state), handle(state)))
             for v in ("q", "u", "z") if state.stage >= MODEL else ():
                 blocks = [state[x].variable(v), *self.interpreter.blocks_of(v, x)]
@@ -279,7 +279,7 @@ class CombinedPair(Pair):
             self.interpreter.held = before
 
     def check_frozen_read(self, frozen: State, entry: Entry[Any], state: State) -> None:
-        if entry.is_realized(state):
+        if entry.is_valid(state):
             assert entry(frozen) == entry(state)
         else:
             with pytest.raises((CacheEntryOutOfDateError, StageTooLowError)):

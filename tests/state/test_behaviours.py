@@ -58,16 +58,16 @@ def test_an_entry_is_realized_between_its_earliest_and_latest_stage_only_if_mark
     with pytest.raises(StageTooLowError):
         state[0].get_cache_entry(entry)
     realize(state, Stage.POSITION)
-    assert not entry.is_realized(state)
-    entry.mark_realized(state)
-    assert entry.is_realized(state)
+    assert not entry.is_valid(state)
+    entry.mark_valid(state)
+    assert entry.is_valid(state)
     state.invalidate_all(Stage.POSITION)
     realize(state, Stage.POSITION)
-    assert not entry.is_realized(state)
+    assert not entry.is_valid(state)
     realize(state, Stage.VELOCITY)
-    assert entry.is_realized(state)  # presumed
+    assert entry.is_valid(state)  # presumed
     state.invalidate_all(Stage.VELOCITY)
-    assert not entry.is_realized(state)  # which falls with the stage
+    assert not entry.is_valid(state)  # which falls with the stage
 
 
 @pytest.mark.parametrize("written", ["z", "discrete", "upstream", "q", "u"])
@@ -82,15 +82,15 @@ def test_prerequisites_of_other_subsystems_decide_and_nothing_else(written: str)
         Stage.TOPOLOGY, INFINITY, (state.variable("z"), mass, upstream), 0.0
     )
     realize(state, Stage.REPORT)
-    upstream.mark_realized(state)
-    entry.mark_realized(state)
+    upstream.mark_valid(state)
+    entry.mark_valid(state)
     if written == "discrete":
         mass.set(state, 2.0)
     elif written == "upstream":
         upstream.invalidate(state)
     else:
         setattr(state, written, [5.0])
-    assert entry.is_realized(state) == (written in ("q", "u"))
+    assert entry.is_valid(state) == (written in ("q", "u"))
 
 
 def test_a_prerequisite_with_a_later_earliest_stage_is_refused() -> None:
@@ -111,12 +111,12 @@ def test_a_copy_knows_the_dependents_and_invalidates_its_own() -> None:
     entries = [allocate(Stage.TOPOLOGY, INFINITY, (z, mass, first)) for _ in range(2)]
     realize(state, Stage.INSTANCE)
     for entry in (first, *entries):
-        entry.mark_realized(state)
+        entry.mark_valid(state)
     twin = state.copy()
     assert twin.z_dependents == mass.dependents(twin) == first.dependents(twin) == tuple(entries)
     mass.set(twin, 2.0)
-    assert [e.is_realized(twin) for e in entries] == [False, False]
-    assert [e.is_realized(state) for e in entries] == [True, True]
+    assert [e.is_valid(twin) for e in entries] == [False, False]
+    assert [e.is_valid(state) for e in entries] == [True, True]
 
 
 def test_backing_up_forgets_what_was_allocated_and_unregisters_it() -> None:

@@ -59,7 +59,7 @@ class Pendulum:
         return {
             "stages": (state.stage, part.stage, state.stage_versions, part.stage_versions),
             "versions": [handle.version(state) for handle in handles],
-            "realized": [entry.is_realized(state) for entry in (self.tip, self.force)],
+            "realized": [entry.is_valid(state) for entry in (self.tip, self.force)],
             "update": part.is_discrete_variable_update_value_realized(self.mode),
             "values": [repr(values[handle._node]) for handle in handles],
             "vectors": {name: array.tolist() for name, array in pools._arrays.items()},
@@ -84,7 +84,7 @@ def change_variables(p: Pendulum) -> None:
 def change_caches(p: Pendulum) -> None:
     p.state.upd_qdot()[:] = 9.0
     p.state[0].upd_cache_entry(p.force)[:] = 9.0
-    p.force.mark_realized(p.state)
+    p.force.mark_valid(p.state)
     p.tip.invalidate(p.state)
 
 
@@ -136,7 +136,7 @@ CHANGES = [
 def test_everything_comes_back_without_a_computation(change: Any) -> None:
     p = Pendulum()
     p.tip(p.state)
-    p.force.mark_realized(p.state)
+    p.force.mark_valid(p.state)
     p.state.upd_qdot()[:] = 3.0
     before = observed(p)
     mark = p.state.checkpoint()
@@ -175,7 +175,7 @@ def test_what_was_out_of_date_then_is_out_of_date_again() -> None:
     mark = p.state.checkpoint()
     assert p.tip(p.state) == 2.0
     p.state.rollback(mark)
-    assert not p.tip.is_realized(p.state)
+    assert not p.tip.is_valid(p.state)
     assert p.tip(p.state) == 2.0
 
 
@@ -185,7 +185,7 @@ def test_what_was_computed_since_for_other_values_is_not_valid() -> None:
     p.length.set(p.state, 4.0)
     assert p.tip(p.state) == 2.0
     p.state.rollback(mark)
-    assert not p.tip.is_realized(p.state)
+    assert not p.tip.is_valid(p.state)
     assert p.tip(p.state) == 1.0
 
 
@@ -215,8 +215,8 @@ def test_an_entry_below_a_cut_is_to_be_verified_again() -> None:
     for _ in range(2):
         assert below(state) == 1
         state.rollback(mark)
-        assert not odd.is_realized(state)
-        assert not below.is_realized(state)
+        assert not odd.is_valid(state)
+        assert not below.is_valid(state)
     assert calls == [1]
 
 
@@ -228,7 +228,7 @@ def test_since_when_an_entry_has_its_value_comes_back() -> None:
     number.set(state, 4)
     odd(state)
     state.rollback(mark)
-    assert odd.is_realized(state)
+    assert odd.is_valid(state)
     assert below(state) == 1
     assert calls == [1]
 
@@ -502,7 +502,7 @@ def test_ten_of_ten_thousand_entries_are_noted_if_ten_are_touched() -> None:
     assert len(journal.nodes) <= 30
     assert len(journal.gates) <= 30
     state.rollback(mark)
-    assert all(entry.is_realized(state) for entry in entries)
+    assert all(entry.is_valid(state) for entry in entries)
     assert [entry(state) for entry in entries] == list(range(10_000))
 
 

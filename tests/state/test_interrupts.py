@@ -27,7 +27,7 @@ class Subject:
         self.q = self.part.allocate_q([1.0, 2.0], name="angle")
         self.mass = self.part.allocate_discrete_variable(POSITION, 3.0, name="mass")
         self.grip = self.part.allocate_auto_update_discrete_variable(
-            Stage.VELOCITY, 4.0, update_depends_on=POSITION, name="grip"
+            Stage.VELOCITY, 4.0, available_from=POSITION, name="grip"
         )
         self.weight = self.part.allocate_cache_entry_with_prerequisites(
             TOPOLOGY, LAZY, (self.mass,), compute=self.weigh, name="weight"
@@ -62,7 +62,7 @@ class Subject:
 
     def store(self) -> None:
         self.part.set_cache_entry(self.stored, self.mass(self.state))
-        self.stored.mark_realized(self.state)
+        self.stored.mark_valid(self.state)
 
 
 def check(subject: Subject) -> None:
@@ -77,7 +77,7 @@ def check(subject: Subject) -> None:
     assert subject.stored(state) == subject.mass(state)
     assert subject.grip(state) in (4.0, 5.0)
     subject.mass.set(state, subject.mass(state) + 1)
-    assert not subject.stored.is_realized(state)
+    assert not subject.stored.is_valid(state)
     assert subject.weight(state) == 9.81 * subject.mass(state)
     for g in range(state.stage + 1, REPORT + 1):
         subject.advance(Stage(g))
@@ -108,7 +108,7 @@ OPERATIONS: dict[str, tuple[Stage, Callable[[Subject], object]]] = {
     "allocate a variable with an update": (
         TOPOLOGY,
         lambda s: s.part.allocate_auto_update_discrete_variable(
-            Stage.VELOCITY, 1, update_depends_on=Stage.VELOCITY, name="more"
+            Stage.VELOCITY, 1, available_from=Stage.VELOCITY, name="more"
         ),
     ),
     "allocate an entry": (TOPOLOGY, lambda s: s.allocate_entry()),

@@ -151,18 +151,18 @@ def test_an_entry_can_be_marked_one_stage_early_and_is_void_if_something_changes
     entry = state[0].allocate_lazy_cache_entry(POSITION, 1)
     realize(state, INSTANCE)
     with pytest.raises(StageTooLowError, match="Time or later"):
-        entry.mark_realized(state)
+        entry.mark_valid(state)
     realize(state, TIME)
-    entry.mark_realized(state)
-    assert not entry.is_realized(state)
+    entry.mark_valid(state)
+    assert not entry.is_valid(state)
     realize(state, POSITION)
-    assert entry.is_realized(state)
+    assert entry.is_valid(state)
     state.invalidate_all(TIME)
     realize(state, TIME)
-    entry.mark_realized(state)
+    entry.mark_valid(state)
     state.time = 1.0
     realize(state, POSITION)
-    assert not entry.is_realized(state)
+    assert not entry.is_valid(state)
 
 
 def test_a_change_or_an_invalidation_shows_even_where_the_latest_stage_is_reached() -> None:
@@ -171,16 +171,16 @@ def test_a_change_or_an_invalidation_shows_even_where_the_latest_stage_is_reache
     state[0].allocate_z([1.0])
     entry = state[0].allocate_cache_entry_with_prerequisites(TIME, VELOCITY, (z,), 1)
     realize(state, VELOCITY)
-    assert entry.is_realized(state)
+    assert entry.is_valid(state)
     z.set(state, [2.0])
-    assert (state.stage, entry.is_realized(state)) == (VELOCITY, False)
-    entry.mark_realized(state)
+    assert (state.stage, entry.is_valid(state)) == (VELOCITY, False)
+    entry.mark_valid(state)
     entry.invalidate(state)
-    assert not entry.is_realized(state)
+    assert not entry.is_valid(state)
     state.invalidate_all(VELOCITY)
-    assert not entry.is_realized(state)
+    assert not entry.is_valid(state)
     realize(state, VELOCITY)
-    assert entry.is_realized(state)
+    assert entry.is_valid(state)
 
 
 def test_an_entry_waits_for_the_subsystem_of_an_entry_upstream() -> None:
@@ -189,11 +189,11 @@ def test_an_entry_waits_for_the_subsystem_of_an_entry_upstream() -> None:
     entry = state[0].allocate_cache_entry_with_prerequisites(POSITION, INFINITY, (upstream,))
     realize(state, TIME)
     state[0].advance_to_stage(POSITION)
-    entry.mark_realized(state)
+    entry.mark_valid(state)
     with pytest.raises(StageTooLowError, match="which depends on cache entry 0 of subsystem 1"):
         state[0].get_cache_entry(entry)
     state[1].advance_to_stage(POSITION)
-    assert entry.is_realized(state)
+    assert entry.is_valid(state)
 
 
 def test_writing_a_block_leaves_what_depends_on_others() -> None:
@@ -206,9 +206,9 @@ def test_writing_a_block_leaves_what_depends_on_others() -> None:
 
     def stale_after(variable: int) -> list[int]:
         for entry in entries:
-            entry.mark_realized(state)
+            entry.mark_valid(state)
         [*blocks, *aggregates][variable].upd(state)
-        return [i for i, entry in enumerate(entries) if not entry.is_realized(state)]
+        return [i for i, entry in enumerate(entries) if not entry.is_valid(state)]
 
     assert stale_after(0) == [0, 3, 4]
     assert stale_after(1) == [1, 3, 5]
@@ -229,7 +229,7 @@ def test_items_are_found_by_index_and_by_handle() -> None:
     assert state[0].cache_entry_info(entry) is entry
     assert state[0].has_cache_entry(entry)
     assert not state[0].has_cache_entry(3)
-    assert (entry.depends_on, entry.computed_by) == (VELOCITY, INFINITY)
+    assert (entry.available_from, entry.computed_by) == (VELOCITY, INFINITY)
     assert state[0].cache_entry_allocation_stage(1) is Stage.EMPTY
     assert state[0].discrete_variable_allocation_stage(0) is Stage.EMPTY
     assert state[0].discrete_variable_invalidates_stage(0) is POSITION

@@ -18,14 +18,14 @@ FOREVER = (Stage.TOPOLOGY, Stage.INFINITY)
 def test_all_that_is_realized_stays_so_in_both_and_nothing_is_computed() -> None:
     p = Pendulum()
     p.tip(p.state)
-    p.force.mark_realized(p.state)
+    p.force.mark_valid(p.state)
     p.state.upd_qdot()[:] = 3.0
     realize(p.state, Stage.VELOCITY)
     twin = p.state.copy(keep_cache=True)
     for state in (p.state, twin):
         assert state.stage == state[0].stage == Stage.VELOCITY
-        assert p.tip.is_realized(state)
-        assert p.force.is_realized(state)
+        assert p.tip.is_valid(state)
+        assert p.force.is_valid(state)
         assert p.tip(state) == 1.0
         assert state.qdot.tolist() == [3.0]
         assert state.stage_versions == p.state.stage_versions
@@ -40,7 +40,7 @@ def test_a_copy_is_in_the_same_state_as_far_as_anybody_can_ask() -> None:
         entry = part.allocate_cache_entry_with_prerequisites(*FOREVER, (variable,), 0.0)
         late = part.allocate_cache_entry(Stage.TIME, Stage.POSITION, 1.0)
         part.advance_to_stage(Stage.TOPOLOGY)
-        entry.mark_realized(state)
+        entry.mark_valid(state)
         part.allocate_q([1.0])  # not advanced over
     for stage in range(5):
         twin = state.copy(keep_cache=True)
@@ -82,7 +82,7 @@ def allocate(p: Pendulum, state: State) -> None:
 
 
 def mark(p: Pendulum, state: State) -> None:
-    p.force.mark_realized(state)
+    p.force.mark_valid(state)
     p.tip(state)
 
 
@@ -137,8 +137,8 @@ def test_values_stored_by_hand_are_shared_only_if_nobody_can_change_them() -> No
     items: CacheEntry[list[int]] = part.allocate_cache_entry(Stage.TOPOLOGY, value=[1])
     variable = part.allocate_discrete_variable(Stage.INSTANCE, [1])
     realize(state, Stage.INSTANCE)
-    array.mark_realized(state)
-    items.mark_realized(state)
+    array.mark_valid(state)
+    items.mark_valid(state)
     twin = state.copy(keep_cache=True)
     assert array(twin) is array(state)
     assert items(twin) is not items(state)

@@ -165,6 +165,6 @@ class Rod(Subsystem):
 def state_of(*subsystems: Subsystem, stage: Stage = Stage.MODEL) -> tuple[System, State]:
     """A new System of these, and a State of it."""
     system = System(*subsystems)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     return system, state

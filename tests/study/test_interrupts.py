@@ -30,7 +30,7 @@ class Tank(Subsystem):
     level = z_variable(0.0)
     is_open = discrete(False, invalidates=Stage.DYNAMICS)
     notes = discrete(NOTHING, invalidates=Stage.REPORT)
-    steps = auto_update(0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME)
+    steps = auto_update(0, invalidates=Stage.REPORT, available_from=Stage.TIME)
 
     @steps.update
     def next_steps(self, state: State) -> int:

@@ -51,7 +51,7 @@ class Cart(Subsystem):
 def started(*subsystems: Subsystem) -> tuple[System, State]:
     """A new System, and a State of it."""
     system = System(*subsystems)
-    return system, system.realize_topology().copy()
+    return system, system.new_state()
 
 
 @pytest.mark.parametrize("method", ["DOP853", "RK45", "BDF"])
@@ -245,7 +245,7 @@ def test_bad_input_is_refused(options: dict[str, Any], error: type[Exception]) -
 
 
 @pytest.mark.parametrize(
-    ("option", "cure"),
+    ("option", "hint"),
     [
         ("acuracy", "did you mean accuracy?"),
         ("max_stepp", "did you mean max_step?"),
@@ -254,12 +254,12 @@ def test_bad_input_is_refused(options: dict[str, Any], error: type[Exception]) -
         ("colour", "leave it out"),
     ],
 )
-def test_an_option_that_there_is_not_is_refused_with_a_suggestion(option: str, cure: str) -> None:
+def test_an_option_that_there_is_not_is_refused_with_a_suggestion(option: str, hint: str) -> None:
     system, state = started(Oscillator())
     given: dict[str, Any] = {option: 0.1}
     with pytest.raises(UnknownOptionError, match=rf"simulate\({option}=\.\.\.\)") as caught:
         simulate(system, state, 1.0, **given)
-    assert caught.value.cure == cure
+    assert caught.value.hint == hint
 
 
 def test_what_fails_says_when_and_the_state_stays_as_it_was() -> None:

@@ -412,7 +412,7 @@ def test_a_reporter_cannot_write() -> None:
     stepper = stepping(system)
     with pytest.raises(ReadOnlyError, match="reporter") as caught:
         stepper.step_to(1.0)
-    assert "let an event handler write it" in caught.value.cure
+    assert "let an event handler write it" in caught.value.hint
     assert faller.height(stepper.state) == 1.0
 
 
@@ -497,7 +497,7 @@ def test_it_takes_an_integrator_of_its_system() -> None:
     for arguments, options, error in wrong:
         with pytest.raises(error) as caught:
             TimeStepper(*arguments, **options)
-        assert caught.value.cure
+        assert caught.value.hint
 
 
 def test_it_says_what_it_works_with() -> None:
@@ -667,7 +667,7 @@ def test_a_handler_may_change_how_many_variables_there_are(
 def test_time_without_variables_goes_on_only_to_what_comes() -> None:
     chain = Chain()
     system = System(chain)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     chain.size.set(state, 0)
     stepper = TimeStepper(system, Integrator(system))
     stepper.initialize(state)

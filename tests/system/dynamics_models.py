@@ -183,7 +183,7 @@ def random_dynamics(draw: st.DrawFn) -> RandomDynamics:
     bias = -g @ udot
     named: Any = {f"masses_{i}": s for i, s in enumerate(subsystems)}
     system = System(ties=Ties(g, bias), **named)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     return RandomDynamics(
         system,
         state,
@@ -328,6 +328,6 @@ def double_accelerations(angles: Vector, rates: Vector) -> tuple[Vector, Vector]
 def realized(*subsystems: Subsystem, stage: Stage = ACCELERATION, **named: Any) -> Any:
     """A System of these, and a State of it realized to that stage."""
     system = System(*subsystems, **named)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     return system, state

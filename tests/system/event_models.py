@@ -41,7 +41,7 @@ class Ball(Subsystem):
     def realize_acceleration(self, state: State) -> None:
         state[self].upd_udot()[:] = -9.8 + self.wind(state)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def energy(self, state: State) -> float:
         return self.mass(state) * (self.speed(state) ** 2 / 2 + 9.8 * self.height(state))
 
@@ -70,7 +70,7 @@ class Ball(Subsystem):
 def started(*subsystems: Subsystem, stage: Stage = Stage.ACCELERATION) -> tuple[System, State]:
     """A System, and a State of it at a stage."""
     system = System(*subsystems)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     return system, state
 

@@ -85,12 +85,12 @@ class Joint(Noting):
     rate = u_variable(0.25)
     fatigue = z_variable(0.0)
 
-    @cached(depends_on=Stage.POSITION, prerequisites=(angle, length))
+    @cached(available_from=Stage.POSITION, prerequisites=(angle, length))
     def tip(self, state: State) -> float:
         self.note("tip")
         return self.length(state) * self.angle(state)
 
-    @cached(depends_on=Stage.VELOCITY, prerequisites=(rate, length))
+    @cached(available_from=Stage.VELOCITY, prerequisites=(rate, length))
     def speed(self, state: State) -> float:
         self.note("speed")
         return self.length(state) * self.rate(state)
@@ -105,7 +105,7 @@ class Body(Noting):
         super().__init__(log, fails)
         self.joint = joint
 
-    @cached(depends_on=Stage.POSITION, prerequisites=lambda self: (self.joint.tip,))
+    @cached(available_from=Stage.POSITION, prerequisites=lambda self: (self.joint.tip,))
     def place(self, state: State) -> float:
         self.note("place")
         return self.joint.tip(state) + 1
@@ -129,7 +129,7 @@ class Load(Noting):
         self.body = body
 
     @cached(
-        depends_on=Stage.POSITION,
+        available_from=Stage.POSITION,
         prerequisites=lambda self: (self.body.place,),
         computed_by=Stage.POSITION,
     )
@@ -160,7 +160,7 @@ class Crane(System):
 
     def new_state(self, stage: Stage = Stage.MODEL) -> State:
         """A copy of the default State, realized to that stage, and nothing noted."""
-        state = self.realize_topology().copy()
+        state = self.new_state()
         self.realize(state, stage)
         self.log.clear()
         return state
@@ -227,6 +227,6 @@ class Springs(Subsystem):
 def state_of(*subsystems: Subsystem, stage: Stage = Stage.MODEL) -> State:
     """A State of a new System of these subsystems, realized to that stage."""
     system = System(*subsystems)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     return state

@@ -81,7 +81,7 @@ class Loop(Subsystem):
 def projecting(*subsystems: Subsystem, stage: Stage = Stage.VELOCITY) -> tuple[Any, State]:
     """A System of these, and a State of it realized to that stage."""
     system = System(*subsystems)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     return system, state
 
@@ -227,13 +227,13 @@ class RandomModel:
         self.combined = sums
         self.system = System()
         for i, part in enumerate(parts):
-            self.system.adopt_subsystem(part, f"part_{i}")
-        self.system.adopt_subsystem((DeclaredTies if self.is_declared else Ties)(self), "ties")
+            self.system.add(part, f"part_{i}")
+        self.system.add((DeclaredTies if self.is_declared else Ties)(self), "ties")
         self.rng = rng
 
     def new_state(self) -> State:
         """A State whose free variables are off by the offset, with some weights."""
-        state: State = self.system.realize_topology().copy()
+        state: State = self.system.new_state()
         self.system.realize(state, Stage.INSTANCE)
         state.u_weights = self.rng.uniform(0.3, 3, state.nu)
         state.qerr_weights = self.rng.uniform(0.3, 3, state.nqerr)

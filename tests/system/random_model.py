@@ -52,7 +52,7 @@ class Item:
     prerequisites: tuple[int, ...] = ()
     extras: tuple[int, ...] = ()  # variables that are read because of the stage
     declared: Stage | None = None
-    depends_on: Stage = Stage.INFINITY  # as declared, or as it must be inferred
+    available_from: Stage = Stage.INFINITY  # as declared, or as it must be inferred
     computed_by: Stage = Stage.INFINITY
     is_array: bool = False
     is_moving: bool = False  # something upstream of it exists from Model on only
@@ -141,16 +141,18 @@ def entries(draw: st.DrawFn, items: list[Item], subsystem: int, name: str) -> It
     lowest = max(
         [Stage.TOPOLOGY]
         + [Stage.MODEL for x in above if x.is_continuous]
-        + [x.depends_on for x in above if x.kind == "entry"]
+        + [x.available_from for x in above if x.kind == "entry"]
     )
     later = [g for g in STAGES[lowest : Stage.INFINITY] if g not in OFTEN]
     often = [g for g in OFTEN if g >= lowest]  # so that there are many of one stage
     declared = draw(st.sampled_from([None, *6 * often, *later]))
-    depends_on = lowest if declared is None else declared
-    readable = [i for i, x in enumerate(items) if x.invalidates <= depends_on and i not in chosen]
+    available_from = lowest if declared is None else declared
+    readable = [
+        i for i, x in enumerate(items) if x.invalidates <= available_from and i not in chosen
+    ]
     extras = draw(st.lists(st.sampled_from(readable), unique=True, max_size=2)) if readable else []
     is_moving |= any(items[i].is_continuous for i in extras)
-    first = max(depends_on, Stage.INSTANCE) if is_moving else depends_on
+    first = max(available_from, Stage.INSTANCE) if is_moving else available_from
     return Item(
         "entry",
         subsystem,
@@ -158,7 +160,7 @@ def entries(draw: st.DrawFn, items: list[Item], subsystem: int, name: str) -> It
         prerequisites=tuple(chosen),
         extras=tuple(extras),
         declared=declared,
-        depends_on=depends_on,
+        available_from=available_from,
         computed_by=draw(st.sampled_from([Stage.INFINITY, *STAGES[first : Stage.INFINITY]])),
         is_array=draw(st.booleans()),
         is_moving=is_moving,
@@ -184,7 +186,7 @@ class Built:
         self.subsystems = [self._class_of(s)() for s in range(spec.count)]
         self.system = System()
         for s, subsystem in enumerate(self.subsystems):
-            self.system.adopt_subsystem(subsystem, f"s{s}")
+            self.system.add(subsystem, f"s{s}")
 
     def handle(self, number: int) -> Any:
         item = self.spec.items[number]
@@ -211,7 +213,7 @@ class Built:
         if item.kind == "entry":
             declare = cached(
                 prerequisites=lambda _: tuple(map(self.handle, item.prerequisites)),
-                depends_on=item.declared,
+                available_from=item.declared,
                 computed_by=item.computed_by,
             )
             return declare(self._compute(number))
@@ -255,7 +257,7 @@ class Built:
 def hook_reads(spec: Spec, subsystem: int, stage: Stage) -> list[int]:
     """What the hook of a stage reads: all that the subsystem can compute by then."""
     mine = [i for i in spec.entries() if spec.items[i].subsystem == subsystem]
-    return [i for i in mine if spec.items[i].depends_on <= stage]
+    return [i for i in mine if spec.items[i].available_from <= stage]
 
 
 # ---------------------------------------------------------------------- without a cache
@@ -305,14 +307,14 @@ class Brute:
 
     def is_valid(self, number: int) -> bool:
         changes = [self.changed.get(i, 0) for i in self.spec.upstream(number)]
-        depends_on = self.spec.items[number].depends_on
-        latest = max([*changes, *self.stage_changed[: depends_on + 1]])
+        available_from = self.spec.items[number].available_from
+        latest = max([*changes, *self.stage_changed[: available_from + 1]])
         return self.computed.get(number, -1) >= latest
 
     def is_readable(self, number: int) -> bool:
         upstream = [self.spec.items[i] for i in self.spec.upstream(number)]
         return all(
-            self.stages[x.subsystem or 0] >= x.depends_on for x in upstream if x.kind == "entry"
+            self.stages[x.subsystem or 0] >= x.available_from for x in upstream if x.kind == "entry"
         )
 
     def read(self, number: int, calls: list[int]) -> None:

@@ -53,7 +53,7 @@ class Walker(Subsystem):
         self.calls.append("force")
         return self.mass(state) * (1 if self.side(state) == "left" else -1)
 
-    @cached(prerequisites=(side,), depends_on=Stage.POSITION)
+    @cached(prerequisites=(side,), available_from=Stage.POSITION)
     def height(self, state: State) -> float:
         self.calls.append("height")
         return float(state.q[0]) + len(self.side(state))
@@ -79,7 +79,7 @@ def walking() -> tuple[Walker, Ground, System, State]:
     walker = Walker()
     ground = Ground(walker)
     system = System(walker, ground)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, Stage.POSITION)
     return walker, ground, system, state
 
@@ -89,9 +89,9 @@ def test_what_is_below_an_equal_value_is_not_computed_again() -> None:
     assert ground.load(state) == 6.0
     walker.calls.clear()
     walker.angle.set(state, 0.75)
-    assert not ground.load.is_realized(state)
+    assert not ground.load.is_valid(state)
     assert ground.load(state) == 6.0
-    assert ground.load.is_realized(state)
+    assert ground.load.is_valid(state)
     assert (walker.calls, ground.calls) == (["side"], ["load"])
 
 
@@ -122,7 +122,7 @@ def test_a_write_of_something_else_leaves_all_realized() -> None:
     walker, ground, _, state = walking()
     ground.load(state)
     walker.rate.set(state, 1.0)
-    assert ground.load.is_realized(state)
+    assert ground.load.is_valid(state)
 
 
 def test_an_entry_presumed_computed_anew_counts_as_a_change() -> None:
@@ -170,7 +170,7 @@ class Vectors(Subsystem):
 
 def test_nan_equals_nan_if_asked_for() -> None:
     vectors = Vectors()
-    state = System(vectors).realize_topology().copy()
+    state = System(vectors).new_state()
     first = vectors.direction(state)
     vectors.length(state)
     vectors.number.set(state, 5.0)
@@ -181,7 +181,7 @@ def test_nan_equals_nan_if_asked_for() -> None:
 
 def test_arrays_cannot_be_compared_by_two_equal_signs() -> None:
     vectors = Vectors()
-    state = System(vectors).realize_topology().copy()
+    state = System(vectors).new_state()
     vectors.below(state)
     vectors.number.set(state, 5.0)
     for entry in (vectors.below, vectors.ambiguous, vectors.below):
@@ -195,14 +195,14 @@ def test_values_stored_and_marked_by_hand_count_as_others() -> None:
     part = state[walker]
     walker.angle.set(state, 0.75)
     part.set_cache_entry(walker.side, "right")
-    walker.side.mark_realized(state)
+    walker.side.mark_valid(state)
     assert walker.force(state) == -2.0
     walker.angle.set(state, 0.5)
     assert walker.force(state) == 2.0
     walker.angle.set(state, 0.75)
     part.set_cache_entry(walker.force, 99.0)  # which is not realized, and not said to be
     assert walker.force(state) == 2.0
-    walker.force.mark_realized(state)
+    walker.force.mark_valid(state)
     assert ground.load(state) == 6.0
 
 
@@ -226,7 +226,7 @@ class Random(Subsystem):
             chosen = sorted({b % len(sources) for b in backwards})
             earliest = stage or Stage.TOPOLOGY
             above = [sources[c] for c in chosen]
-            above = [a for a in above if getattr(a, "depends_on", Stage.EMPTY) <= earliest]
+            above = [a for a in above if getattr(a, "available_from", Stage.EMPTY) <= earliest]
             entries.append(
                 state[self].allocate_cache_entry_with_prerequisites(
                     earliest,
@@ -299,7 +299,7 @@ def test_values_are_the_same_without_comparisons_and_no_call_is_added(
                     entry.invalidate(state)
                 case "mark":
                     entry(state)
-                    entry.mark_realized(state)
+                    entry.mark_valid(state)
                 case "rollback":
                     if choice % 2:
                         marks[i] = state.checkpoint()
@@ -346,7 +346,7 @@ def test_q_of_another_size_has_another_version() -> None:
 
     chain = Chain()
     system = System(chain)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.invalidate_all(Stage.MODEL)
     mark = state.checkpoint()
     versions = set()
@@ -422,7 +422,7 @@ def test_a_state_being_realized_is_not_to_be_marked_cloned_or_frozen() -> None:
 
     done: list[Stage] = []
     system = System(Hooked())
-    system.realize(system.realize_topology().copy(), Stage.TIME)
+    system.realize(system.new_state(), Stage.TIME)
     assert done == [Stage.INSTANCE]
 
 

@@ -144,13 +144,13 @@ def made_model(act: Callable[[Model, State], object], weakly: bool) -> tuple[Mod
     states: list[State] = []
     holder = Holder(lambda: [act(model, state) for state in states], weakly=weakly)
     vars(model)["holder"] = holder
-    states.append(system.realize_topology().copy())
+    states.append(system.new_state())
     return model, states[0], holder
 
 
 def look(model: Model, state: State) -> None:
     model.number(state)
-    model.made.is_realized(state)
+    model.made.is_valid(state)
     state.copy()
     state.copy(keep_cache=True)
     state.explain(model.made)

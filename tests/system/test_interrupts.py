@@ -63,11 +63,11 @@ class Pendulum(Subsystem):
     def force(self, state: State) -> float:
         return (2.0 if self.is_far(state) else 1.0) * self.mass(state)
 
-    @cached(depends_on=POSITION, computed_by=POSITION)
+    @cached(available_from=POSITION, computed_by=POSITION)
     def height(self, state: State) -> float:
         return self.angle(state) + 1
 
-    @cached(depends_on=VELOCITY)
+    @cached(available_from=VELOCITY)
     def momentum(self, state: State) -> float:
         return self.rate(state) * self.mass(state)
 
@@ -112,7 +112,7 @@ class Subject:
     """A State with a history, and a checkpoint of it."""
 
     def __init__(self, history: str) -> None:
-        self.state = state = system.realize_topology().copy()
+        self.state = state = system.new_state()
         self.mark: Checkpoint | None = None
         if history != "new":
             system.realize(state)
@@ -142,7 +142,7 @@ class Subject:
 
 def other() -> State:
     """Another State of the System, with other sizes."""
-    state = system.realize_topology().copy()
+    state = system.new_state()
     pendulum.links.set(state, 4)
     system.realize(state, MODEL)
     pendulum.angle.set(state, 0.6)
@@ -221,7 +221,7 @@ def refuse_below_its_stage(state: State) -> None:
     assert state.stage <= min(part.stage for part in state)
     for entry, stage in waiting.items():
         if state[pendulum].stage < stage:
-            assert not entry.is_realized(state)
+            assert not entry.is_valid(state)
             with pytest.raises((StageTooLowError, CacheEntryOutOfDateError)):
                 entry(state)
 
@@ -298,7 +298,7 @@ def test_a_trigger_of_a_handler_that_is_cut_short_leaves_the_stage_that_was_reac
     """Its computation is at a stage that the State has not reached yet."""
 
     def prepare() -> State:
-        state = system.realize_topology().copy()
+        state = system.new_state()
         system.realize(state, Stage.TIME)
         return state
 

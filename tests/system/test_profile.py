@@ -27,7 +27,7 @@ class Contact(Subsystem):
     stiffness = parameter(100.0)
     title = parameter("contact")
 
-    @cached(depends_on=Stage.POSITION)
+    @cached(available_from=Stage.POSITION)
     def by_stage(self, state: State) -> float:
         return self.stiffness(state) * self.depth(state)
 
@@ -43,11 +43,11 @@ class Contact(Subsystem):
     def force(self, state: State) -> float:
         return 1.0 if self.sign(state) else 0.0
 
-    @cached(prerequisites=(depth,), depends_on=Stage.POSITION)
+    @cached(prerequisites=(depth,), available_from=Stage.POSITION)
     def with_stage(self, state: State) -> float:
         return self.depth(state)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def of_rates(self, state: State) -> float:
         return float(state.qdot.sum())
 
@@ -103,7 +103,7 @@ def test_an_entry_that_names_a_stage_is_told_what_to_name() -> None:
 
 def test_a_stage_beside_prerequisites_is_told_to_be_left_away() -> None:
     assert suggestion_for(profiled(write_time), "contact.with_stage").endswith(
-        "if it never reads anything but its prerequisites, leave depends_on away"
+        "if it never reads anything but its prerequisites, leave available_from away"
     )
 
 
@@ -152,19 +152,19 @@ class Tricky(Subsystem):
     offset = q_variable(0.2)
     title = parameter("tricky")
 
-    @cached(prerequisites=(depth,), depends_on=Stage.POSITION)
+    @cached(prerequisites=(depth,), available_from=Stage.POSITION)
     def total(self, state: State) -> float:
         return self.depth(state) + self.offset(state)
 
-    @cached(depends_on=Stage.POSITION)
+    @cached(available_from=Stage.POSITION)
     def slope(self, state: State) -> float:
         return float(state.copy().q[0])
 
-    @cached(depends_on=Stage.POSITION)
+    @cached(available_from=Stage.POSITION)
     def number(self, state: State) -> int:
         return state.nq
 
-    @cached(depends_on=Stage.POSITION)
+    @cached(available_from=Stage.POSITION)
     def is_written(self, state: State) -> bool:
         return self.offset.version(state) > 0
 
@@ -203,7 +203,7 @@ def suggested(entry: str, write: Any) -> str:
 
 def test_what_is_read_under_a_stage_is_to_be_named_before_that_is_left_away() -> None:
     assert suggested("total", write_time).endswith(
-        "name tricky.offset as prerequisites, too, and leave depends_on away"
+        "name tricky.offset as prerequisites, too, and leave available_from away"
     )
 
 

@@ -60,7 +60,7 @@ class Arm(Subsystem):
         """Read everything, as it can be read, and compare it with what it is."""
         assert (self.tip(state), self.is_far(state), self.force(state)) == (1.0, True, 100.0)
         assert (self.length(state), self.angle(state), self.mode(state)) == (2.0, 0.5, 3)
-        assert self.tip.is_realized(state)
+        assert self.tip.is_valid(state)
         assert self.mode.version(state) == 1
         assert (state.time, state.q[0], state[self].q[0], state.y[0]) == (0.0, 0.5, 0.5, 0.5)
         assert (state.nq, state.nqerr, state.q_start, state.qerr[0]) == (1, 1, 0, 0.5)
@@ -71,7 +71,7 @@ class Arm(Subsystem):
 def realized() -> tuple[Arm, State]:
     arm = Arm()
     system = System(arm)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state)
     arm.force(state)
     return arm, state

@@ -92,7 +92,7 @@ class Switched(Lever):
     """A hook uses a variable that is exchanged without a write."""
 
     level = z_variable(1.0)
-    on = auto_update(0.0, invalidates=Stage.DYNAMICS, update_depends_on=Stage.TIME)
+    on = auto_update(0.0, invalidates=Stage.DYNAMICS, available_from=Stage.TIME)
 
     @on.update(prerequisites=())
     def next_on(self, state: State) -> float:  # the same each time
@@ -106,5 +106,5 @@ class Lucky(Lever):
     """A hook raises unless somebody has read an entry before."""
 
     def realize_velocity(self, state: State) -> None:
-        if not self.end.is_realized(state):
+        if not self.end.is_valid(state):
             raise ValueError("the end is not known")

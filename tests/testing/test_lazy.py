@@ -15,7 +15,7 @@ from stagecache.errors import MissingExtraError
 try:
     stagecache.testing.check_all
 except MissingExtraError as error:
-    assert "stagecache[testing]" in error.cure
+    assert "stagecache[testing]" in error.hint
 else:
     raise AssertionError
 """

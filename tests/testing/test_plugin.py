@@ -28,7 +28,7 @@ class Faulty(Pendulum):
         return self.length(state) * self.angle(state)
 
 def made(pendulum):
-    return System(pendulum).realize_topology().copy()
+    return System(pendulum).new_state()
 """
 
 
@@ -72,7 +72,7 @@ def test_model(check_invalidation):
         [
             ">       check_invalidation(System(Faulty()))",
             "E       stagecache.errors.*faulty*",
-            "E*cure: *length*",
+            "E*hint: *length*",
             "E*faulty.length.set(state, *)",
             "E*faulty.faulty(state)*",
             "*test_*.py:*Error",
@@ -100,7 +100,7 @@ def test_the_report_is_as_short_of_what_strict_mode_finds(
     result = run(pytester, UNREAD, *options)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E*UndeclaredPrerequisiteError: *'faulty'*", "E*cure: *length*", "E*unread.faulty(state)"]
+        ["E*UndeclaredPrerequisiteError: *'faulty'*", "E*hint: *length*", "E*unread.faulty(state)"]
     )
     places = [line for line in result.outlines if re.match(r"\S+\.py:\d+: ", line)]
     assert [place.partition(" ")[2] for place in places] == ["UndeclaredPrerequisiteError"]
@@ -161,7 +161,7 @@ def test_states_are_strict_if_that_is_asked_for(pytester: pytest.Pytester) -> No
         [
             "stagecache: every State is strict",
             "E*UndeclaredPrerequisiteError: *'faulty'*reads*'length'*",
-            "E*cure: *Pendulum.length*",
+            "E*hint: *Pendulum.length*",
         ]
     )
 

@@ -60,7 +60,7 @@ class AssemblyCondition:
     ...     def calc_errors(self, state):
     ...         return np.array([np.linalg.norm(self.bead.place(state)) - 2.0])
     >>> bead = Bead()
-    >>> state = System(bead).realize_topology().copy()
+    >>> state = System(bead).new_state()
     >>> assembler = Assembler(state.system)
     >>> circle = assembler.add_error(OnCircle(bead))
     >>> result = assembler.assemble(state)

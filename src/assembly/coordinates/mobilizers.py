@@ -113,5 +113,5 @@ def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: S
     )
 
 
-def _unknown(what: str, expected: str, got: object, cure: str) -> UnknownMobilizerError:
-    return UnknownMobilizerError(f"{what}: is no mobilizer", expected, brief(got), cure)
+def _unknown(what: str, expected: str, got: object, hint: str) -> UnknownMobilizerError:
+    return UnknownMobilizerError(f"{what}: is no mobilizer", expected, brief(got), hint)

@@ -132,8 +132,8 @@ def _check(
         if isinstance(found, np.ndarray):
             of = f"shape {found.shape}, of {found.dtype}"
         expected = f"an array of floats of shape {text}"
-        cure = "return a numpy array of floats; " if isinstance(found, list | tuple | Real) else ""
-        raise _refused(condition, method, expected, f"{brief(found)}, of {of}", cure)
+        hint = "return a numpy array of floats; " if isinstance(found, list | tuple | Real) else ""
+        raise _refused(condition, method, expected, f"{brief(found)}, of {of}", hint)
     is_finite = np.isfinite(found)
     if not is_finite.all():
         got = brief(found)
@@ -144,12 +144,12 @@ def _check(
 
 
 def _refused(
-    condition: AssemblyCondition, method: str, expected: str, got: str, cure: str = ""
+    condition: AssemblyCondition, method: str, expected: str, got: str, hint: str = ""
 ) -> ConditionError:
     return ConditionError(
         f"condition {condition.name!r}: {method}() returns what does not fit",
         expected,
         got,
-        f"{cure}look at {type(condition).__name__}.{method}, and at what it reads in that State: "
+        f"{hint}look at {type(condition).__name__}.{method}, and at what it reads in that State: "
         "q, and parameters",
     )

@@ -122,7 +122,7 @@ class Consequences:
         by_stage: dict[int, Stage] = {}
         for n, entry in self.realized.items():
             if n in below or n in forgotten:  # what depends on an earlier stage is dropped with it
-                by_stage[n] = max(entry.depends_on, stage)
+                by_stage[n] = max(entry.available_from, stage)
             elif self._presumed.get(n, Stage.EMPTY) >= stage:
                 by_stage[n] = self._presumed[n]
         lost = tuple([n for n in self.realized if n in own or n in by_stage])

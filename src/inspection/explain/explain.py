@@ -2,7 +2,7 @@
 
 >>> from stagecache.demo import pendulum as example
 >>> system = example.system()
->>> state = system.realize_topology().copy()
+>>> state = system.new_state()
 >>> pendulum, anchor = system["pendulum"], system["anchor"]
 >>> anchor.torque(state) < 0
 True
@@ -215,7 +215,7 @@ def _path(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ..
         return (paths.of[change.node], *way)
     first = contents.realization.store.keys[change.way[0]]
     assert isinstance(first, CacheEntry)
-    stages = [stage_path(g) for g in range(change.stage, first.depends_on + 1)]
+    stages = [stage_path(g) for g in range(change.stage, first.available_from + 1)]
     node = _written_node(contents, change)
     is_known = node >= 0 and paths.is_shown(node)
     start = [paths.of[n] for n in paths.parts_to_whole(node)] if is_known else []

@@ -105,7 +105,7 @@ class Explanation:
     ----------
     entry : str
         Its path.
-    is_realized : bool
+    is_valid : bool
     cause : Cause or None
         None if it is realized. Where several things have changed, the first that is known: which
         has made it stale.
@@ -126,7 +126,7 @@ class Explanation:
     """
 
     entry: str
-    is_realized: bool
+    is_valid: bool
     cause: Cause | None
     others: tuple[str, ...]
     path: tuple[str, ...]
@@ -147,7 +147,7 @@ class Explanation:
     @property
     def text(self) -> str:
         """The paragraph."""
-        if self.is_realized:
+        if self.is_valid:
             return f"{self.entry} is realized: nothing upstream has changed since it was computed."
         parts = [f"{self.entry} is not realized: {self.cause}."]
         if len(self.path) > 2:
@@ -170,7 +170,7 @@ class Explanation:
         return f"{self.text}\n{self.tree}"
 
     def __repr__(self) -> str:
-        return f"Explanation({self.entry}: {'realized' if self.is_realized else self.cause})"
+        return f"Explanation({self.entry}: {'realized' if self.is_valid else self.cause})"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.text)}</p><pre>{escape(self.tree)}</pre>"

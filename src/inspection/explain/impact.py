@@ -2,7 +2,7 @@
 
 >>> from stagecache.demo import pendulum as example
 >>> system = example.system()
->>> state = system.realize_topology().copy()
+>>> state = system.new_state()
 >>> system.realize(state)
 >>> print(state.impact("pendulum.angle"))
 A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2 entries unrealized:

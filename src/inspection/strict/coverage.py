@@ -63,8 +63,8 @@ def gap_of(realization: Realization, entry: CacheEntry[Any], items: Sequence[Ite
         elif not declared.covers(item):
             handles.append(item)
             latest = max(latest, latest_source(realization, item))
-            if isinstance(item, CacheEntry) and item.depends_on > entry.depends_on:
-                stages.append(item.depends_on)
+            if isinstance(item, CacheEntry) and item.available_from > entry.available_from:
+                stages.append(item.available_from)
     if not handles and not stages:
         return None
     return Gap(tuple(handles), max(stages, default=None), latest)
@@ -83,7 +83,7 @@ class Declared:
 
     def covers_stage(self, stage: Stage) -> bool:
         """Whether it is stale when a stage is; or Model, when q, u and z are made anew."""
-        if stage <= self._entry.depends_on:
+        if stage <= self._entry.available_from:
             return True
         return stage <= Stage.MODEL and any(
             isinstance(handle, AbstractContinuousVariable) for handle in self.handles
@@ -95,12 +95,12 @@ class Declared:
             return True
         if isinstance(handle, CacheEntry):
             return (
-                handle.depends_on <= self._entry.depends_on
-                and latest_source(self._realization, handle) <= self._entry.depends_on
+                handle.available_from <= self._entry.available_from
+                and latest_source(self._realization, handle) <= self._entry.available_from
             )
         if isinstance(handle, DiscreteVariable) and handle._update is self._entry:
             return True  # a write and an exchange make the update entry stale, too
-        if written_stage(handle) <= self._entry.depends_on:
+        if written_stage(handle) <= self._entry.available_from:
             return True
         return isinstance(handle, AbstractContinuousVariable) and self._covers_vector(handle)
 

@@ -29,7 +29,7 @@ class UndeclaredRead:
     file: str
     line: int
 
-    cure: str
+    hint: str
     """What to declare."""
 
 

@@ -73,10 +73,10 @@ def strict(
     ...     def force(self, state: State) -> float:
     ...         return -self.stiffness(state) * self.stretch(state)
     >>> spring = Spring()
-    >>> state = System(spring).realize_topology().copy()
+    >>> state = System(spring).new_state()
     >>> with strict(state, undeclared="record") as reads:
     ...     force = spring.force(state)
-    >>> reads.undeclared[0].cure
+    >>> reads.undeclared[0].hint
     'write @cached(prerequisites=(stretch, stiffness))'
     """
     if undeclared not in ("raise", "record"):

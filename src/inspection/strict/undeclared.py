@@ -11,18 +11,18 @@ from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 
 
-def cure_of(contents: Contents, entry: CacheEntry[Any], gap: Gap) -> str:
+def hint_of(contents: Contents, entry: CacheEntry[Any], gap: Gap) -> str:
     """What to declare for a read to be covered."""
     if contents.system is not None and entry._owner is not None:
         return str(contents.system._cure_of(entry, gap))
-    cures = []
+    hints = []
     if gap.handles:
         names = ", ".join(map(_expression, (*contents.prerequisites(entry), *gap.handles)))
         comma = "," if "," not in names else ""
-        cures.append(f"allocate it with the prerequisites ({names}{comma})")
+        hints.append(f"allocate it with the prerequisites ({names}{comma})")
     if gap.stage is not None:
-        cures.append(f"allocate it with earliest=Stage.{gap.stage.name}")
-    return ", and ".join(cures)
+        hints.append(f"allocate it with available_from=Stage.{gap.stage.name}")
+    return ", and ".join(hints)
 
 
 def _expression(handle: AbstractHandle) -> str:
@@ -42,14 +42,14 @@ def titles_of(contents: Contents, items: Sequence[Item]) -> str:
 
 
 def undeclared_error(
-    contents: Contents, entry: CacheEntry[Any], title: str, place: Place, cure: str
+    contents: Contents, entry: CacheEntry[Any], title: str, place: Place, hint: str
 ) -> UndeclaredPrerequisiteError:
     """Return what says who has read what, where, and what to write."""
     names = ", ".join(map(str, contents.prerequisites(entry))) or "none"
     file, line = place
     return UndeclaredPrerequisiteError(
         f"{contents.realization.layout.path(entry)}: reads {title}, which it does not declare",
-        f"reads of its prerequisites ({names}), and of what stage {entry.depends_on} guarantees",
+        f"reads of its prerequisites ({names}), and of what {entry.available_from} guarantees",
         f"a read in {file}:{line}",
-        cure,
+        hint,
     )

@@ -122,14 +122,14 @@ def _stale(
     assert isinstance(entry, CacheEntry)
     changed = [read for read in undeclared if _has_changed(contents, read, logs)]
     found = changed or undeclared
-    cures = dict.fromkeys(read.cure for read in found)
+    hints = dict.fromkeys(read.hint for read in found)
     suspects = dict.fromkeys(str(read.item) for read in found)
     where = ", ".join(f"{read.item} ({read.file}:{read.line})" for read in found)
     return StaleValueError(
         f"{realization.layout.path(entry)}: its value is out of date, but counts as realized",
         f"{now}, as it is computed now",
         f"{kept}, as it is kept; suspected: {where or UNKNOWN}",
-        "; ".join(cures)
+        "; ".join(hints)
         or "make it a variable of the State, and name it as a prerequisite; compute from nothing "
         "else, and change nothing in place",
         tuple(suspects) or (UNKNOWN,),

@@ -11,7 +11,7 @@ from stagecache.inspection.strict.computations import Computations, being_comput
 from stagecache.inspection.strict.coverage import gap_of
 from stagecache.inspection.strict.digest import Observations
 from stagecache.inspection.strict.reads import Item, ReadLog, UndeclaredRead
-from stagecache.inspection.strict.undeclared import cure_of, titles_of, undeclared_error
+from stagecache.inspection.strict.undeclared import hint_of, titles_of, undeclared_error
 from stagecache.inspection.strict.verification import Verification, verify_upstream
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -104,9 +104,9 @@ class Watch:
         gap = gap_of(contents.realization, entry, items)
         if gap is None:
             return
-        cure = cure_of(contents, entry, gap)
+        hint = hint_of(contents, entry, gap)
         lacking: list[Item] = [*gap.handles] or [item for item in items if isinstance(item, Stage)]
-        found = [UndeclaredRead(entry, item, *place, cure) for item in lacking]
+        found = [UndeclaredRead(entry, item, *place, hint) for item in lacking]
         if again is not None:
             again.extend(found)
         for log in self.logs:
@@ -114,7 +114,7 @@ class Watch:
                 log._add_undeclared(read)
         if again is None and self.logs and self.logs[-1]._is_raising:
             title = title or titles_of(contents, items)
-            raise undeclared_error(contents, entry, title, place, cure)
+            raise undeclared_error(contents, entry, title, place, hint)
 
     def observe(self, contents: Contents, entry: CacheEntry[Any]) -> None:
         """Remember the value of an entry that was computed to be read.

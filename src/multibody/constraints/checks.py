@@ -62,7 +62,7 @@ def checked_pair(first: Any, second: Any, what: str) -> tuple[MobilizedBody, ...
 
 
 def checked_number(
-    value: Any, what: str, above: float = -np.inf, below: float = np.inf, cure: str = ""
+    value: Any, what: str, above: float = -np.inf, below: float = np.inf, hint: str = ""
 ) -> float:
     """Return a finite number between two others.
 
@@ -74,7 +74,7 @@ def checked_number(
     if not above < found < below:
         ends = [f"more than {above:g}"] if np.isfinite(above) else []
         ends += [f"less than {below:g}"] if np.isfinite(below) else []
-        raise OutOfRangeError(f"{what}: is out of range", ", ".join(ends), f"{found:g}", cure)
+        raise OutOfRangeError(f"{what}: is out of range", ", ".join(ends), f"{found:g}", hint)
     return found
 
 

@@ -50,8 +50,8 @@ class ConstantAngleConstraint(AbstractPairConstraint):
         self.second_direction = checked_direction(
             second_direction, f"the second direction of {self}"
         )
-        cure = "give an angle in between, in rad; parallel directions are two constraints, not one"
-        self.angle = checked_number(angle, f"the angle of {self}", above=0.0, below=pi, cure=cure)
+        hint = "give an angle in between, in rad; parallel directions are two constraints, not one"
+        self.angle = checked_number(angle, f"the angle of {self}", above=0.0, below=pi, hint=hint)
 
     def calc_error(self, pose: Transform) -> Any:
         """The cosine, minus what it should be."""

@@ -7,7 +7,7 @@ r"""What all constraints have in common: the bodies that they tie, and a switch.
     +- AbstractCoordinateConstraint     of some q of joints
 
 Each constraint is a Subsystem, of its own name and graph. A System adopts it as any other:
-``system.adopt_subsystem(RodConstraint(...), "rod")``.
+``system.add(RodConstraint(...), "rod")``.
 """
 
 from abc import ABC

@@ -48,8 +48,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     ...     gradient=lambda x: [1.0, 2.0],
     ...     hessian=lambda x: np.zeros((2, 2)),
     ... )
-    >>> _ = system.adopt_subsystem(gears, "gears")
-    >>> state = system.realize_topology().copy()
+    >>> _ = system.add(gears, "gears")
+    >>> state = system.new_state()
     >>> small.q.set(state, [0.5])
     >>> system.realize(state, Stage.POSITION)
     >>> system.project(state, 1e-10)

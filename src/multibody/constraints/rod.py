@@ -50,8 +50,8 @@ class RodConstraint(AbstractPairConstraint):
     >>> ground = system.matter.ground
     >>> bob = system.matter.add_body("bob", ground, Translation())
     >>> rod = RodConstraint(ground, [0, 0, 0], bob, [0, 0, 0], 2.0)
-    >>> _ = system.adopt_subsystem(rod, "rod")
-    >>> state = system.realize_topology().copy()
+    >>> _ = system.add(rod, "rod")
+    >>> state = system.new_state()
     >>> bob.q.set(state, [3, 0, 4])
     >>> system.realize(state, Stage.POSITION)
     >>> rod.error(state), rod.jacobian(state).round(3)
@@ -74,8 +74,8 @@ class RodConstraint(AbstractPairConstraint):
         super().__init__(first, second)
         self.first_station = checked_array(first_station, (3,), f"the first station of {self}")
         self.second_station = checked_array(second_station, (3,), f"the second station of {self}")
-        cure = "give more than 0; to hold points together, take a BallConstraint"
-        self.length = checked_number(length, f"the length of {self}", above=0.0, cure=cure)
+        hint = "give more than 0; to hold points together, take a BallConstraint"
+        self.length = checked_number(length, f"the length of {self}", above=0.0, hint=hint)
 
     def _held_points(self) -> tuple[tuple[MobilizedBody, Array], ...]:
         one, two = self.bodies

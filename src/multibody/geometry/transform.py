@@ -155,7 +155,7 @@ class Transform:
 
 
 HOW_TO_MAKE: Final = "make one: Transform(rotation, translation), where None is no rotation"
-"""The cure where something else is given in place of a frame."""
+"""The hint where something else is given in place of a frame."""
 
 _CURES: Final = {
     (3,): "to give a translation only, write Transform(None, [x, y, z])",
@@ -171,8 +171,8 @@ def _checked_rotation(values: Any) -> NDArray[np.float64]:
         return checked_rotation(values, what)
     except ShapeError as error:
         array = array_of(values, what)
-        cure = error.cure if array is None else _CURES.get(array.shape, error.cure)
-        raise ShapeError(error.what, error.expected, error.got, cure) from None
+        hint = error.hint if array is None else _CURES.get(array.shape, error.hint)
+        raise ShapeError(error.what, error.expected, error.got, hint) from None
 
 
 def same_transform(one: Transform, other: Transform) -> bool:

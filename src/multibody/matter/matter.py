@@ -46,7 +46,7 @@ class MatterSubsystem(AbstractDrivenMatter):
     >>> arm = system.matter.add_body(
     ...     "arm", system.matter.ground, Pin(), outboard_frame=Transform(None, [0, 1, 0])
     ... )
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> arm.q.set(state, [np.pi / 2])
     >>> np.allclose(arm.pose(state).translation, [1, 0, 0])
     True
@@ -287,7 +287,7 @@ def _mass_properties(given: Any, name: str) -> MassProperties:
             return MassProperties(**given)
         except StagecacheError as error:
             told = f"{what}: {error.what}"
-            raise type(error)(told, error.expected, error.got, error.cure) from None
+            raise type(error)(told, error.expected, error.got, error.hint) from None
         except TypeError as error:  # of arguments that there are not
             raise MassPropertiesError(
                 f"{what}: are no arguments of MassProperties",

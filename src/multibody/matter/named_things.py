@@ -107,14 +107,14 @@ class NamedThings(Generic[T]):
         if number is not None and 0 <= number < len(self.all):
             return number
         told = f"{which}" if isinstance(which, AbstractThing) else f"{self.kind} {brief(which)}"
-        cure = did_you_mean(which, self._by_name) if isinstance(which, str) else ""
+        hint = did_you_mean(which, self._by_name) if isinstance(which, str) else ""
         if not self.all:
-            cure = "add some first"
+            hint = "add some first"
         raise UnknownMarkerError(
             f"{told}: is none of {self.whose}",
             f"a {self.kind} of it, its name, or an index from 0 to {len(self.all) - 1}"
             if self.all
             else f"one that has a {self.kind}",
             brief(which),
-            cure or "use one of " + listed(self._by_name),
+            hint or "use one of " + listed(self._by_name),
         )

@@ -37,7 +37,7 @@ class Sinusoid(AbstractMotion):
     >>> pump = system.matter.add_body(
     ...     "pump", system.matter.ground, Pin(), motion=Sinusoid(0.5, 2.0)
     ... )
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> state.time = 0.25
     >>> system.prescribe(state)
     True

@@ -65,7 +65,7 @@ class Markers(AbstractObserver[Marker]):
     >>> from stagecache.multibody import Markers, MultibodySystem, Pin
     >>> system = MultibodySystem()
     >>> arm = system.matter.add_body("arm", system.matter.ground, Pin())
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> assembler = Assembler(system, accuracy=1e-6)
     >>> markers = assembler.add_goal(Markers())
     >>> tip = markers.add_marker(arm, [1, 0, 0], name="tip")

@@ -163,8 +163,8 @@ class Observations(Generic[T]):
         try:
             return self.named.index_of(item)
         except UnknownMarkerError as error:
-            cure = f"{error.cure}; or None for an observation that is to be ignored"
-            raise UnknownMarkerError(error.what, error.expected, error.got, cure) from None
+            hint = f"{error.hint}; or None for an observation that is to be ignored"
+            raise UnknownMarkerError(error.what, error.expected, error.got, hint) from None
 
     def observation_of(self, thing: int) -> int | None:
         """Which observation a thing has."""
@@ -263,14 +263,14 @@ class Observations(Generic[T]):
         things, places, _ = self._counting()
         if len(things):
             why = f"all {len(places)} observations are missing: they are NaN, or were never given"
-            cure = "call move_all_observations(), or leave out what is not observed by weight 0"
+            hint = "call move_all_observations(), or leave out what is not observed by weight 0"
         elif not self.things:
-            why, cure = f"it has no {self.kind}", "add some"
+            why, hint = f"it has no {self.kind}", "add some"
         else:
             why = f"each {self.kind} has weight 0, no observation, or is fixed to the ground"
-            cure = "change weights, or the order of observations"
+            hint = "change weights, or the order of observations"
         raise NoObservationError(
-            f"{self.whose}: nothing is observed", f"one {self.kind} or more that is", why, cure
+            f"{self.whose}: nothing is observed", f"one {self.kind} or more that is", why, hint
         )
 
     def _counting(self) -> tuple[Indices, Indices, Array]:

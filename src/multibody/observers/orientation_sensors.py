@@ -72,7 +72,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
     >>> from stagecache.multibody import Ball, MultibodySystem, OrientationSensors
     >>> system = MultibodySystem()
     >>> head = system.matter.add_body("head", system.matter.ground, Ball())
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> assembler = Assembler(system, accuracy=1e-6)
     >>> sensors = assembler.add_goal(OrientationSensors())
     >>> sensor = sensors.add_sensor(head)

@@ -81,7 +81,7 @@ def changes_upstream(
     for node, since in queue:
         key = store.keys[node]
         assert isinstance(key, CacheEntry)
-        for stage in range(key.depends_on + 1):
+        for stage in range(key.available_from + 1):
             clock, cause = causes[stage]
             if clock > since:
                 change = Change(clock, -1, stage, cause, _way(below, node))
@@ -202,7 +202,7 @@ def _length(realization: Realization, change: Change) -> int:
     """How many edges lie between a stage that has changed and the entry in question."""
     first = realization.store.keys[change.way[0]]
     assert isinstance(first, CacheEntry)
-    return first.depends_on - change.stage + len(change.way)
+    return first.available_from - change.stage + len(change.way)
 
 
 # ---------------------------------------------------------------------- what it waits for
@@ -229,8 +229,8 @@ def missing_stage(
     for node in below:
         key = realization.store.keys[node]
         assert isinstance(key, CacheEntry)
-        if key.subsystem is not None and realization.stages[key.subsystem] < key.depends_on:
-            return key, key.depends_on, _way(below, node)
+        if key.subsystem is not None and realization.stages[key.subsystem] < key.available_from:
+            return key, key.available_from, _way(below, node)
     return None
 
 

@@ -17,7 +17,14 @@ from stagecache.state.contents.staged import FROZEN, INSTANCE, NAN, OUTDATED, RE
 from stagecache.state.contents.unrealized import why_unrealized
 from stagecache.state.contents.vector_access import AbstractVectorAccess
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
-from stagecache.state.values.values import IMMUTABLE, duplicate, duplicates, kept, of_ones_own, seal
+from stagecache.state.values.values import (
+    IMMUTABLE,
+    duplicate,
+    duplicates,
+    independent_copy,
+    kept,
+    seal,
+)
 
 
 class Contents(AbstractVectorAccess):
@@ -197,7 +204,7 @@ class Contents(AbstractVectorAccess):
 
     # ------------------------------------------------------------------ cache entries
 
-    def read_unrealized(self, entry: CacheEntry[Any]) -> Any:
+    def read_stale(self, entry: CacheEntry[Any]) -> Any:
         """Return the value of an entry, computed if it is not valid; or raise why it cannot be."""
         self.require(entry)
         realization = self.realization
@@ -209,14 +216,14 @@ class Contents(AbstractVectorAccess):
                 f"{realization.layout.path(entry)}: is not realized",
                 "an entry that was realized when frozen() was called",
                 FROZEN.reason,
-                FROZEN.cure,
+                FROZEN.hint,
             )
         if self.outdated_by:
             raise TopologyVersionError(
                 f"{realization.layout.path(entry)}: cannot be computed any more",
                 f"a State of topology version {self.system.topology_cache_version}",
                 f"{OUTDATED.reason}: {self.outdated_by}",
-                OUTDATED.cure,
+                OUTDATED.hint,
             )
         if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
             raise why_unrealized(realization, entry, in_hook=self.guard is REALIZING)
@@ -259,7 +266,7 @@ class Contents(AbstractVectorAccess):
             self.pools.is_open = True
         return value
 
-    def is_realized(self, entry: CacheEntry[Any]) -> bool:
+    def is_valid(self, entry: CacheEntry[Any]) -> bool:
         """Whether the value is up to date."""
         self.require(entry)
         return self.realization.store.is_valid(entry._node)
@@ -267,9 +274,9 @@ class Contents(AbstractVectorAccess):
     def mark(self, entry: CacheEntry[Any]) -> None:
         """Count the value as computed now."""
         self.require(entry)
-        if self.realization.stages[entry.subsystem or 0] < entry.depends_on - 1:
+        if self.realization.stages[entry.subsystem or 0] < entry.available_from - 1:
             what = f"{self.realization.layout.path(entry)} to be marked as realized"
-            self.require_stage(entry.depends_on - 1, entry.subsystem, what)
+            self.require_stage(entry.available_from - 1, entry.subsystem, what)
         self._seal_variables()
         self.require_not_frozen("marking an entry as realized")
         store = self.realization.store
@@ -291,7 +298,7 @@ class Contents(AbstractVectorAccess):
             return value
         if isinstance(value, np.ndarray):
             if not value.flags.writeable:  # copies of the State share it
-                value = values[node] = of_ones_own(value)
+                value = values[node] = independent_copy(value)
         elif node not in self.handed_out and (
             self.checkpoints  # to which the value of before belongs
             or self.realization.layout.functions[node] is not no_function  # copies share it

@@ -23,7 +23,7 @@ class Guard:
     """Why a State must not be written now, and what to do instead."""
 
     reason: str
-    cure: str
+    hint: str
 
 
 DEFAULT: Final = Guard(
@@ -269,7 +269,7 @@ class AbstractStaged:
             guard = COMPUTING
         if guard is not None:
             expected = "a State that may be changed now"
-            raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.cure)
+            raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.hint)
 
     def require_not_frozen(self, what: str) -> None:
         """Raise `ReadOnlyError` if nothing may be computed, either."""
@@ -328,11 +328,11 @@ class AbstractStaged:
             )
         theirs = getattr(owner, "_system", owner)
         if theirs is None or not theirs.topology_has_been_realized:
-            cure = "call realize_topology() of its System, and copy the State that it returns"
+            hint = "call realize_topology() of its System, and copy the State that it returns"
         else:
-            cure = f"use a State of {theirs!r}: copy its default_state"
+            hint = f"use a State of {theirs!r}: copy its default_state"
         if self.system is None:
-            return "one that is declared, and a State without a System", cure
+            return "one that is declared, and a State without a System", hint
         if theirs is self.system:
-            return f"one that is declared, and a State of another topology of {theirs!r}", cure
-        return f"one that is declared, and a State of {self.system!r}", cure
+            return f"one that is declared, and a State of another topology of {theirs!r}", hint
+        return f"one that is declared, and a State of {self.system!r}", hint

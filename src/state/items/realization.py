@@ -258,11 +258,13 @@ class Realization:
         try:
             subsystem = self.own_subsystem(entry.subsystem)
             above = [p._node for p in prerequisites]
-            above.append(self._stage_node(entry.subsystem, entry.depends_on))
-            latest = NEVER
+            above.append(self._stage_node(entry.subsystem, entry.available_from))
+            computed_by = NEVER
             if entry.computed_by < INFINITY and function is no_function:
-                latest = self._stage_node(entry.subsystem, entry.computed_by)
-            self._add(entry, NodeKind.CACHE_ENTRY, tuple(above), latest, value, function, equal)
+                computed_by = self._stage_node(entry.subsystem, entry.computed_by)
+            self._add(
+                entry, NodeKind.CACHE_ENTRY, tuple(above), computed_by, value, function, equal
+            )
             subsystem.entries.append(entry)  # last: from here on it is there
         except BaseException:
             self._is_layout_torn = self.is_torn = True
@@ -291,7 +293,7 @@ class Realization:
         key: str | AbstractHandle,
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
-        latest: int = NEVER,
+        computed_by: int = NEVER,
         value: object = None,
         function: Function = no_function,
         equal: Equal | None = None,
@@ -301,7 +303,7 @@ class Realization:
         if isinstance(key, AbstractHandle) and key._owner is not None and key._node != NOWHERE:
             reserved = key._node  # which it has in States of older topologies, too
         is_compared = equal is not None
-        node = self.store.add(key, kind, prerequisites, latest, value, reserved, is_compared)
+        node = self.store.add(key, kind, prerequisites, computed_by, value, reserved, is_compared)
         self._extend()
         layout.functions[node] = function
         if equal is not None:

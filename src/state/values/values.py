@@ -35,7 +35,7 @@ def kept(value: object, what: object) -> Any:
     return value
 
 
-def of_ones_own(value: object) -> Any:
+def independent_copy(value: object) -> Any:
     """A copy that shares nothing that can be changed; an array of it can be written."""
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return value.copy()

@@ -242,7 +242,7 @@ class Integrator(AbstractIntegrator):
         Returns
         -------
         StepStatus
-            What has happened; its `cure` says what to do next.
+            What has happened; its `hint` says what to do next.
 
         Raises
         ------

@@ -13,8 +13,8 @@ LEAST_ACCURACY: Final = 1e-12
 """With rtol = accuracy / 10, what rounding leaves of it: SciPy takes no rtol below 2.2e-14."""
 
 
-def _refused(name: str, value: object, expected: str, cure: str) -> OutOfRangeError:
-    return OutOfRangeError(f"Integrator({name}=...): is out of range", expected, brief(value), cure)
+def _refused(name: str, value: object, expected: str, hint: str) -> OutOfRangeError:
+    return OutOfRangeError(f"Integrator({name}=...): is out of range", expected, brief(value), hint)
 
 
 def _check_accuracy(_: object, attribute: "Attribute[float]", value: float) -> None:

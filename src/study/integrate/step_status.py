@@ -22,7 +22,7 @@ class StepStatus(Explained):
     ----------
     message : str
         What has happened.
-    cure : str
+    hint : str
         What the caller is to do next.
     """
 
@@ -64,7 +64,7 @@ class TerminationReason(Explained):
     Attributes
     ----------
     message : str
-    cure : str
+    hint : str
     """
 
     REACHED_FINAL_TIME = ("the final time is reached", "for a longer one, give a later final_time")
@@ -74,5 +74,5 @@ class TerminationReason(Explained):
     )
     AN_UNRECOVERABLE_ERROR_OCCURRED = (
         "a step could not be taken, for the reason that was raised",
-        "follow the cure of the error that was raised; the State is the last good one",
+        "follow the hint of the error that was raised; the State is the last good one",
     )

@@ -109,7 +109,7 @@ class Rows:
             assert isinstance(handle, CacheEntry)
             handles.append(handle)
         self._handles: list[CacheEntry[Any]] = handles
-        self._stage = max([handle.depends_on for handle in handles], default=Stage.MODEL)
+        self._stage = max([handle.available_from for handle in handles], default=Stage.MODEL)
         self._values_of = _getter([v._node for s in layout.subsystems for v in s.discrete])
         self._changing = [column for columns in self.discrete for column in columns]
         # What a State has as long as nothing has changed; this, if that cannot be told.

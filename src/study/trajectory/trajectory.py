@@ -71,7 +71,7 @@ class Trajectory:
     ...     def square(self, state: State) -> float:
     ...         return self.place(state) ** 2
     >>> cart = Cart()
-    >>> state = System(cart).realize_topology().copy()
+    >>> state = System(cart).new_state()
     >>> trajectory = Trajectory(state, record=(cart.square,))
     >>> for place in (1.0, 2.0, 3.0):
     ...     cart.place.set(state, place)
@@ -267,7 +267,7 @@ class Trajectory:
         handle = self._pattern.handle(path)
         if not isinstance(handle, CacheEntry) or path in self._kept.entries:
             return self._column(path).values
-        stage = max(INSTANCE, handle.depends_on)
+        stage = max(INSTANCE, handle.available_from)
         return array_of_values([duplicate(handle(state)) for state in self.states(stage)])
 
     def _row(self, index: object) -> int:

@@ -56,7 +56,7 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
         self.compute = compute
         self.prerequisites = prerequisites
         self.by = by
-        self.depends_on = Stage.POSITION if prerequisites is None else None
+        self.available_from = Stage.POSITION if prerequisites is None else None
         self.computed_by = Stage.INFINITY
 
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Matrix]:
@@ -76,9 +76,9 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
             shape = (rows.count, columns)
             if isinstance(values, Mapping):
                 return _of_blocks(values, shape, self.by, state, handle)
-            cure = f"give a row for each error, and a column for each {self.by} of the whole State"
-            cure += "; or a dict of blocks by handles"
-            return _matrix(values, shape, handle, f"errors by all {self.by}", cure)
+            hint = f"give a row for each error, and a column for each {self.by} of the whole State"
+            hint += "; or a dict of blocks by handles"
+            return _matrix(values, shape, handle, f"errors by all {self.by}", hint)
 
         return computed
 
@@ -114,7 +114,7 @@ def jacobian_decorator(
     return declare if compute is None else declare(compute)
 
 
-def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str, cure: str) -> Matrix:
+def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str, hint: str) -> Matrix:
     """Values as a read-only matrix of floats, sparse if they are."""
     if is_sparse(values):
         found: Matrix = csr_of(values, what)
@@ -125,7 +125,7 @@ def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str, cur
             f"{what}: its computation returned a matrix of another shape",
             f"shape {shape}: {meaning}",
             f"shape {found.shape}",
-            cure,
+            hint,
         )
     return found
 
@@ -173,8 +173,8 @@ def _block(values: Any, shape: tuple[int, int], variable: object, what: object) 
             array = array.reshape(shape)
         values = array
     meaning = f"errors by the numbers of {variable}"
-    cure = "give a row for each error, and a column for each of these numbers"
-    return _matrix(values, shape, f"{what} by {variable}", meaning, cure)
+    hint = "give a row for each error, and a column for each of these numbers"
+    return _matrix(values, shape, f"{what} by {variable}", meaning, hint)
 
 
 def _joined(placed: list[tuple[slice, Matrix]], shape: tuple[int, int], what: object) -> Matrix:

@@ -71,7 +71,7 @@ class ErrorDeclaration(AbstractErrorRows):
         self.prerequisites = prerequisites
         self.enabled = enabled
         self.computed_by = self.kind.read
-        self.depends_on = self.kind.read if prerequisites is None else None
+        self.available_from = self.kind.read if prerequisites is None else None
 
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
@@ -183,7 +183,7 @@ class DerivativeDeclaration(AbstractCompanion):
         self.kind = kind
         self.prerequisites = prerequisites
         self.computed_by = kind.read
-        self.depends_on = kind.read if prerequisites is None else None
+        self.available_from = kind.read if prerequisites is None else None
 
     @property
     def role(self) -> str:  # type: ignore[override]  # of which it has one of two
@@ -205,7 +205,7 @@ class BiasDeclaration(AbstractCompanion):
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.prerequisites = prerequisites
         self.computed_by = Stage.INFINITY
-        self.depends_on = Stage.VELOCITY if prerequisites is None else None
+        self.available_from = Stage.VELOCITY if prerequisites is None else None
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Whether that are errors with a row of udoterr, their first or a later one."""

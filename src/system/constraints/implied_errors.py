@@ -57,7 +57,7 @@ class ImpliedDerivative(AbstractCompanion):
         self.name = f"{of.name}.{self.role}"
         self.source = of.source
         self.compute = self._compute
-        self.computed_by = self.depends_on = kind.read
+        self.computed_by = self.available_from = kind.read
         self.is_last = True  # so that hooks have computed what there is of qdot and udot
         self.below = of.name
         self.is_second = False
@@ -78,8 +78,8 @@ class ImpliedDerivative(AbstractCompanion):
         return "velocity" if self.kind is UERR else "acceleration"
 
     def _compute(self, subsystem: Any, state: Any) -> Vector:
-        cure = f"declare it with @{self.of.name}.{self.role}"
-        with by_differences(f"{subsystem.name}.{self.name}", cure):
+        hint = f"declare it with @{self.of.name}.{self.role}"
+        with by_differences(f"{subsystem.name}.{self.name}", hint):
             return self._derivative(subsystem, state)
 
     def _derivative(self, subsystem: Any, state: Any) -> Vector:
@@ -118,7 +118,7 @@ class ImpliedDerivative(AbstractCompanion):
             found: dict[CacheEntry[Any], Vector] | None = noted[1]
             return found
         members = constraint_table(contents).groups[self.group]
-        stage = max(below.depends_on for _, below in members)
+        stage = max(below.available_from for _, below in members)
 
         def read(twin: Any) -> Vector:
             return np.concatenate([below(twin) for _, below in members])

@@ -56,7 +56,7 @@ class NormalizationDeclaration(AbstractErrorRows):
         self.enabled = enabled
         self.own_jacobian = own_jacobian
         self.computed_by = QERR.read
-        self.depends_on = QERR.read if prerequisites is None else None
+        self.available_from = QERR.read if prerequisites is None else None
 
     @overload
     def jacobian(self, compute: JacobianFunction) -> JacobianDeclaration: ...

@@ -79,7 +79,7 @@ def quaternion_kinematics(
     ...     spin = u_variable((0.0, 0.0, 3.0))
     ...     turning = quaternion_kinematics(orientation, spin)
     >>> system = System(Body())
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> system.realize(state, Stage.POSITION)
     >>> multiply_by_n(state, state.u)
     array([0. , 0. , 0. , 1.5])

@@ -111,10 +111,10 @@ def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry])
     edges = {
         (p.subsystem, entry.handle.subsystem)
         for entry in planned
-        if entry.handle.depends_on == stage
+        if entry.handle.available_from == stage
         for p in entry.prerequisites
         if isinstance(p, CacheEntry)
-        and p.depends_on == stage
+        and p.available_from == stage
         and p.subsystem != entry.handle.subsystem
     }
     if not edges:

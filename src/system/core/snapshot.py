@@ -142,7 +142,7 @@ def restore_state(system: Any, taken: Snapshot) -> State:
     TopologyVersionError
         The System has other subsystems, other versions of them, or other variables.
     """
-    state: State = system.realize_topology().copy()
+    state: State = system.new_state()
     contents = state._contents
     _check_subsystems(system, taken, contents)
     paths = NodePaths(contents).of

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from threading import RLock
-from typing import Any, NoReturn, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -39,12 +39,15 @@ from stagecache.system.core.transport import complete_system, reduce_system
 from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.events.table import EventTable
-from stagecache.system.hints.hints import cure_of
+from stagecache.system.hints.hints import hint_of
 from stagecache.system.hints.variants import variant_of
 from stagecache.system.statistics import SystemStatistics
 from stagecache.views.view import GraphView
 
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
+
+
+Part = TypeVar("Part", bound=Subsystem)
 
 
 class System(AbstractEventfulSystem):
@@ -80,7 +83,7 @@ class System(AbstractEventfulSystem):
     ...         state[self].upd_qdot()[0] = self.speed(state)
     >>> cart = Cart()
     >>> system = System(cart)
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> system.realize(state, Stage.VELOCITY)
     >>> state.qdot
     array([2.])
@@ -97,11 +100,11 @@ class System(AbstractEventfulSystem):
         self._version = _checked_text(version, "the version of a System")
         self._subsystems: list[Subsystem] = []
         try:
-            self.adopt_subsystem(DefaultSystemSubsystem())
+            self.add(DefaultSystemSubsystem())
             for subsystem in subsystems:
-                self.adopt_subsystem(subsystem)
+                self.add(subsystem)
             for key, subsystem in named.items():
-                self.adopt_subsystem(subsystem, key)
+                self.add(subsystem, key)
         except StagecacheError:
             for subsystem in self._subsystems:
                 subsystem._released()
@@ -127,12 +130,13 @@ class System(AbstractEventfulSystem):
         """The version of the model: a text of the author's choice."""
         return self._version
 
-    def adopt_subsystem(self, subsystem: Subsystem, name: str | None = None) -> int:
-        """Make a subsystem part of the System, and return its index. A change of topology.
+    def add(self, subsystem: Part, name: str | None = None) -> Part:
+        """Make a subsystem part of the System, and return it. A change of topology.
 
         Parameters
         ----------
         subsystem : Subsystem
+            Without a System.
         name : str, optional
             The default is that of its class, in snake case.
 
@@ -169,14 +173,14 @@ class System(AbstractEventfulSystem):
                 f"subsystem {name!r}: there is one already",
                 "a name for each subsystem of its own",
                 f"{name!r} for {brief(subsystem)}",
-                f"name it: System(..., another_{name}=...) or adopt_subsystem(..., 'name')",
+                f"name it: System(..., another_{name}=...) or add(..., 'name')",
             )
         self._require_idle(f"the subsystems of {self._name}")
-        self._refuse_in_hook("adopt_subsystem()")
+        self._refuse_in_hook("add()")
         subsystem._adopted(self, len(self._subsystems), name)
         self._subsystems.append(subsystem)
-        self._topology_changed(f"{name} was adopted")
-        return subsystem.index
+        self._topology_changed(f"{name} was added")
+        return subsystem
 
     @property
     def subsystems(self) -> tuple[Subsystem, ...]:
@@ -287,6 +291,18 @@ class System(AbstractEventfulSystem):
                 self._refuse_in_hook("realize_topology()")
                 default = self._default = self._default or self._make_default_state()
         return default
+
+    def new_state(self) -> State:
+        """Return a copy of the default State, at Model, to be changed. Realizes the topology.
+
+        Cost of the first call O(items and prerequisites), then that of a copy, O(items).
+
+        Raises
+        ------
+        StagecacheError
+            The topology cannot be realized.
+        """
+        return self.realize_topology().copy()
 
     @property
     def default_state(self) -> State:
@@ -553,7 +569,7 @@ class System(AbstractEventfulSystem):
 
     def _cure_of(self, entry: CacheEntry[Any], gap: Gap) -> str:
         """What to declare for what an entry reads to be covered, in strict mode."""
-        return cure_of(entry, gap)
+        return hint_of(entry, gap)
 
     def __repr__(self) -> str:
         names = ", ".join(subsystem.name for subsystem in self._subsystems[1:])

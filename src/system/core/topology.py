@@ -141,25 +141,25 @@ def _set_stage(entry: PlannedEntry) -> None:
     """Say from which stage on the entry can be computed."""
     handle = entry.handle
     lowest = max([entry.lowest, *map(_readable_from, entry.prerequisites)])
-    handle.depends_on = lowest if entry.depends_on is None else entry.depends_on
+    handle.available_from = lowest if entry.available_from is None else entry.available_from
     late = [
         p
         for p in entry.prerequisites
-        if isinstance(p, CacheEntry) and p.depends_on > handle.depends_on
+        if isinstance(p, CacheEntry) and p.available_from > handle.available_from
     ]
     if late:
         raise PrerequisiteStageError(
             f"{handle}: a prerequisite can be computed only later",
-            f"prerequisites that depend on {handle.depends_on} or an earlier stage",
-            f"{late[0]}, which depends on {late[0].depends_on}",
-            f"write depends_on=Stage.{late[0].depends_on.name}, or leave depends_on out",
+            f"prerequisites that depend on {handle.available_from} or an earlier stage",
+            f"{late[0]}, which depends on {late[0].available_from}",
+            f"write available_from=Stage.{late[0].available_from.name}, or leave it out",
         )
-    if handle.depends_on > handle.computed_by:
+    if handle.available_from > handle.computed_by:
         raise PrerequisiteStageError(
             f"{handle}: is computed by {handle.computed_by}, but can be only later",
             f"prerequisites that can be read at {handle.computed_by}",
-            f"some that can be read from {handle.depends_on} on",
-            f"write computed_by=Stage.{handle.depends_on.name}, or leave computed_by out",
+            f"some that can be read from {handle.available_from} on",
+            f"write computed_by=Stage.{handle.available_from.name}, or leave computed_by out",
         )
 
 
@@ -219,5 +219,5 @@ def _check_sources(entry: PlannedEntry, sources: Sources) -> None:
 
 def _readable_from(handle: AbstractHandle) -> Stage:
     if isinstance(handle, CacheEntry):
-        return handle.depends_on
+        return handle.available_from
     return Stage.MODEL if isinstance(handle, AbstractContinuousVariable) else TOPOLOGY

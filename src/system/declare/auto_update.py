@@ -23,10 +23,10 @@ T = TypeVar("T")
 class AutoUpdateDeclaration(AbstractVariable[AutoUpdateVariable[T]]):
     """A declared discrete variable with an entry for its next value."""
 
-    def __init__(self, initial: Initial[T], invalidates: Stage, update_depends_on: Stage) -> None:
+    def __init__(self, initial: Initial[T], invalidates: Stage, available_from: Stage) -> None:
         self.initial = initial
         self.invalidates = invalidates
-        self.update_depends_on = update_depends_on
+        self.available_from = available_from
 
     @overload
     def update(self, compute: Callable[[Any, Any], T]) -> "UpdateDeclaration[T]": ...
@@ -61,8 +61,8 @@ class AutoUpdateDeclaration(AbstractVariable[AutoUpdateVariable[T]]):
 
     def _bind_all(self, subsystem: Any) -> AutoUpdateVariable[T]:
         attribute = f"{self.name}.update"
-        by = self.update_depends_on if self._is_computed(subsystem) else Stage.INFINITY
-        entry: CacheEntry[T] = CacheEntry(attribute, self.update_depends_on, by)
+        by = self.available_from if self._is_computed(subsystem) else Stage.INFINITY
+        entry: CacheEntry[T] = CacheEntry(attribute, self.available_from, by)
         entry._declared(subsystem, attribute)
         variable = AutoUpdateVariable(self.name, self.invalidates, entry)
         variable._declared(subsystem, self.name)
@@ -90,7 +90,7 @@ class UpdateDeclaration(AbstractComputation[T]):
         self.of: AutoUpdateDeclaration[T] = of
         self.compute = compute
         self.prerequisites = prerequisites
-        self.depends_on = self.computed_by = of.update_depends_on
+        self.available_from = self.computed_by = of.available_from
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Whether that is such a variable."""
@@ -102,18 +102,18 @@ class UpdateDeclaration(AbstractComputation[T]):
 
 @overload
 def auto_update(
-    initial: T, *, invalidates: Stage, update_depends_on: Stage
+    initial: T, *, invalidates: Stage, available_from: Stage
 ) -> AutoUpdateDeclaration[T]: ...
 @overload
 def auto_update(
-    *, factory: Callable[[Any], T], invalidates: Stage, update_depends_on: Stage
+    *, factory: Callable[[Any], T], invalidates: Stage, available_from: Stage
 ) -> AutoUpdateDeclaration[T]: ...
 def auto_update(
     initial: Any = NOT_GIVEN,
     *,
     factory: Callable[[Any], Any] | None = None,
     invalidates: Stage,
-    update_depends_on: Stage,
+    available_from: Stage,
 ) -> AutoUpdateDeclaration[Any]:
     """Declare a discrete variable together with a cache entry for its next value.
 
@@ -128,7 +128,7 @@ def auto_update(
         As those of `parameter`.
     invalidates : Stage
         Position to Report: what a write, not an exchange, makes stale.
-    update_depends_on : Stage
+    available_from : Stage
         The earliest stage at which the next value can be computed.
 
     Raises
@@ -137,7 +137,7 @@ def auto_update(
     """
     what = "auto_update"
     stage = check_stage(invalidates, Stage.POSITION, Stage.REPORT, f"{what}(invalidates=...)")
-    depends_on = check_stage(
-        update_depends_on, Stage.TOPOLOGY, Stage.REPORT, f"{what}(update_depends_on=...)"
+    available_from = check_stage(
+        available_from, Stage.TOPOLOGY, Stage.REPORT, f"{what}(available_from=...)"
     )
-    return AutoUpdateDeclaration(Initial(what, initial, factory), stage, depends_on)
+    return AutoUpdateDeclaration(Initial(what, initial, factory), stage, available_from)

@@ -62,13 +62,13 @@ class NoneRefusal:
             raise refused_none(self._what, "return it; if None is one, say so: -> float | None")
 
 
-def refused_none(what: str, cure: str = "return it") -> NoValueError:
+def refused_none(what: str, hint: str = "return it") -> NoValueError:
     """The error of a computation that returned None."""
     return NoValueError(
         f"{what}: its computation returned None",
         "a value",
         "None, as a function does that does not return",
-        cure,
+        hint,
     )
 
 
@@ -91,7 +91,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     compute : callable
         The function ``(self, state)``, or ``(self, state, i)`` in a family.
     prerequisites : tuple or callable or None
-    depends_on : Stage or None
+    available_from : Stage or None
         None: the lowest stage at which the prerequisites can be read.
     computed_by : Stage
     equal : callable or None
@@ -102,7 +102,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
 
     compute: Callable[..., T]
     prerequisites: AnyPrerequisites | None
-    depends_on: Stage | None
+    available_from: Stage | None
     computed_by: Stage
     equal: Callable[[Any, Any], Any] | None = None
     is_last = False
@@ -113,8 +113,8 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         return self.role or "cached"
 
     def _new_handle(self, name: str) -> CacheEntry[T]:
-        depends_on = Stage.EMPTY if self.depends_on is None else self.depends_on
-        return CacheEntry(name, depends_on, self.computed_by)
+        available_from = Stage.EMPTY if self.available_from is None else self.available_from
+        return CacheEntry(name, available_from, self.computed_by)
 
     def plan(self, handle: Any) -> PlannedEntry:
         """The entry, with what it depends on."""
@@ -122,7 +122,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         return PlannedEntry(
             handle,
             () if named is None else resolve(named, handle),
-            self.depends_on,
+            self.available_from,
             self._function(handle),
             NoneRefusal(self.compute, str(handle)),
             self.equal,
@@ -154,7 +154,7 @@ class CachedSettings:
     """When a declared cache entry is stale, and when it is computed."""
 
     prerequisites: AnyPrerequisites | None
-    depends_on: Stage | None
+    available_from: Stage | None
     computed_by: Stage
     equal: Callable[[Any, Any], Any] | None
 
@@ -163,27 +163,27 @@ class CachedSettings:
         cls,
         what: str,
         prerequisites: AnyPrerequisites | None,
-        depends_on: Stage | None,
+        available_from: Stage | None,
         computed_by: Stage,
         equal: Equality,
     ) -> "CachedSettings":
         """Return them, if they say when the value is stale."""
         lowest = Stage.TOPOLOGY
-        if depends_on is not None:
-            lowest = depends_on = check_stage(
-                depends_on, lowest, Stage.REPORT, f"{what}(depends_on=...)"
+        if available_from is not None:
+            lowest = available_from = check_stage(
+                available_from, lowest, Stage.REPORT, f"{what}(available_from=...)"
             )
         computed_by = check_stage(computed_by, lowest, Stage.INFINITY, f"{what}(computed_by=...)")
         named = check_prerequisites(prerequisites, what)
-        if named is None and depends_on is None:
+        if named is None and available_from is None:
             raise DeclarationError(
                 f"{what}: does not say when the value is stale",
-                "prerequisites=, or depends_on=, or both",
+                "prerequisites=, or available_from=, or both",
                 "neither",
                 f"name what it is computed from, as in {what}(prerequisites=(angle, length)); "
                 "for a constant, prerequisites=()",
             )
-        return cls(named, depends_on, computed_by, check_equal(equal, what))
+        return cls(named, available_from, computed_by, check_equal(equal, what))
 
 
 @final
@@ -193,7 +193,7 @@ class CachedDeclaration(AbstractComputation[T]):
     def __init__(self, compute: Callable[..., T], settings: CachedSettings) -> None:
         self.compute = compute
         self.prerequisites = settings.prerequisites
-        self.depends_on = settings.depends_on
+        self.available_from = settings.available_from
         self.computed_by = settings.computed_by
         self.equal = settings.equal
 
@@ -203,7 +203,7 @@ def cached(
     /,
     *,
     prerequisites: Prerequisites | None = None,
-    depends_on: Stage | None = None,
+    available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
 ) -> Callable[[Callable[[Any, Any], T]], CachedDeclaration[T]]:
@@ -214,7 +214,7 @@ def cached(
     prerequisites : tuple, or callable
         The declared items on which it depends; or a function ``(self)`` that returns handles, also
         of other subsystems, called when the topology is realized.
-    depends_on : Stage, optional
+    available_from : Stage, optional
         The earliest stage at which it can be computed, Topology to Report. It is stale when that
         stage changes. The default is the lowest at which all prerequisites can be read.
     computed_by : Stage, optional
@@ -235,11 +235,11 @@ def cached(
     if without_parentheses is not None:
         raise DeclarationError(
             f"{what}: is used without parentheses",
-            "@cached(prerequisites=(...)), or @cached(depends_on=Stage...)",
+            "@cached(prerequisites=(...)), or @cached(available_from=Stage...)",
             "@cached alone, which does not say when the value is stale",
             "name what it is computed from, as in @cached(prerequisites=(angle, length))",
         )
-    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by, equal)
+    settings = CachedSettings.checked(what, prerequisites, available_from, computed_by, equal)
 
     def declare(compute: Callable[[Any, Any], T]) -> CachedDeclaration[T]:
         return CachedDeclaration(check_compute(compute, what), settings)

@@ -33,7 +33,7 @@ class PlannedEntry:
 
     handle: CacheEntry[Any]
     prerequisites: tuple[AbstractHandle, ...]
-    depends_on: Stage | None
+    available_from: Stage | None
     """None: the lowest stage at which the prerequisites can be read."""
 
     compute: Callable[[Any], Any]

@@ -262,7 +262,7 @@ def cached_family(
     *,
     count: Count,
     prerequisites: FamilyPrerequisites | None = None,
-    depends_on: Stage | None = None,
+    available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
 ) -> Callable[[Callable[[Any, Any, int], T]], FamilyDeclaration[CacheEntry[T]]]:
@@ -275,7 +275,7 @@ def cached_family(
     prerequisites : tuple or callable
         As for `cached`; the function is ``(self, i)``. A family that is named in a tuple stands for
         all its items.
-    depends_on, computed_by, equal : optional
+    available_from, computed_by, equal : optional
         As for `cached`.
 
     Raises
@@ -283,7 +283,7 @@ def cached_family(
     DeclarationError, PrerequisitesError, StageOutOfRangeError, InvalidCountError
     """
     what = "cached_family"
-    settings = CachedSettings.checked(what, prerequisites, depends_on, computed_by, equal)
+    settings = CachedSettings.checked(what, prerequisites, available_from, computed_by, equal)
 
     def declare(compute: Callable[[Any, Any, int], T]) -> FamilyDeclaration[CacheEntry[T]]:
         function = check_compute(compute, what, in_family=True)

@@ -72,7 +72,7 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
     ) -> None:
         self.of: AbstractDeclaration[Any] = of
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
-        self.stage = self.depends_on = stage
+        self.stage = self.available_from = stage
         self.computed_by = Stage.INFINITY
         self.prerequisites = prerequisites
 

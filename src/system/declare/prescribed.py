@@ -64,7 +64,7 @@ class AbstractPrescription(AbstractComputation[Vector]):
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.prerequisites = prerequisites
         self.computed_by = stage
-        self.depends_on = stage if prerequisites is None else None
+        self.available_from = stage if prerequisites is None else None
 
     def variable(self, handle: CacheEntry[Any]) -> AbstractContinuousVariable:
         """The handle of the variable that moves."""

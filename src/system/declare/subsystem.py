@@ -39,7 +39,7 @@ class Subsystem:
     ...     def height(self, state: State) -> float:
     ...         return -self.length(state) * math.cos(self.angle(state))
     >>> pendulum = Pendulum()
-    >>> state = System(pendulum).realize_topology().copy()
+    >>> state = System(pendulum).new_state()
     >>> pendulum.height(state)
     -2.0
     >>> pendulum.angle.set(state, math.pi)
@@ -107,7 +107,7 @@ class Subsystem:
             f"{self!r}: has no System",
             "a subsystem that a System has adopted",
             "one that none has",
-            "write System(subsystem), or call system.adopt_subsystem(subsystem)",
+            "write System(subsystem), or call system.add(subsystem)",
         )
 
     def _adopted(self, system: AbstractSystem, index: int, name: str) -> None:
@@ -215,12 +215,12 @@ class Subsystem:
                 f"{handle}: is a declared item, and cannot be {how}",
                 "a value for it in a State",
                 "an attribute of the model, which all States share",
-                self._cure(name, is_variable=declared is None or declared.is_variable),
+                self._hint(name, is_variable=declared is None or declared.is_variable),
             )
         if self._system is not None:
             self._system._require_idle(f"{self.name}.{name}")
 
-    def _cure(self, name: str, *, is_variable: bool) -> str:
+    def _hint(self, name: str, *, is_variable: bool) -> str:
         handle = f"{self.name}.{name}"
         if not is_variable:
             return f"it is computed, by calling {handle}(state); declare it anew in a subclass"

@@ -219,7 +219,9 @@ class Dynamics:
                 lambda twin: np.concatenate(
                     [product(block.n(twin), u[u_rows]) for _, u_rows, block in layout.blocks]
                 ),
-                stage=max(Stage.INSTANCE, *(block.n.depends_on for _, _, block in layout.blocks)),
+                stage=max(
+                    Stage.INSTANCE, *(block.n.available_from for _, _, block in layout.blocks)
+                ),
                 qdot=qdot.copy(),
                 time=1.0,
             )

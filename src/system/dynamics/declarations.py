@@ -76,11 +76,11 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         """
         planned = evolve(super().plan(handle), lowest=Stage.MODEL)
         for above in planned.prerequisites:
-            if isinstance(above, CacheEntry) and above.depends_on > self.computed_by:
+            if isinstance(above, CacheEntry) and above.available_from > self.computed_by:
                 raise PrerequisiteStageError(
                     f"{handle}: depends on what can be computed only after Dynamics",
                     "prerequisites that can be read at Dynamics: udot follows from mass and forces",
-                    f"{above}, which depends on {above.depends_on}",
+                    f"{above}, which depends on {above.available_from}",
                     "leave it out; what makes a force depend on udot belongs into the mass matrix",
                 )
         return planned
@@ -123,16 +123,16 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         compute: Compute,
         variables: Variables,
         prerequisites: Prerequisites | None,
-        depends_on: Stage | None,
+        available_from: Stage | None,
         *,
         is_inverse: bool,
     ) -> None:
         self.compute = compute
         self.variables = variables
         self.prerequisites = prerequisites
-        self.depends_on = depends_on
-        if prerequisites is None and depends_on is None:
-            self.depends_on = Stage.POSITION
+        self.available_from = available_from
+        if prerequisites is None and available_from is None:
+            self.available_from = Stage.POSITION
         self.is_inverse = is_inverse
 
     @property
@@ -188,7 +188,7 @@ class RootDeclaration(AbstractComputation[Matrix]):
         self.name = f"{of.name}.root"
         self.compute = of.compute
         self.prerequisites = ()
-        self.depends_on = None
+        self.available_from = None
         self.computed_by = Stage.INFINITY
 
     def plan(self, handle: Any) -> PlannedEntry:
@@ -240,14 +240,14 @@ class ForceDeclaration(AbstractOfSpeeds):
         compute: Compute,
         variables: Variables,
         prerequisites: Prerequisites | None,
-        depends_on: Stage | None,
+        available_from: Stage | None,
     ) -> None:
         self.compute = compute
         self.variables = variables
         self.prerequisites = prerequisites
-        self.depends_on = depends_on
-        if prerequisites is None and depends_on is None:
-            self.depends_on = Stage.DYNAMICS
+        self.available_from = available_from
+        if prerequisites is None and available_from is None:
+            self.available_from = Stage.DYNAMICS
 
     def _checked(self, values: Any, count: int, handle: Any) -> Vector:
         return checked_values(values, count, str(handle), "u" if count != 1 else "that u")

@@ -41,7 +41,7 @@ from stagecache.system.motion.kinematics import kind_of
 def mass_matrix(
     *variables: AbstractDeclaration[Any],
     prerequisites: Prerequisites | None = None,
-    depends_on: Stage | None = None,
+    available_from: Stage | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], MassMatrixDeclaration]:
     """Declare the mass matrix of some u, by the function ``(self, state)`` that computes it.
 
@@ -55,7 +55,7 @@ def mass_matrix(
         subsystem.
     prerequisites : tuple or callable, optional
         What the matrix depends on, as for `cached`. ``()`` for one that never changes.
-    depends_on : Stage, optional
+    available_from : Stage, optional
         As for `cached`. If nothing is said, the matrix depends on all of stage Position.
 
     Returns
@@ -93,12 +93,12 @@ def mass_matrix(
     ...     def rod(self, state: State) -> float:
     ...         return float(np.linalg.norm(self.place(state))) - 2.0
     >>> system = System(Bob())
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> system.realize(state, Stage.ACCELERATION)
     >>> state.udot.round(3), state.multipliers.round(3)      # m (v² / l + g)
     (array([0. , 4.5]), array([72.5]))
     """
-    named, stage = _settings("mass_matrix", variables, prerequisites, depends_on)
+    named, stage = _settings("mass_matrix", variables, prerequisites, available_from)
 
     def declare(compute: Compute) -> MassMatrixDeclaration:
         function = check_compute(compute, "mass_matrix")
@@ -110,10 +110,10 @@ def mass_matrix(
 def inverse_mass_matrix(
     *variables: AbstractDeclaration[Any],
     prerequisites: Prerequisites | None = None,
-    depends_on: Stage | None = None,
+    available_from: Stage | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], MassMatrixDeclaration]:
     """Declare the inverse of the mass matrix of some u, as `mass_matrix` does."""
-    named, stage = _settings("inverse_mass_matrix", variables, prerequisites, depends_on)
+    named, stage = _settings("inverse_mass_matrix", variables, prerequisites, available_from)
 
     def declare(compute: Compute) -> MassMatrixDeclaration:
         function = check_compute(compute, "inverse_mass_matrix")
@@ -125,7 +125,7 @@ def inverse_mass_matrix(
 def generalized_force(
     *variables: AbstractDeclaration[Any],
     prerequisites: Prerequisites | None = None,
-    depends_on: Stage | None = None,
+    available_from: Stage | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], ForceDeclaration]:
     """Declare forces on some u, by the function ``(self, state)`` that computes them.
 
@@ -136,7 +136,7 @@ def generalized_force(
     ----------
     *variables : declarations
         The u, or families of them, which must have a mass matrix. None are all of the subsystem.
-    prerequisites, depends_on
+    prerequisites, available_from
         As for `cached`. If nothing is said, they depend on all of stage Dynamics.
 
     Returns
@@ -149,7 +149,7 @@ def generalized_force(
     DeclarationError, PrerequisitesError, StageOutOfRangeError
     NotCallableError, ComputeSignatureError
     """
-    named, stage = _settings("generalized_force", variables, prerequisites, depends_on)
+    named, stage = _settings("generalized_force", variables, prerequisites, available_from)
 
     def declare(compute: Compute) -> ForceDeclaration:
         return ForceDeclaration(
@@ -160,7 +160,7 @@ def generalized_force(
 
 
 def _settings(
-    what: str, variables: Variables, prerequisites: Prerequisites | None, depends_on: Any
+    what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
 ) -> tuple[Prerequisites | None, Stage | None]:
     """Refuse what is no declared u; and return when the entry is stale."""
     wrong = [variable for variable in variables if kind_of(variable) != "u"]
@@ -171,8 +171,8 @@ def _settings(
             brief(wrong[0]) if wrong else "a variable twice",
             f"write @{what}(speed), and @{what}() for all u of a subsystem",
         )
-    if depends_on is not None:
-        depends_on = check_stage(
-            depends_on, Stage.TOPOLOGY, Stage.DYNAMICS, f"{what}(depends_on=...)"
+    if available_from is not None:
+        available_from = check_stage(
+            available_from, Stage.TOPOLOGY, Stage.DYNAMICS, f"{what}(available_from=...)"
         )
-    return check_prerequisites(prerequisites, what), depends_on
+    return check_prerequisites(prerequisites, what), available_from

@@ -101,7 +101,7 @@ class PeriodicEventHandler(AbstractEventHandler, AbstractPeriodic):
     >>> kick = PeriodicEventHandler(0.1, lambda state: cart.speed.set(state, 1.0))
     >>> system.add_event_handler(kick, "kick").name
     'kick'
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> time, events = system.calc_time_of_next_scheduled_event(state, include_current_time=False)
     >>> time, *map(str, events)
     (0.1, 'kick')

@@ -80,7 +80,7 @@ class HandleEventsStatus(Explained):
     ----------
     message : str
         What it means.
-    cure : str
+    hint : str
         What to do about it.
     """
 

@@ -74,7 +74,7 @@ class TriggerDeclaration(AbstractAllocatedRows):
         self.size = size
         self.prerequisites = prerequisites
         self.computed_by = stage
-        self.depends_on = stage if prerequisites is None else None
+        self.available_from = stage if prerequisites is None else None
         self.handler_name = ""
 
     def handler(self, method: F) -> F:

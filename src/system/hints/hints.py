@@ -23,7 +23,7 @@ from stagecache.system.motion.kinematics import KinematicsDeclaration
 FARTHEST: Final = 3  # attributes that lead from one subsystem to another
 
 
-def cure_of(entry: CacheEntry[Any], gap: Gap) -> str:
+def hint_of(entry: CacheEntry[Any], gap: Gap) -> str:
     """What to write in place of the decorator of a declared entry."""
     found = _declaration_of(entry)
     if found is None:
@@ -76,15 +76,15 @@ def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
     """The arguments that say at which stages it is computed, and those that come after them."""
     arguments = []
     needed = gap.stage
-    if gap.handles and item.depends_on is None:
+    if gap.handles and item.available_from is None:
         needed = None  # it follows from the prerequisites
-    depends_on = item.depends_on
+    available_from = item.available_from
     if needed is not None:
-        depends_on = needed if depends_on is None else max(depends_on, needed)
-    if depends_on is not None:
-        arguments.append(f"depends_on=Stage.{depends_on.name}")
+        available_from = needed if available_from is None else max(available_from, needed)
+    if available_from is not None:
+        arguments.append(f"available_from=Stage.{available_from.name}")
     if item.computed_by < Stage.INFINITY:
-        computed_by = max(item.computed_by, depends_on or item.computed_by)
+        computed_by = max(item.computed_by, available_from or item.computed_by)
         arguments.append(f"computed_by=Stage.{Stage(computed_by).name}")
     if item.equal is not None:
         arguments.append("equal=...")
@@ -97,7 +97,7 @@ def _cure_of_stage(
     """Of what is not computed by @cached: its stage follows from what it is."""
     if item.role == "update":
         assert item.of is not None
-        return f"write {item.of.name} = auto_update(..., update_depends_on=Stage.{stage.name})"
+        return f"write {item.of.name} = auto_update(..., available_from=Stage.{stage.name})"
     whole = item.computed_by if isinstance(item, AbstractRows) else Stage.POSITION
     if isinstance(item, BiasDeclaration):
         whole = Stage.VELOCITY
@@ -107,7 +107,7 @@ def _cure_of_stage(
             f"all of stage {whole}"
         )
     if isinstance(item, JacobianDeclaration):
-        return f"compute it in an entry of @cached(depends_on=Stage.{stage.name}) instead"
+        return f"compute it in an entry of @cached(available_from=Stage.{stage.name}) instead"
     return f"declare it at a level or stage from {stage} on, or leave out what it reads"
 
 
@@ -118,11 +118,11 @@ def _cure_without_handles(
     gap: Gap,
 ) -> str:
     names = ", ".join(map(str, handles))
-    cure = f"declare {names} in a Subsystem: what is allocated by hand can be no prerequisite"
+    hint = f"declare {names} in a Subsystem: what is allocated by hand can be no prerequisite"
     stage = max(gap.latest, gap.stage or gap.latest)
     if isinstance(item, CachedDeclaration) and stage <= Stage.REPORT:
-        cure += f"; or write @{_decorator(declared, item)}(..., depends_on=Stage.{stage.name})"
-    return cure
+        hint += f"; or write @{_decorator(declared, item)}(..., available_from=Stage.{stage.name})"
+    return hint
 
 
 # ---------------------------------------------------------------------- prerequisites

@@ -53,19 +53,19 @@ class Adviser:
                 )
             return ""
         for changed, number in most_first(tally):
-            cure = self._cure(path, changed)
-            if cure:
+            hint = self._hint(path, changed)
+            if hint:
                 same = (
                     "every time" if recomputed == tally.unchanged > 1 else _times(tally.unchanged)
                 )
                 return (
                     f"{path} was recomputed {_times(recomputed)} and came out the same "
                     f"{same}; {number:,} of them only {', '.join(changed)} had "
-                    f"changed. {cure}"
+                    f"changed. {hint}"
                 )
         return ""
 
-    def _cure(self, path: str, changed: Changes) -> str:
+    def _hint(self, path: str, changed: Changes) -> str:
         """What to do about an entry that comes out the same where something was written."""
         if not changed or not all(self._writes[name].writes for name in changed):
             return ""  # rollback() and the like
@@ -86,7 +86,7 @@ class Adviser:
         if nameless:
             return (
                 f"It reads {', '.join(nameless)}, for which it may need stage "
-                f"{tally.handle.depends_on}: compute what else it does in an entry of its own"
+                f"{tally.handle.available_from}: compute what else it does in an entry of its own"
             )
         return _cure_of_stage(tally, above)
 
@@ -149,12 +149,12 @@ class Adviser:
         if unchanged < max(1, 0.5 * recomputed):
             return ""
         tally = self._writes[path]
-        cure = self._cure_of_write(path) if tally.writes else ""
-        if not cure:
+        hint = self._cure_of_write(path) if tally.writes else ""
+        if not hint:
             return ""
         return (
             f"{path} was written {_times(tally.writes)}, and {unchanged:,} of the {recomputed:,} "
-            f"values computed after that were the same as before: {cure}"
+            f"values computed after that were the same as before: {hint}"
         )
 
     def _cure_of_write(self, path: str) -> str:
@@ -183,19 +183,21 @@ class Adviser:
 
 def _cure_of_stage(tally: EntryTally, above: dict[str, AbstractHandle]) -> str:
     """What to do about an entry that reads nothing of what was written, but needs its stage."""
-    stage = tally.handle.depends_on
-    if any(isinstance(item, CacheEntry) and item.depends_on >= stage for item in above.values()):
+    stage = tally.handle.available_from
+    if any(
+        isinstance(item, CacheEntry) and item.available_from >= stage for item in above.values()
+    ):
         return ""  # they need that stage, too
     missing = ", ".join([name for name in tally.read.values() if name not in above])
     if above and missing:
         return (
             f"It depends on stage {stage}: if it never reads anything else, name {missing} as "
-            "prerequisites, too, and leave depends_on away"
+            "prerequisites, too, and leave available_from away"
         )
     if above:
         return (
             f"It depends on stage {stage}: if it never reads anything but its prerequisites, leave "
-            "depends_on away"
+            "available_from away"
         )
     if missing:
         return (

@@ -38,12 +38,12 @@ Direction = tuple[str, Vector, Vector]
 
 
 @contextmanager
-def by_differences(what: object, cure: str) -> Iterator[None]:
+def by_differences(what: object, hint: str) -> Iterator[None]:
     """Let exceptions say that they come from a copy of the State that was moved a little."""
     try:
         yield
     except Exception as error:
-        error.add_note(f"while {what} was computed by differences; {cure}, to do without them")
+        error.add_note(f"while {what} was computed by differences; {hint}, to do without them")
         raise
 
 
@@ -85,7 +85,7 @@ def derivative_along(
     """
     if stage is None:
         assert isinstance(read, CacheEntry)
-        stage = read.depends_on
+        stage = read.available_from
     directions = (("q", qdot), ("u", udot), ("z", zdot))
     along = {name: direction for name, direction in directions if direction is not None}
     return MovedCopy(system, state, stage).derivative(read, along, time)
@@ -168,7 +168,7 @@ def second_derivative_along(
     """
     if stage is None:
         assert isinstance(read, CacheEntry)
-        stage = read.depends_on
+        stage = read.available_from
     twin = state.copy()
     q = np.array(twin.q)
     large, small = NOISE ** (1 / 6), NOISE ** (1 / 3)

@@ -89,7 +89,7 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
         self.variables = variables
         self.inverse = inverse
         self.prerequisites = prerequisites
-        self.depends_on = None
+        self.available_from = None
         self.computed_by = Stage.INFINITY
         if prerequisites is None:
             of_q = tuple(v for v in variables if kind_of(v) == "q")
@@ -223,7 +223,7 @@ class PinvDeclaration(AbstractComputation[Matrix]):
             self.prerequisites: Any = ()
         else:
             self.prerequisites = of.prerequisites if prerequisites is None else prerequisites
-        self.depends_on = None
+        self.available_from = None
         self.computed_by = Stage.INFINITY
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
@@ -315,7 +315,7 @@ def kinematics(
     ...         cosine, sine = self.direction(state)
     ...         return np.array([[-sine], [cosine]])
     >>> system = System(Wheel())
-    >>> state = system.realize_topology().copy()
+    >>> state = system.new_state()
     >>> system.realize(state, Stage.POSITION)
     >>> multiply_by_n(state, state.u)
     array([-8.,  6.])

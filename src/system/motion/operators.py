@@ -145,11 +145,11 @@ def _multiply(state: State, values: ArrayLike, what: str, *, from_u: bool, is_pi
 
 def _entry(block: BoundKinematics, *, is_pinv: bool) -> CacheEntry[Matrix]:
     entry = block.n_pinv if is_pinv else block.n
-    if entry.depends_on > Stage.POSITION:
+    if entry.available_from > Stage.POSITION:
         raise KinematicsError(
             f"{entry}: is not known at Position",
             "an N that depends on q, the time and parameters",
-            f"one that depends on {entry.depends_on}",
+            f"one that depends on {entry.available_from}",
             "leave out of its prerequisites what is computed later",
         )
     return entry

@@ -93,7 +93,7 @@ class ProjectStatus(Explained):
     ----------
     message : str
         What it means.
-    cure : str
+    hint : str
         What to do about it.
     """
 

@@ -79,29 +79,29 @@ def failed(
     if options.dont_raise:
         return results
     status = results.exit_status
-    what, cure = status.message, status.cure
+    what, hint = status.message, status.hint
     expected = f"the {options.norm_name} of weighted errors at most {options.accuracy:g}"
     plural = "s" if results.num_iterations > 1 else ""
     got = f"{worst}; the norm is {results.norm_on_exit:.3g} after {results.num_iterations} "
     got += f"iteration{plural}, and was {results.norm_on_entrance:.3g}"
     if not np.isfinite(results.norm_on_entrance):
         what, got = "an error is not finite", str(worst)
-        cure = "look at what its computation reads in that State"
+        hint = "look at what its computation reads in that State"
         if manifold.kind == "uerr":
-            cure += "; or declare @kinematics, if nothing says what qdot is"
+            hint += "; or declare @kinematics, if nothing says what qdot is"
     elif results.projection_limit_exceeded:
         what = "the errors are above the limit from which on projection is not tried"
         expected = f"a norm of at most {options.projection_limit:g}, the projection_limit"
         got = f"{worst}; the norm is {results.norm_on_entrance:.3g}"
     elif not has_freedom:
         what = f"no {manifold.variable} is free to be moved"
-        cure = "let a prescribed variable be free, or disable the constraint"
+        hint = "let a prescribed variable be free, or disable the constraint"
     assert worst is not None
     raise ProjectionError(
         f"{_described(manifold, worst.name)}: its {manifold.level} cannot be projected: {what}",
         expected,
         got,
-        cure,
+        hint,
         results,
     )
 

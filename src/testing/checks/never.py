@@ -134,8 +134,8 @@ class Tally:
     def _error(self, never: list[Raising]) -> NeverComputedError:
         first, *others = never
         how = "computed" if first.subject.item is not None else "called"
-        cure = (
-            first.error.cure
+        hint = (
+            first.error.hint
             if isinstance(first.error, StagecacheError)
             else "mend it; or, if the values are at fault, give strategies= for which it works"
         )
@@ -143,7 +143,7 @@ class Tally:
             f"{first.title}: raises in every program in which it is {how}",
             "what works in one program at least, so that there is something to compare",
             "; ".join([str(first), *(f"{other.title}: {other}" for other in others)]),
-            cure,
+            hint,
             self._program(first),
             tuple(raising.title for raising in never),
         )

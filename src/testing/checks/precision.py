@@ -163,7 +163,7 @@ def _program(system: System, found: OverDeclared) -> str:
     run = Run(system)
     entry = run.names.get(found.entry, "state")
     above = run.names.get(found.prerequisite, "state")
-    stage = f", Stage.{found.entry.depends_on.name}"
+    stage = f", Stage.{found.entry.available_from.name}"
     return program_of(
         run,
         [f"system.realize(state{stage})", f"{entry}.invalidate(state)"],

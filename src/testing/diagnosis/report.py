@@ -24,7 +24,7 @@ HELPERS: Final = {
     ),
     "through_pickle": "from stagecache.testing.oracle.rebuild import through_pickle",
 }
-FIRST: Final = "state = system.realize_topology().copy()"
+FIRST: Final = "state = system.new_state()"
 
 
 def error_of(failure: Failure) -> CheckFailedError:
@@ -65,7 +65,7 @@ def error_of(failure: Failure) -> CheckFailedError:
         f"{title}: does not have the value that the variables give it",
         f"{failure.expected}, as in a fresh State with the same variables",
         got,
-        found.cure,
+        found.hint,
         program,
         found.names,
     )
@@ -73,7 +73,7 @@ def error_of(failure: Failure) -> CheckFailedError:
 
 def without_program(error: CheckFailedError) -> CheckFailedError:
     """The same error, where the program does not have all that was done."""
-    return type(error)(error.what, error.expected, error.got, error.cure, suspects=error.suspects)
+    return type(error)(error.what, error.expected, error.got, error.hint, suspects=error.suspects)
 
 
 def _realization_error(failure: Failure, program: str) -> IncoherentError:
@@ -144,7 +144,7 @@ def _assertion(failure: Failure) -> str:
     else:
         read = failure.subject.code(run.names, state, name)
     if failure.kind == "lost":
-        return f"assert {read.rpartition('(')[0]}.is_realized({name})"
+        return f"assert {read.rpartition('(')[0]}.is_valid({name})"
     if failure.kind == "version":
         return f"assert {read.rpartition('(')[0]}.version({name}) > {failure.expected.value}"
     return asserted(read, failure.expected, f"system.realize(fresh, {name}.stage)", name)

@@ -40,7 +40,7 @@ class Suspects:
     """What is to blame, by name, and what to do about it."""
 
     names: tuple[str, ...]
-    cure: str
+    hint: str
 
 
 def suspects_of(failure: Failure) -> Suspects:
@@ -104,11 +104,11 @@ class Search:
             if isinstance(error, MutatedValueError):
                 raise error
         except MutatedValueError as error:
-            return Suspects((self.title,), f"{error.what}; {error.cure}")
+            return Suspects((self.title,), f"{error.what}; {error.hint}")
         if not reads.undeclared:
             return None
         relevant = self._relevant(state, reads.undeclared, ignored)
-        return Suspects(tuple(dict.fromkeys(str(r.item) for r in relevant)), relevant[0].cure)
+        return Suspects(tuple(dict.fromkeys(str(r.item) for r in relevant)), relevant[0].hint)
 
     def _relevant(
         self, state: State, undeclared: tuple[UndeclaredRead, ...], ignored: list[Item | str]

@@ -106,7 +106,7 @@ class Fresh:
 
 def fresh_state(system: System, snapshot: Snapshot) -> Fresh:
     """A State with those variables that was realized once, as far as the snapshot says."""
-    state = system.realize_topology().copy()
+    state = system.new_state()
     is_written = False
     for item, handle in discrete_of(state):
         if handle.invalidates == MODEL and item in snapshot.values:

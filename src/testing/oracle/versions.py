@@ -89,7 +89,7 @@ def upstream_of(state: State, handle: AbstractHandle) -> list[Any]:
 
 def _is_downstream(state: State, entry: Any, changed: set[int], stage: Stage) -> bool:
     return any(
-        id(each) in changed or (isinstance(each, CacheEntry) and each.depends_on >= stage)
+        id(each) in changed or (isinstance(each, CacheEntry) and each.available_from >= stage)
         for each in upstream_of(state, entry)
     )
 

@@ -57,7 +57,7 @@ class Inventory:
     """
 
     def __init__(self, system: System, strategies: Strategies | None = None) -> None:
-        state = system.realize_topology().copy()
+        state = system.new_state()
         outcome_of(lambda: system.realize(state, Stage.INSTANCE))  # for its sizes
         given = _by_item(state, strategies or {})
         self.values: dict[Item, st.SearchStrategy[Any]] = {}

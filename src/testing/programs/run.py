@@ -95,7 +95,7 @@ class Run:
     def __init__(self, system: System, state: State | None = None) -> None:
         self.system = system
         self.names = Names(system)
-        self.states = [system.realize_topology().copy() if state is None else state]
+        self.states = [system.new_state() if state is None else state]
         self.marks: list[Mark] = []
         self.lines: list[str] = []
         self.reads: list[Read] = []

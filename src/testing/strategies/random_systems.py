@@ -102,7 +102,7 @@ def built(plan: Plan) -> System:
     """The System of a plan."""
     system = System()
     for number in range(plan.parts):
-        system.adopt_subsystem(part_class(plan, number)(), f"part_{number}")
+        system.add(part_class(plan, number)(), f"part_{number}")
     return system
 
 
@@ -191,12 +191,14 @@ def _declared(plan: Plan, item: PlannedItem) -> dict[str, Any]:
     if item.kind in BLOCKS:
         return {name: _block(plan, item)}
     if item.kind == "entry":
-        return {name: cached(prerequisites=prerequisites, depends_on=item.stage)(_sum(plan, item))}
+        return {
+            name: cached(prerequisites=prerequisites, available_from=item.stage)(_sum(plan, item))
+        }
     if item.kind == "entries":
         family = cached_family(count=FAMILY, prerequisites=prerequisites)
         return {name: family(_sum(plan, item))}
     if item.kind == "auto update":
-        variable = auto_update(first, invalidates=Stage.DYNAMICS, update_depends_on=Stage.TIME)
+        variable = auto_update(first, invalidates=Stage.DYNAMICS, available_from=Stage.TIME)
         variable.__set_name__(Subsystem, name)
         following = variable.update(prerequisites=prerequisites)(_sum(plan, item, with_own=True))
         return {name: variable, f"next_{name}": following}

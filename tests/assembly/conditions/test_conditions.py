@@ -523,7 +523,7 @@ def test_what_a_condition_raises_comes_through_and_changes_nothing() -> None:
 def test_a_system_of_two_arms_is_told_apart() -> None:
     one, _, _ = arm()
     system = System(left=type(one)(), right=type(one)())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assembler = Assembler(system)
     assembler.add_error(QValue("right.angles", 2, 1.0))
     assembler.assemble(state)

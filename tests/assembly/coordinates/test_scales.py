@@ -84,10 +84,10 @@ def built(rng: np.random.Generator, unit: float) -> MultibodySystem:
         if rng.integers(2):
             length = unit * rng.uniform(0.5, 1.0)
             rod = RodConstraint(one, place(rng, unit), two, place(rng, unit), length)
-            system.adopt_subsystem(rod, "rod")
+            system.add(rod, "rod")
         else:
             ball = BallConstraint(one, place(rng, unit), two, place(rng, unit))
-            system.adopt_subsystem(ball, "ball")
+            system.add(ball, "ball")
     return system
 
 
@@ -231,7 +231,7 @@ def test_weights_of_u_say_in_which_unit_q_are_of_which_nothing_else_is_known(
     for length, factor in ((1.0, 1.0), (unit, weight)):
         beads = Beads()
         system = System(beads)
-        state = system.realize_topology().copy()
+        state = system.new_state()
         state.u_weights = np.full(3, 1 / length)
         assembler = Assembler(system, accuracy=1e-6, error_tolerance=1e-6 * length)
         assembler.add_error(Apart(beads, length))

@@ -40,7 +40,7 @@ def is_named(explained: Explanation, written: Any) -> bool:
 def check(state: State, explained: Explanation) -> None:
     """What holds of any explanation."""
     edges = {(edge.source, edge.target) for edge in state.graph.edges}
-    assert explained.is_realized == (explained.cause is None)
+    assert explained.is_valid == (explained.cause is None)
     if explained.cause is None:
         assert explained.path == explained.computes == ()
         return
@@ -79,7 +79,7 @@ def test_the_write_that_is_named_makes_the_entry_stale_by_itself(
         for path, entry in entries(step.state).items():
             explained = step.state.explain(entry)
             check(step.state, explained)
-            if explained.is_realized:
+            if explained.is_valid:
                 last[path] = step.state.copy(keep_cache=True)
             elif explained.cause is not None and explained.cause.variable and path in last:
                 then = last[path]
@@ -111,7 +111,7 @@ def test_a_call_computes_what_is_said(system: System, data: st.DataObject) -> No
             else:
                 entry(twin)
                 assert realized(twin) - before == set(explained.computes)
-                assert explained.computes[-1:] == (() if explained.is_realized else (path,))
+                assert explained.computes[-1:] == (() if explained.is_valid else (path,))
 
 
 # ---------------------------------------------------------------------- examples
@@ -332,7 +332,7 @@ def presumed() -> State:
 
 def test_an_entry_that_was_presumed_computed_is_stale_since_a_write() -> None:
     state = presumed()
-    assert state.explain("arm.tip").is_realized
+    assert state.explain("arm.tip").is_valid
     state[0].set_discrete_variable(0, 3.0)
     explained = state.explain("arm.tip")
     assert explained.cause is not None
@@ -349,7 +349,7 @@ def test_a_write_before_an_entry_was_presumed_computed_is_no_cause() -> None:
         Stage.TOPOLOGY, Stage.VELOCITY, (early, late), name="tip"
     )
     realize(state, Stage.INSTANCE)
-    tip.mark_realized(state)
+    tip.mark_valid(state)
     early.set(state, 2.0)
     realize(state, Stage.VELOCITY)
     late.set(state, 2.0)
@@ -374,7 +374,7 @@ def test_a_state_of_an_older_topology_says_what_was_changed() -> None:
 def test_a_write_of_a_variable_discards_its_next_value() -> None:
     state = state_of("arm")
     mode = state[0].allocate_auto_update_discrete_variable(
-        Stage.DYNAMICS, 1.0, update_depends_on=Stage.TIME, name="mode"
+        Stage.DYNAMICS, 1.0, available_from=Stage.TIME, name="mode"
     )
     assert mode.update is not None
     below = state[0].allocate_cache_entry_with_prerequisites(
@@ -382,7 +382,7 @@ def test_a_write_of_a_variable_discards_its_next_value() -> None:
     )
     realize(state, Stage.TIME)
     state[0].set_cache_entry(mode.update.index, 2.0)
-    mode.update.mark_realized(state)
+    mode.update.mark_valid(state)
     below(state)
     mode.set(state, 3.0)
     explained = state.explain(below)

@@ -154,12 +154,12 @@ def test_an_entry_that_is_presumed_computed_is_listed_by_the_stage_that_presumes
     rate = state[0].allocate_discrete_variable(Stage.VELOCITY, 1, name="rate")
     matrix = state[0].allocate_cache_entry(Stage.TOPOLOGY, Stage.DYNAMICS, 0, name="matrix")
     realize(state, Stage.DYNAMICS)
-    assert matrix.is_realized(state)
+    assert matrix.is_valid(state)
     assert state.impact(rate).by_stage == {"Dynamics": ("arm.matrix",)}
-    matrix.mark_realized(state)  # now it is known to be computed, whatever is realized
+    matrix.mark_valid(state)  # now it is known to be computed, whatever is realized
     assert state.impact(rate).entries == ()
     rate.set(state, 2)
-    assert matrix.is_realized(state)
+    assert matrix.is_valid(state)
 
 
 VECTORS = ("q", "u", "z", "y", "u_weights", "z_weights")
@@ -192,9 +192,9 @@ def by_hand(data: st.DataObject) -> tuple[State, list[Any], list[CacheEntry[Any]
         for stage in data.draw(st.lists(st.sampled_from(STAGES[2:]), max_size=3)):
             name = f"variable {len(variables)}"
             if stage >= Stage.POSITION and data.draw(st.booleans()):
-                depends_on = data.draw(st.sampled_from(STAGES[1:]))
+                available_from = data.draw(st.sampled_from(STAGES[1:]))
                 variables.append(
-                    part.allocate_auto_update_discrete_variable(stage, 0, depends_on, name=name)
+                    part.allocate_auto_update_discrete_variable(stage, 0, available_from, name=name)
                 )
             else:
                 variables.append(part.allocate_discrete_variable(stage, 0, name=name))
@@ -204,7 +204,7 @@ def by_hand(data: st.DataObject) -> tuple[State, list[Any], list[CacheEntry[Any]
         for _ in range(data.draw(st.integers(1, 5))):
             earliest = data.draw(st.sampled_from(STAGES[1:]))
             latest = data.draw(st.sampled_from([*STAGES[earliest:], Stage.INFINITY]))
-            above = [e for e in entries if e.depends_on <= earliest] + variables
+            above = [e for e in entries if e.available_from <= earliest] + variables
             chosen = some(data, above, most=2)
             compute = (lambda state: 1.0) if data.draw(st.booleans()) else None
             kind: dict[str, Any] = {} if compute is None else {"compute": compute}
@@ -232,7 +232,7 @@ def disturb(state: State, entries: list[CacheEntry[Any]], data: st.DataObject) -
         do = data.draw(st.sampled_from(["mark", "invalidate", "store", "read"]))
         with suppress(StagecacheError):
             if do == "mark":
-                entry.mark_realized(state)
+                entry.mark_valid(state)
             elif do == "invalidate":
                 entry.invalidate(state)
             elif do == "store":

@@ -132,7 +132,7 @@ def test_an_undeclared_read_is_refused_and_a_declared_one_is_not(case: str) -> N
     ):
         fixture.reader(fixture.state)
     assert [r.item for r in reads.undeclared] == [fixture.items[name]]
-    assert not fixture.reader.is_realized(fixture.state)
+    assert not fixture.reader.is_valid(fixture.state)
 
     declared = Fixture(Stage.MODEL, name)
     found = declared.reads(reading(declared))
@@ -179,7 +179,7 @@ def test_a_stage_covers_what_becomes_stale_with_it_and_the_stage_before_does_not
     assert found.undeclared
     if isinstance(found.undeclared[0].item, Stage):
         assert {r.item for r in found.undeclared} == {max(stage, found.undeclared[0].item)}
-        assert f"earliest=Stage.{found.undeclared[0].item.name}" in found.undeclared[0].cure
+        assert f"available_from=Stage.{found.undeclared[0].item.name}" in found.undeclared[0].hint
 
 
 COVERED: dict[str, tuple[Stage, tuple[str, ...], str, bool]] = {
@@ -225,13 +225,13 @@ def test_the_update_entry_covers_its_variable() -> None:
     plain = state[0].allocate_cache_entry(Stage.REPORT, Stage.REPORT, 0.0)
     realize(state, Stage.REPORT)
     with strict(state) as reads:
-        latch.update.mark_realized(state)
+        latch.update.mark_valid(state)
         assert latch.update(state) == 1.0
         assert plain(state) == 0.0
     assert reads.undeclared == ()
 
 
-def test_an_error_says_who_what_where_and_the_cure() -> None:
+def test_an_error_says_who_what_where_and_the_hint() -> None:
     fixture = Fixture(Stage.TOPOLOGY, "block")
 
     def compute(state: State) -> object:
@@ -246,15 +246,15 @@ def test_an_error_says_who_what_where_and_the_cure() -> None:
     assert str(caught.value).splitlines() == [
         "cache entry 'reader' of subsystem 0 'a': reads discrete variable 'mass' of subsystem 0 "
         "'a', which it does not declare",
-        "  expected: reads of its prerequisites (block of subsystem 0), and of what stage Topology "
+        "  expected: reads of its prerequisites (block of subsystem 0), and of what Topology "
         "guarantees",
         f"  got:      a read in {__file__}:{here}",
-        "  cure:     allocate it with the prerequisites (block, mass)",
+        "  hint:     allocate it with the prerequisites (block, mass)",
     ]
     (found,) = reads.undeclared
     assert (found.entry, found.item) == (fixture.reader, fixture.items["mass"])
     assert (found.file, found.line) == (__file__, here)
-    assert found.cure == caught.value.cure
+    assert found.hint == caught.value.hint
 
 
 def test_the_cure_names_what_has_no_name_by_how_it_is_got() -> None:
@@ -265,19 +265,20 @@ def test_the_cure_names_what_has_no_name_by_how_it_is_got() -> None:
         pytest.raises(UndeclaredPrerequisiteError, match="reads q of subsystem 1 'b', which"),
     ):
         fixture.reader(fixture.state)
-    cures = [r.cure for r in fixture.reads(lambda s: (s.q, s[1].q, s.time, s.y, s.qdot)).undeclared]
-    assert cures[0] == 'allocate it with the prerequisites (state.variable("q"),)'
-    assert cures[1] == 'allocate it with the prerequisites (state[1].variable("q"),)'
-    assert cures[2] == 'allocate it with the prerequisites (state.variable("time"),)'
-    assert 'variable("q"), state.variable("u"), state.variable("z")' in cures[3]
-    assert cures[-1] == "allocate it with earliest=Stage.VELOCITY"
+    hints = [r.hint for r in fixture.reads(lambda s: (s.q, s[1].q, s.time, s.y, s.qdot)).undeclared]
+    assert hints[0] == 'allocate it with the prerequisites (state.variable("q"),)'
+    assert hints[1] == 'allocate it with the prerequisites (state[1].variable("q"),)'
+    assert hints[2] == 'allocate it with the prerequisites (state.variable("time"),)'
+    assert 'variable("q"), state.variable("u"), state.variable("z")' in hints[3]
+    assert hints[-1] == "allocate it with available_from=Stage.VELOCITY"
 
 
 def test_an_entry_that_is_only_readable_because_the_state_is_further_takes_a_later_stage() -> None:
     fixture = Fixture(Stage.INSTANCE)
     (found,) = fixture.reads(fixture.items["tip"]).undeclared
-    assert found.cure == (
-        "allocate it with the prerequisites (tip,), and allocate it with earliest=Stage.POSITION"
+    assert found.hint == (
+        "allocate it with the prerequisites (tip,), "
+        "and allocate it with available_from=Stage.POSITION"
     )
 
 
@@ -357,7 +358,7 @@ def test_when_off_everything_is_as_if_it_had_never_been_on() -> None:
 
 
 def test_a_state_that_was_never_strict_runs_the_same_functions_as_ever() -> None:
-    for name in ("read_unrealized", "get_discrete", "get_block", "view", "get_time", "size"):
+    for name in ("read_stale", "get_discrete", "get_block", "view", "get_time", "size"):
         assert getattr(type(State()._contents), name) is getattr(Contents, name)
 
 
@@ -893,7 +894,7 @@ def test_a_missing_prerequisite_is_found_by_verify() -> None:
     assert error.suspects == ("mass of subsystem 0",)
     assert "11.0" in error.expected
     assert "8.0" in error.got
-    assert error.cure == "allocate it with the prerequisites (block, mass)"
+    assert error.hint == "allocate it with the prerequisites (block, mass)"
     assert reads.undeclared
     twin = pickle.loads(pickle.dumps(error))
     assert (twin.suspects, str(twin)) == (error.suspects, str(error))

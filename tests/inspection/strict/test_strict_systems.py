@@ -1,4 +1,4 @@
-"""Strict mode on models that are declared: the exact text of the cure, planted faults, examples."""
+"""Strict mode on models that are declared: the exact text of the hint, planted faults, examples."""
 
 import pickle
 from collections.abc import Callable
@@ -44,14 +44,14 @@ class Arm(Subsystem):
     rate = u_variable(0.25)
     wear = z_variable(0.0)
     pull = discrete(1.0, invalidates=Stage.DYNAMICS)
-    latch = auto_update(1.0, invalidates=Stage.POSITION, update_depends_on=Stage.TIME)
+    latch = auto_update(1.0, invalidates=Stage.POSITION, available_from=Stage.TIME)
     masses = parameter_family(1.0, count=3)
 
     @cached(prerequisites=(angle, length))
     def tip(self, state: State) -> float:
         return self.angle(state) * self.length(state)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def speed(self, state: State) -> float:
         return self.rate(state)
 
@@ -68,11 +68,11 @@ class Reader(Arm):
     def named(self, state: State) -> object:
         return self.reading(self, state)
 
-    @cached(depends_on=Stage.POSITION)
+    @cached(available_from=Stage.POSITION)
     def staged(self, state: State) -> object:
         return self.reading(self, state)
 
-    @cached(prerequisites=(own,), depends_on=Stage.TIME, computed_by=Stage.POSITION, equal=True)
+    @cached(prerequisites=(own,), available_from=Stage.TIME, computed_by=Stage.POSITION, equal=True)
     def full(self, state: State) -> object:
         return self.reading(self, state)
 
@@ -103,7 +103,7 @@ class Other(Subsystem):
         self.all = [arm]
 
 
-CURES: dict[str, tuple[str, Reads, str]] = {
+HINTS: dict[str, tuple[str, Reads, str]] = {
     "an own item": (
         "constant",
         lambda self, state: self.own(state),
@@ -122,18 +122,18 @@ CURES: dict[str, tuple[str, Reads, str]] = {
     "where a stage is declared": (
         "staged",
         lambda self, state: self.pull(state),
-        "@cached(prerequisites=(Arm.pull,), depends_on=Stage.POSITION)",
+        "@cached(prerequisites=(Arm.pull,), available_from=Stage.POSITION)",
     ),
     "where all is declared": (
         "full",
         lambda self, state: self.angle(state),
-        "@cached(prerequisites=(own, Arm.angle), depends_on=Stage.TIME, "
+        "@cached(prerequisites=(own, Arm.angle), available_from=Stage.TIME, "
         "computed_by=Stage.POSITION, equal=...)",
     ),
     "an entry that needs a later stage": (
         "full",
         lambda self, state: self.speed(state),
-        "@cached(prerequisites=(own, Arm.speed), depends_on=Stage.VELOCITY, "
+        "@cached(prerequisites=(own, Arm.speed), available_from=Stage.VELOCITY, "
         "computed_by=Stage.VELOCITY, equal=...)",
     ),
     "the time": (
@@ -155,7 +155,7 @@ CURES: dict[str, tuple[str, Reads, str]] = {
         "staged",
         lambda self, state: state.y,
         "@cached(prerequisites=lambda self: (self.system.u, self.system.z), "
-        "depends_on=Stage.POSITION)",
+        "available_from=Stage.POSITION)",
     ),
     "a family": (
         "constant",
@@ -185,22 +185,22 @@ CURES: dict[str, tuple[str, Reads, str]] = {
     "a vector of a stage": (
         "named",
         lambda self, state: state.qdot,
-        "@cached(prerequisites=(Arm.angle, own), depends_on=Stage.VELOCITY)",
+        "@cached(prerequisites=(Arm.angle, own), available_from=Stage.VELOCITY)",
     ),
     "weights": (
         "staged",
         lambda self, state: state.u_weights,
-        "@cached(depends_on=Stage.REPORT)",
+        "@cached(available_from=Stage.REPORT)",
     ),
     "a number of items": (
         "called",
         lambda self, state: state.nqerr,
-        "@cached(prerequisites=lambda self: (...,), depends_on=Stage.INSTANCE)",
+        "@cached(prerequisites=lambda self: (...,), available_from=Stage.INSTANCE)",
     ),
     "an auto-update variable": (
         "staged",
         lambda self, state: self.latch(state),
-        "@cached(prerequisites=(Arm.latch,), depends_on=Stage.POSITION)",
+        "@cached(prerequisites=(Arm.latch,), available_from=Stage.POSITION)",
     ),
     "its next value": (
         "constant",
@@ -215,18 +215,18 @@ def entry_of(subsystem: Any, name: str) -> Any:
     return found[0] if name in ("each", "pair") else found
 
 
-@pytest.mark.parametrize("case", CURES)
+@pytest.mark.parametrize("case", HINTS)
 def test_the_cure_is_the_whole_decorator(case: str) -> None:
-    name, reading, decorator = CURES[case]
+    name, reading, decorator = HINTS[case]
     reader = Reader(lambda self, state: None)  # which is replaced
     state = state_of(reader, Arm(), stage=Stage.REPORT)
     object.__setattr__(reader, "reading", reading)
     entry = entry_of(reader, name)
     entry.invalidate(state)
-    reader.latch.update.mark_realized(state)
+    reader.latch.update.mark_valid(state)
     with strict(state), pytest.raises(UndeclaredPrerequisiteError) as caught:
         entry(state)
-    assert caught.value.cure == f"write {decorator}"
+    assert caught.value.hint == f"write {decorator}"
 
 
 def test_the_cure_names_what_the_body_of_the_class_does_not_know_yet_from_self() -> None:
@@ -243,7 +243,7 @@ def test_the_cure_names_what_the_body_of_the_class_does_not_know_yet_from_self()
     state = state_of(early)
     with strict(state, undeclared="record") as reads:
         early.sum(state)
-    assert [r.cure for r in reads.undeclared] == [
+    assert [r.hint for r in reads.undeclared] == [
         "write @cached(prerequisites=lambda self: (self.mass, self.load))"
     ]
 
@@ -262,19 +262,19 @@ def test_the_cure_finds_the_way_to_another_subsystem() -> None:
     arms = [Arm(), Arm(), Arm()]
     system = System(*arms[:1])
     for i, arm in enumerate(arms[1:]):
-        system.adopt_subsystem(arm, f"arm_{i + 1}")
+        system.add(arm, f"arm_{i + 1}")
     other = Other(arms[0])
     fars = [Far(other, {}, arms[0]), Far(None, {"left": arms[1]}, arms[1]), Far(None, {}, arms[2])]
     for i, far in enumerate(fars):
-        system.adopt_subsystem(far, f"far_{i}")
-    system.adopt_subsystem(other)
-    state = system.realize_topology().copy()
-    cures = []
+        system.add(far, f"far_{i}")
+    system.add(other)
+    state = system.new_state()
+    hints = []
     for far in fars:
         with strict(state, undeclared="record") as reads:
             far.pull(state)
-        cures.append(reads.undeclared[0].cure)
-    assert cures == [
+        hints.append(reads.undeclared[0].hint)
+    assert hints == [
         "write @cached(prerequisites=lambda self: (self.other.arm.tip,))",
         "write @cached(prerequisites=lambda self: (self.arms['left'].tip,))",
         'write @cached(prerequisites=lambda self: (self.system["arm_2"].tip,))',
@@ -287,7 +287,7 @@ class Rows(Subsystem):
     angle = q_variable(0.5)
     rate = u_variable(0.25)
     length = parameter(1.0)
-    latch = auto_update(1.0, invalidates=Stage.POSITION, update_depends_on=Stage.INSTANCE)
+    latch = auto_update(1.0, invalidates=Stage.POSITION, available_from=Stage.INSTANCE)
 
     @position_error(prerequisites=(angle,))
     def rod(self, state: State) -> float:
@@ -325,13 +325,13 @@ class Rows(Subsystem):
 
 def test_errors_triggers_and_updates_have_cures_of_their_own() -> None:
     rows = Rows()
-    state = System(rows).realize_topology().copy()
+    state = System(rows).new_state()
     with strict(state, undeclared="record") as reads:
         state.system.realize(state, Stage.REPORT)
         rows.rod_jacobian(state)
         rows.latch.update.invalidate(state)
         rows.latch.update(state)
-    cures = {f"{r.entry} {r.item}": r.cure for r in reads.undeclared}
+    hints = {f"{r.entry} {r.item}": r.hint for r in reads.undeclared}
     late = (
         "leave it out: what is computed by Position must not depend on what changes without "
         "invalidating that; or declare it at a later level or stage"
@@ -340,7 +340,7 @@ def test_errors_triggers_and_updates_have_cures_of_their_own() -> None:
         "leave prerequisites out of @event_trigger(...), so that it depends on all of stage "
         "Acceleration"
     )
-    assert cures == {
+    assert hints == {
         "rows.rod rows.length": "write @position_error(..., prerequisites=(angle, length))",
         "rows.rod_acceleration rows.angle": "write @rod.acceleration(prerequisites=(rate, angle))",
         "rows.rod_jacobian rows.length": "write @rod.jacobian(prerequisites=(angle, length))",
@@ -350,7 +350,7 @@ def test_errors_triggers_and_updates_have_cures_of_their_own() -> None:
         "rows.jump Velocity": whole,
         "rows.latch.update rows.angle": "write @latch.update(prerequisites=(angle,))",
         "rows.latch.update Position": "write latch = auto_update(..., "
-        "update_depends_on=Stage.POSITION)",
+        "available_from=Stage.POSITION)",
     }
 
 
@@ -373,9 +373,9 @@ def test_what_is_allocated_by_hand_cannot_be_declared_as_a_prerequisite() -> Non
     with strict(state, undeclared="record") as reads:
         mixed.weight(state)
         mixed.size(state)
-    assert [r.cure for r in reads.undeclared] == [
+    assert [r.hint for r in reads.undeclared] == [
         "declare load of subsystem 1 in a Subsystem: what is allocated by hand can be no "
-        "prerequisite; or write @cached(..., depends_on=Stage.TIME)",
+        "prerequisite; or write @cached(..., available_from=Stage.TIME)",
         "allocate it with the prerequisites (mixed.mass,)",
     ]
 
@@ -390,7 +390,7 @@ def test_sound_models_are_clean(capsys: pytest.CaptureFixture[str]) -> None:
     assert reads.undeclared == ()
     for system in (Crane(), System(Chain()), System(Springs(4))):
         for _ in range(2):
-            state = system.realize_topology().copy()
+            state = system.new_state()
             for mode in (strict, verify):
                 with mode(state) as reads:
                     read_everything(system, state)
@@ -498,7 +498,7 @@ def test_the_entry_with_the_missing_prerequisite_is_named_when_another_is_read()
         faulty.length.set(state, 2.0)
         with pytest.raises(StaleValueError, match="'missing'") as caught:
             faulty.below(state)
-    assert caught.value.cure == "write @cached(prerequisites=(angle, length))"
+    assert caught.value.hint == "write @cached(prerequisites=(angle, length))"
 
 
 def test_a_read_in_one_branch_is_found_when_that_is_taken() -> None:

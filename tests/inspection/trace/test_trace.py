@@ -347,7 +347,7 @@ def test_an_exchange_of_variables_is_a_write() -> None:
     realize(state, Stage.POSITION)
     below(state)
     state[0].set_cache_entry(latch.update, 5.0)
-    latch.update.mark_realized(state)
+    latch.update.mark_valid(state)
     with state.trace() as trace:
         state.auto_update_discrete_variables()
     assert latch(state) == 5.0

@@ -111,9 +111,9 @@ def loop() -> MultibodySystem:
     right = matter.add_body(
         "right", matter.ground, Pin(), inboard_frame=Transform(None, [2.0, 0.0, 0.0])
     )
-    system.adopt_subsystem(RodConstraint(left, [0, 1, 0], right, [0, 1, 0], 1.5), "rod")
-    system.adopt_subsystem(ConstantOrientationConstraint(left, right), "parallel")
-    system.adopt_subsystem(ConstantCoordinateConstraint(left, 0.3, index=1), "held")
+    system.add(RodConstraint(left, [0, 1, 0], right, [0, 1, 0], 1.5), "rod")
+    system.add(ConstantOrientationConstraint(left, right), "parallel")
+    system.add(ConstantCoordinateConstraint(left, 0.3, index=1), "held")
     return system
 
 
@@ -121,7 +121,7 @@ def test_the_checks_of_the_testing_kit_have_nothing_to_say() -> None:
     system = loop()
     for check in (check_coherence, check_strict, check_precision, check_pickle):
         check(system, settings=settings(max_examples=5, deadline=None), seed=0)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with strict(state):
         state.u = np.ones(state.nu)
         system.realize(state, Stage.VELOCITY)
@@ -130,7 +130,7 @@ def test_the_checks_of_the_testing_kit_have_nothing_to_say() -> None:
 def test_a_system_with_constraints_is_pickled() -> None:
     system = loop()
     twin = pickle.loads(pickle.dumps(system))
-    states = [s.realize_topology().copy() for s in (system, twin)]
+    states = [s.new_state() for s in (system, twin)]
     for one, state in zip((system, twin), states, strict=True):
         one.realize(state, Stage.POSITION)
     np.testing.assert_array_equal(states[0].qerr, states[1].qerr)
@@ -185,11 +185,11 @@ def test_the_jacobian_of_a_system_has_the_blocks_of_its_constraints_in_their_col
         weld((links[0], links[1]), tree.rng)[0],
         ConstantCoordinateConstraint(links[1], 0.5, index=6),
     )
-    tree.system.adopt_subsystem(other, "other")
+    tree.system.add(other, "other")
     for k, constraint in enumerate(constraints):
-        tree.system.adopt_subsystem(constraint, f"tie{k}")
+        tree.system.add(constraint, f"tie{k}")
     system = tree.system
-    state = system.realize_topology().copy()
+    state = system.new_state()
     constraints[1].is_enabled.set(state, False)
     system.realize(state, Stage.MODEL)
     state.q = tree.rng.normal(size=state.nq)

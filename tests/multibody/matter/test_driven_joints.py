@@ -107,7 +107,7 @@ def moved_tree(
             outboard_frame=random_transform(rng),
             motion=motions[rng.integers(0, 3)] if rng.random() < 0.6 else None,
         )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     if use_euler_angles:
         matter.use_euler_angles.set(state, True)
         system.realize_model(state)
@@ -235,7 +235,7 @@ def test_udot_of_a_joint_is_forgotten_when_it_is_not_driven_any_more() -> None:
     system = MultibodySystem()
     arm = system.matter.add_body("arm", system.matter.ground, Pin(), motion=Sinusoid(1.5, 1.1))
     hand = system.matter.add_body("hand", arm, Slider())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = 0.3
     hand.lock(state)
     system.prescribe(state)
@@ -273,7 +273,7 @@ def test_in_quaternions_a_motion_passes_where_angles_are_singular() -> None:
     ball = system.matter.add_body(
         "ball", system.matter.ground, Ball(), motion=Steady([1.0, 1.0, 1.0], [0, np.pi / 2, 0])
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     found = []
     for time in (-STEP, STEP, 0.0):
         state.time = time
@@ -289,7 +289,7 @@ def test_in_quaternions_a_motion_passes_where_angles_are_singular() -> None:
 def test_a_motion_is_switched_off_and_on_in_a_state() -> None:
     system = MultibodySystem()
     arm = system.matter.add_body("arm", system.matter.ground, Pin(), motion=Steady(2.0))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     other = state.copy()
     arm.follows_motion.set(state, False)
     state.time = other.time = 0.5
@@ -305,7 +305,7 @@ def test_a_motion_is_switched_off_and_on_in_a_state() -> None:
 def test_a_copy_of_what_is_driven_does_not_copy_the_tree() -> None:
     system = MultibodySystem()
     system.matter.add_body("crank", system.matter.ground, Pin(), motion=Steady(1.0))
-    driven = system.matter.driven_joints(system.realize_topology().copy())
+    driven = system.matter.driven_joints(system.new_state())
     assert len(driven.joints) == 1
     assert copy.deepcopy(driven) is driven
 
@@ -318,7 +318,7 @@ def test_joints_of_two_matters_are_driven_in_one_system() -> None:
         for i, motion in enumerate([Sinusoid(0.5, 2.0), None, Sinusoid(0.25, 3.0)])
     ]
     system = MultibodySystem(left=left, right=right)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = 0.75
     bodies[1].lock(state, [0.5])
     bodies[3].follows_motion.set(state, False)
@@ -334,11 +334,11 @@ def test_joints_of_two_matters_are_driven_in_one_system() -> None:
 def test_a_matter_without_motions_does_not_ask_for_the_time() -> None:
     system = MultibodySystem()
     arm = system.matter.add_body("arm", system.matter.ground, Pin())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     arm.lock(state, [0.25])
     system.prescribe(state)
     state.time = 3.0
-    assert system.matter.driven_q.is_realized(state)
+    assert system.matter.driven_q.is_valid(state)
     assert not system.prescribe(state)
     assert arm.q(state)[0] == 0.25
 
@@ -413,7 +413,7 @@ def test_locking_is_a_write_of_instance_and_nothing_else() -> None:
     body.lock(state)
     stage: Any = state.stage
     assert stage is Stage.MODEL
-    assert all(entry.is_realized(state) for entry in entries)
+    assert all(entry.is_valid(state) for entry in entries)
     assert (
         [one.q.version(state) for one in tree.bodies],
         [one.u.version(state) for one in tree.bodies],
@@ -421,7 +421,7 @@ def test_locking_is_a_write_of_instance_and_nothing_else() -> None:
     assert [matter.joint_lock[i].version(state) for i in (0, 1, 3)] == others
     tree.system.realize(state, Stage.POSITION)
     assert not tree.system.prescribe_q(state)
-    assert all(entry.is_realized(state) for entry in entries)
+    assert all(entry.is_valid(state) for entry in entries)
     version = matter.joint_lock[2].version(state)
     body.lock(state)  # as it is locked already
     assert matter.joint_lock[2].version(state) == version
@@ -472,7 +472,7 @@ def test_a_lock_of_velocity_leaves_q_free() -> None:
 def test_a_lock_goes_before_the_motion_at_either_level() -> None:
     system = MultibodySystem()
     arm = system.matter.add_body("arm", system.matter.ground, Pin(), motion=Steady(2.0))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     arm.lock(state, [0.1])
     state.time = 5.0
     system.prescribe(state)
@@ -523,7 +523,7 @@ def test_any_sequence_of_locks_and_switches_gives_what_a_plain_model_gives(
         matter.add_body(
             f"pin {k}", matter.bodies[k - 1], Pin(), motion=Steady(float(k)) if k < 3 else None
         )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     time, q, u = 0.0, [0.0] * 4, [0.0] * 4
     follows = [False, True, True, False]
     locks: list[tuple[str, float] | None] = [None] * 4
@@ -579,13 +579,13 @@ def four_bar() -> tuple[MultibodySystem, list[MobilizedBody]]:
     coupler = matter.add_body("coupler", crank, Pin(), inboard_frame=Transform(None, [1, 0, 0]))
     rocker = matter.add_body("rocker", ground, Pin(), inboard_frame=Transform(None, [2, 0, 0]))
     rod = RodConstraint(coupler, [2, 0, 0], rocker, [0, 2.5, 0], 0.5)
-    system.adopt_subsystem(rod, "rod")
+    system.add(rod, "rod")
     return system, [crank, coupler, rocker]
 
 
 def test_a_closed_loop_follows_the_joint_that_is_driven() -> None:
     system, (crank, coupler, rocker) = four_bar()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = [0.0, 0.8, -0.2]
     for time in np.linspace(0.0, np.pi, 40):
         state.time = float(time)
@@ -602,7 +602,7 @@ def test_a_closed_loop_follows_the_joint_that_is_driven() -> None:
 
 def test_a_locked_crank_leaves_projection_to_the_other_joints() -> None:
     system, (crank, coupler, rocker) = four_bar()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = [0.3, 0.8, 0.1]
     crank.lock(state)
     rocker.lock(state)
@@ -628,7 +628,7 @@ def test_a_simulation_moves_joints_of_which_all_are_driven() -> None:
     arm = matter.add_body("arm", matter.ground, Pin(), motion=Sinusoid(0.5, 2.0))
     hand = matter.add_body("hand", arm, Ball(), motion=swing)
     held = matter.add_body("held", hand, Slider())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(DerivativeError, match=r"matter\.joint_u\[3\]"):
         simulate(system, state.copy(), 1.0)
     held.lock(state, [0.25])
@@ -645,7 +645,7 @@ def test_a_simulation_moves_joints_of_which_all_are_driven() -> None:
 
 def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
     system, (crank, _, rocker) = four_bar()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with strict(state):
         for time in (0.0, 0.1):
             state.time = time
@@ -658,7 +658,7 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
 
 def test_motions_and_locks_are_pickled_with_the_state() -> None:
     system, (crank, _, rocker) = four_bar()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     rocker.lock(state, [0.75])
     crank.follows_motion.set(state, False)
     twin = pickle.loads(pickle.dumps(state))
@@ -788,7 +788,7 @@ def test_a_motion_that_breaks_later_is_named_and_the_state_is_as_it_was() -> Non
     body = system.matter.add_body(
         "arm", system.matter.ground, Pin(), motion=Broken("q", [np.inf], start=1.0)
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = 2.0
     with pytest.raises(OutOfRangeError, match="of body 'arm' at time 2"):
         system.prescribe(state)
@@ -844,7 +844,7 @@ def test_other_misuse_is_named() -> None:
     matter = system.matter
     body = matter.add_body("body 1", matter.ground, Pin())
     matter.add_body("body 2", matter.ground, Pin(), motion=Steady(0.0))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(MotionError, match="body 'body 1' of matter: has no motion to follow"):
         _ = body.follows_motion
     no_state: Any = 3

@@ -82,7 +82,7 @@ def test_the_quaternion_of_a_motion_changes_its_sign_nowhere() -> None:
     system = MultibodySystem()
     turn = Steady([1.0, 0.0, 0.0])
     body = system.matter.add_body("body", system.matter.ground, Ball(), motion=turn)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     seen = []
     for state.time in np.linspace(0, 4 * np.pi, 100):
         system.prescribe(state)
@@ -123,8 +123,8 @@ def test_conversion_leaves_the_state_and_other_subsystems_as_they_are() -> None:
     tree = make_tree([Ball, Pin, Free], [0, 1, 2], 7)
     other = MatterSubsystem()
     hinge = other.add_body("hinge", other.ground, Pin())
-    tree.system.adopt_subsystem(other, "other")
-    state = tree.system.realize_topology().copy()
+    tree.system.add(other, "other")
+    state = tree.system.new_state()
     state.q, state.u = tree.rng.normal(size=state.nq), tree.rng.normal(size=state.nu)
     before = state.y.copy()
     twin = with_euler_angles(tree.system.matter, state)
@@ -158,8 +158,8 @@ def test_two_matters_in_one_system_have_their_own_rows() -> None:
     tree = make_tree([Ball, Pin], [0, 1], 7)
     other = MatterSubsystem()
     head = other.add_body("head", other.ground, Free())
-    tree.system.adopt_subsystem(other, "other")
-    state = tree.system.realize_topology().copy()
+    tree.system.add(other, "other")
+    state = tree.system.new_state()
     state.q, state.u = tree.rng.normal(size=state.nq), tree.rng.normal(size=state.nu)
     tree.system.realize(state, Stage.VELOCITY)
     assert state.nqerr == 2

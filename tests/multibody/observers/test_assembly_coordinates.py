@@ -149,7 +149,7 @@ def test_all_trees_and_other_subsystems_take_part() -> None:
     for matter, name in ((first, "arm"), (second, "leg")):
         matter.add_body(name, matter.ground, Free())
         matter.add_body("weld", matter.bodies[1], Weld())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     rng = np.random.default_rng(3)
     state.q = rng.normal(size=state.nq)
     second.use_euler_angles.set(state, True)
@@ -192,7 +192,7 @@ def test_locks_and_motions_hold_in_both() -> None:
     driven = matter.add_body("driven", matter.ground, Ball(), motion=Sinusoid(0.5, 2.0, 0.3))
     held = matter.add_body("held", driven, Free())
     still = matter.add_body("still", held, Ball(), motion=Sinusoid(0.5, 2.0))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     rng = np.random.default_rng(0)
     state.q = rng.normal(size=state.nq)
     state.time = 0.3

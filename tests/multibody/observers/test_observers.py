@@ -142,7 +142,7 @@ def test_q_of_other_subsystems_do_not_move_what_is_observed(make: Any) -> None:
     for body in second.bodies:
         add(condition, body)
     condition.move_all_observations(anything(condition, 3))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = np.random.default_rng(0).normal(size=state.nq)
     assembler = Assembler(system)
     assembler.add_goal(condition)
@@ -574,6 +574,6 @@ def test_a_change_of_topology_makes_tables_anew(make: Any) -> None:
     q = tree.state.q.copy()
     before = condition.calc_errors(tree.state)
     system.matter.add_body("new", tree.bodies[1], Ball())  # in tables it comes before body 2
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = np.concatenate([q, [1, 0, 0, 0]])
     np.testing.assert_allclose(condition.calc_errors(state), before, atol=1e-14)

@@ -56,8 +56,8 @@ class Lamps(Subsystem):
 
 def with_lamps(tree: Tree) -> tuple[Lamps, State]:
     lamps = Lamps(tree.system.matter)
-    tree.system.adopt_subsystem(lamps)
-    state = tree.system.realize_topology().copy()
+    tree.system.add(lamps)
+    state = tree.system.new_state()
     state.q, state.u = tree.rng.normal(size=state.nq), tree.rng.normal(size=state.nu)
     return lamps, state
 
@@ -159,7 +159,7 @@ def test_poses_need_model_only_and_outlive_the_time() -> None:
     poses(tree, tree.state)
     tree.state.time = 3.0
     assert tree.state.stage == Stage.MODEL
-    assert tree.bodies[1].pose.is_realized(tree.state)
+    assert tree.bodies[1].pose.is_valid(tree.state)
 
 
 def test_a_copy_of_a_state_starts_from_what_was_known() -> None:
@@ -198,7 +198,7 @@ def small_system() -> MultibodySystem:
     matter.add_body("lid", root, Gimbal())
     tip = matter.add_body("tip", hand, Weld(), inboard_frame=random_transform(rng))
     matter.add_stations("markers", [arm, tip, tip], rng.normal(size=(3, 3)))
-    system.adopt_subsystem(Lamps(matter))
+    system.add(Lamps(matter))
     return system
 
 
@@ -212,7 +212,7 @@ def test_a_small_tree_passes(check: Any) -> None:
 
 def test_strict_mode_passes_on_every_entry() -> None:
     system = small_system()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q, state.u = np.linspace(0.3, 1.5, state.nq), np.linspace(-1, 1, state.nu)
     with strict() as log, verify(state):
         system.realize(state, Stage.VELOCITY)
@@ -233,7 +233,7 @@ def test_strict_mode_passes_on_every_entry() -> None:
 
 def test_a_system_and_its_state_can_be_pickled() -> None:
     system = small_system()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = np.linspace(0.3, 1.5, state.nq)
     matter = system.matter
     twin, tip, group = pickle.loads(
@@ -245,7 +245,7 @@ def test_a_system_and_its_state_can_be_pickled() -> None:
 
 def test_a_pickled_system_is_built_anew_where_it_is_not_known() -> None:
     system = small_system()
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.q = np.linspace(0.3, 1.5, state.nq)
     expected = [body.pose(state).matrix for body in system.matter.bodies]
     taken = pickle.dumps((system.matter.body("tip"), system, state, system.matter.bodies))
@@ -267,7 +267,7 @@ def test_a_matter_without_system_is_copied_with_its_bodies() -> None:
     assert twin.body("hinge").matter is twin
     assert twin.body("hinge").parent is twin.ground
     assert copy.deepcopy(matter.body("tip")) is matter.body("tip")
-    state = MultibodySystem(matter=twin).realize_topology().copy()
+    state = MultibodySystem(matter=twin).new_state()
     assert twin.body("hinge").pose(state).translation.tolist() == [0.0, 0.0, 0.0]
 
 

@@ -27,7 +27,7 @@ def test_poses_after_a_write_are_those_of_a_new_state(tree: Tree, data: st.DataO
         body.q.set(tree.state, tree.rng.normal(size=body.q(tree.state).size))
         if data.draw(st.booleans()):
             poses(tree, tree.state)
-    fresh = tree.system.realize_topology().copy()
+    fresh = tree.system.new_state()
     tree.system.matter.use_euler_angles.set(fresh, tree.system.matter.use_euler_angles(tree.state))
     tree.system.realize_model(fresh)
     fresh.q = tree.state.q
@@ -51,7 +51,7 @@ def test_every_mobilizer_starts_where_its_parent_is(
     kind: type[AbstractMobilizer], euler: bool
 ) -> None:
     tree = make_tree([kind], [0], 0, use_euler_angles=euler, plain=True)
-    fresh = tree.system.realize_topology().copy()
+    fresh = tree.system.new_state()
     tree.system.matter.use_euler_angles.set(fresh, euler)
     tree.system.realize_model(fresh)
     np.testing.assert_array_equal(poses(tree, fresh)[1], tree.bodies[1].inboard_frame.matrix)

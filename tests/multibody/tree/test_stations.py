@@ -16,7 +16,7 @@ def with_stations(tree: Tree, count: int) -> tuple[StationGroup, State]:
     matter, old = tree.system.matter, tree.state
     bodies = [matter.bodies[i] for i in tree.rng.integers(0, len(matter.bodies), count)]
     group = matter.add_stations("markers", bodies, tree.rng.normal(size=(count, 3)))
-    state = tree.system.realize_topology().copy()
+    state = tree.system.new_state()
     matter.use_euler_angles.set(state, matter.use_euler_angles(old))
     tree.system.realize_model(state)
     state.q, state.u = old.q, old.u
@@ -65,7 +65,7 @@ def test_all_stations_may_be_of_one_body() -> None:
     matter = tree.system.matter
     group = matter.add_stations("corners", matter.bodies[1], np.eye(3))
     assert group.bodies == (matter.bodies[1],) * 3
-    state = tree.system.realize_topology().copy()
+    state = tree.system.new_state()
     expected = matter.bodies[1].station_position(state, np.eye(3))
     np.testing.assert_allclose(group.positions(state), expected, atol=1e-15)
 
@@ -77,7 +77,7 @@ def test_no_stations_have_empty_results() -> None:
         tree.system.matter.add_stations("of none", [], none),
         tree.system.matter.add_stations("of one", tree.bodies[1], none),
     ]
-    state = tree.system.realize_topology().copy()
+    state = tree.system.new_state()
     for group in groups:
         assert group.positions(state).shape == group.velocities(state).shape == (0, 3)
         assert group.jacobian(state).shape == (0, 3, 4)

@@ -94,7 +94,7 @@ def test_the_reason_is_the_same_in_a_deep_chain() -> None:
     for _ in range(100):
         above = one_more(state, above)
     realize(state, INSTANCE)
-    bottom.mark_realized(state)
+    bottom.mark_valid(state)
     assert above(state) == 101.0
     block.upd(state)
     with pytest.raises(CacheEntryOutOfDateError, match="stale since a change of q block 'angle'"):
@@ -122,7 +122,7 @@ def test_a_stage_that_it_waits_for() -> None:
         "cache entry 'pull' of subsystem 0 'arm': needs a later stage\n"
         "  expected: subsystem 0 'arm' at Time or later\n"
         "  got:      subsystem 0 'arm' at Instance\n"
-        "  cure:     call system.realize(state, Stage.TIME) first; or, without a System, "
+        "  hint:     call system.realize(state, Stage.TIME) first; or, without a System, "
         "advance_to_stage(), stage by stage"
     )
 

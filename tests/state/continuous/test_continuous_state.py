@@ -400,7 +400,7 @@ def refused(error: type[StagecacheError], builtin: type[Exception], act: Any) ->
     assert isinstance(caught.value, builtin)
     assert caught.value.expected
     assert caught.value.got
-    assert caught.value.cure
+    assert caught.value.hint
     return str(caught.value)
 
 

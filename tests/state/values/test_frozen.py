@@ -47,7 +47,7 @@ WRITES: dict[str, Try] = {
     "state.time": lambda p, s: setattr(s, "time", 1.0),
     "entry": lambda p, s: s[0].set_cache_entry(p.force, 1.0),
     "upd entry": lambda p, s: s[0].upd_cache_entry(p.force),
-    "mark": lambda p, s: p.force.mark_realized(s),
+    "mark": lambda p, s: p.force.mark_valid(s),
     "unmark": lambda p, s: p.tip.invalidate(s),
     "part.unmark": lambda p, s: s[0].mark_cache_value_not_realized(p.tip),
     "advance": lambda p, s: s.advance_to_stage(Stage.VELOCITY),
@@ -73,7 +73,7 @@ WRITES: dict[str, Try] = {
 def test_a_write_is_refused_and_changes_nothing(name: str) -> None:
     p = Pendulum()
     p.tip(p.state)
-    p.force.mark_realized(p.state)
+    p.force.mark_valid(p.state)
     p.state[0].mark_discrete_variable_update_value_realized(p.mode)
     frozen = p.state.frozen()
     first, p.state = p.state, frozen

@@ -119,7 +119,7 @@ Read = Callable[[], Any]
 
 
 def _own_state(model: Subsystem) -> State:
-    return System(model).realize_topology().copy()
+    return System(model).new_state()
 
 
 def declared_entry(value: Any) -> Read:
@@ -161,7 +161,7 @@ def item_of_a_family(value: Any) -> Read:
 
 def entry_by_a_stage(value: Any) -> Read:
     class Model(Subsystem):
-        @cached(depends_on=Stage.TIME, computed_by=Stage.POSITION)
+        @cached(available_from=Stage.TIME, computed_by=Stage.POSITION)
         def entry(self, state: State) -> Any:
             return value
 
@@ -184,7 +184,7 @@ def first_value_of_an_entry(value: Any) -> Read:
     part = state[state.add_subsystem("s")]
     entry = part.allocate_cache_entry(Stage.TOPOLOGY, value=value)
     part.advance_to_stage(Stage.TOPOLOGY)
-    entry.mark_realized(state)
+    entry.mark_valid(state)
     return lambda: entry(state)
 
 
@@ -194,13 +194,13 @@ def stored_entry(value: Any) -> Read:
     entry = part.allocate_cache_entry(Stage.TOPOLOGY)
     part.advance_to_stage(Stage.TOPOLOGY)
     part.set_cache_entry(entry, value)
-    entry.mark_realized(state)
+    entry.mark_valid(state)
     return lambda: entry(state)
 
 
 def next_value(value: Any) -> Read:
     class Model(Subsystem):
-        known = auto_update(None, invalidates=Stage.REPORT, update_depends_on=Stage.POSITION)
+        known = auto_update(None, invalidates=Stage.REPORT, available_from=Stage.POSITION)
 
         @known.update
         def next(self, state: State) -> Any:

@@ -42,7 +42,7 @@ class Model(Subsystem):
     option = modeling_option(1.0)
     size = parameter(1.0)
     label = discrete("a", invalidates=Stage.REPORT)
-    memory = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.POSITION)
+    memory = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.POSITION)
     place = q_variable([1.0, 2.0])
     angle = q_variable(1.0)
     speed = u_variable([1.0, 2.0])
@@ -119,7 +119,7 @@ WRITES: dict[str, Write] = {
 def test_a_masked_array_is_refused_and_nothing_changes(write: Write) -> None:
     model = Model()
     system = System(model)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, Stage.VELOCITY)
     before = state.stage, state.stage_versions, state.time, str(state)
     with pytest.raises(NotANumberError):
@@ -145,7 +145,7 @@ def test_a_masked_array_that_a_computation_returns_is_refused_by_its_name(
     model = Model()
     system = System(model)
     model.answers[name] = answer
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(NotANumberError, match=name.removeprefix("next_")):
         _compute_all(model, state)
 

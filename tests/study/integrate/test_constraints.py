@@ -174,7 +174,7 @@ def test_a_method_that_cannot_go_on_after_a_projection_is_refused_by_name() -> N
     integrator = Integrator(system, "LSODA")
     with pytest.raises(MethodError, match="LSODA: cannot integrate system") as caught:
         integrator.initialize(state)
-    assert "'BDF' or 'Radau'" in caught.value.cure
+    assert "'BDF' or 'Radau'" in caught.value.hint
     assert (state.y.tolist(), state.stage_versions) == before
     assert [m for m in METHODS if m not in CONSTRAINED] == ["LSODA"]
     assert all(method in caught.value.expected for method in CONSTRAINED)

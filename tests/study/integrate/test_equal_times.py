@@ -178,7 +178,7 @@ def test_rows_and_events_of_a_simulation_share_their_times(
     known = add_all(
         system, log, later[: len(handled)], later[len(handled) :], [begin + t for t in once]
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = float(begin)
     trajectory = simulate(
         system,
@@ -221,7 +221,7 @@ def test_events_that_are_apart_stay_apart_far_from_zero(begin: float) -> None:
         once = ScheduledEventHandler(log.handler(f"{i}"), begin + 0.5 + i * gap)
         system.add_event_handler(once, f"{i}")
     system.add_event_handler(PeriodicEventHandler(1e-3, log.handler("often"), begin), "often")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = begin
     simulate(system, state, begin + 1.0, every=0.25, progress=False)
     assert [len(log.times[f"{i}"]) for i in range(5)] == [1] * 5

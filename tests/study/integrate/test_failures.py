@@ -1,4 +1,4 @@
-"""What cannot be integrated: an error with the time, the variable and a cure; the State is good."""
+"""What cannot be integrated: an error with the time, the variable and a hint; the State is good."""
 
 import math
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def test_a_derivative_that_is_nan_from_some_time_on_is_told(method: str) -> None
     integrator, error = fails(method, lambda t, z: math.nan if t > 1 else -z)
     assert isinstance(error, DerivativeError)
     assert "growing.growth: its time derivative is not finite at t = 1" in error.what
-    assert error.cure.endswith("does a hook write zdot, and does it divide by 0?")
+    assert error.hint.endswith("does a hook write zdot, and does it divide by 0?")
     assert 0 < integrator.time <= 1.0
     assert integrator.state.z[1] == pytest.approx(math.exp(-integrator.time), abs=0.1)
 
@@ -102,7 +102,7 @@ def test_a_step_below_the_minimum_is_refused(method: str) -> None:
     )
     with pytest.raises(StepSizeError, match=r"growing\.growth: changes too fast") as caught:
         run_to(integrator, 3.0)
-    assert "min_step" in caught.value.cure
+    assert "min_step" in caught.value.hint
     assert "min_step is 0.2" in caught.value.got
     assert integrator.time == integrator.state.time < 3.0
 
@@ -134,7 +134,7 @@ def test_a_model_that_computes_no_derivative_is_told_which() -> None:
     system, state = state_of(Forgetful())
     with pytest.raises(DerivativeError, match=r"forgetful\.speeds\[0\]") as caught:
         Integrator(system).initialize(state)
-    assert "udot" in caught.value.cure
+    assert "udot" in caught.value.hint
 
 
 @METHOD
@@ -189,4 +189,4 @@ def test_a_q_that_nobody_moves_is_told_with_what_would_move_it() -> None:
     system = System(Adrift())
     with pytest.raises(DerivativeError, match=r"adrift\.place") as caught:
         Integrator(system).initialize(system.realize_topology())
-    assert "mass matrix of its u, and kinematics if qdot is not u" in caught.value.cure
+    assert "mass matrix of its u, and kinematics if qdot is not u" in caught.value.hint

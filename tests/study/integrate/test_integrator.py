@@ -565,7 +565,7 @@ def test_a_handler_may_not_change_the_time() -> None:
 def test_statuses_say_what_has_happened_and_what_to_do() -> None:
     for member in (*StepStatus, *TerminationReason):
         assert member.message
-        assert member.cure
+        assert member.hint
         assert str(member) == member.name.lower().replace("_", " ")
         assert repr(member).endswith(f".{member.name}")
 

@@ -98,7 +98,7 @@ def watching(
         ),
         "watch",
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     level.value.set(state, start)
     stepping(system, state=state).step_to(10.0)
     return found, level
@@ -217,7 +217,7 @@ def test_a_thermostat_switches_at_the_exact_times_whatever_its_setpoints_become(
         system.add_event_handler(
             ScheduledEventHandler(partial(set_to, low=low, high=high), time), name_of(time)
         )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     set_to(state, *changes[0][1:])
     room.temperature.set(state, start)
     room.heats.set(state, heats)
@@ -239,7 +239,7 @@ def test_a_thermostat_that_begins_in_the_cold_heats_from_the_beginning(
     room = Room()
     system = System(room)
     system.default_time_scale = 60.0
-    state = system.realize_topology().copy()
+    state = system.new_state()
     room.temperature.set(state, start)
     trajectory = simulate(system, state, 3600.0, every=every, progress=False)
     first = trajectory[room.heats][np.flatnonzero(trajectory.times == 0.0)[-1]]
@@ -366,7 +366,7 @@ def test_handlers_trigger_each_other_as_a_plain_list_of_numbers_says(data: Any) 
         system.add_event_handler(
             ScheduledEventHandler(partial(write_into, write=change), float(k)), f"write {k}"
         )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     model.values.set(state, tuple(numbers))
     stepper = stepping(system, state=state, method="RK23", max_step=0.7)
     for k in range(len(outside) + 1):
@@ -469,7 +469,7 @@ def test_a_ball_bounces_at_the_exact_times(
     found: list[float] = []
     ball = Ball()
     system = System(ball)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.y = [height, speed]
     simulate(system, state, math.inf, method=method, accuracy=1e-9, progress=False)
     impact = math.sqrt(speed**2 + 20 * height)
@@ -783,7 +783,7 @@ def test_what_takes_place_initially_does_so_on_its_side_of_zero(
         system.add_event_handler(TriggeredEventHandler(*arguments, initially=initially), "side")
     elif how == "reporter":
         system.add_event_reporter(TriggeredEventReporter(*arguments, initially=initially), "side")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     level.value.set(state, value)
     stepping(system, state=state).step_to(1.0)
     is_there = value >= 0 if direction == "rising" else value <= 0
@@ -803,7 +803,7 @@ def test_reports_at_the_beginning_come_after_what_takes_place_initially() -> Non
     seen: list[bool] = []
     report = ScheduledEventReporter(lambda s: seen.append(room.heats(s)), 0.0)
     system.add_event_reporter(report, "report")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     room.temperature.set(state, 18.0)
     stepper = stepping(system, state=state)
     stepper.step_to(0.0)
@@ -957,7 +957,7 @@ def test_an_event_that_nobody_was_told_of_yet_survives_a_write() -> None:
 class Doubling(Subsystem):
     """A number that each step doubles, and triggers that compare it with 100."""
 
-    number = auto_update(1.0, invalidates=Stage.DYNAMICS, update_depends_on=Stage.TIME)
+    number = auto_update(1.0, invalidates=Stage.DYNAMICS, available_from=Stage.TIME)
     clock = z_variable(0.0)
     log = discrete(TIMES, invalidates=Stage.REPORT)
 

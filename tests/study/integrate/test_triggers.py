@@ -412,7 +412,7 @@ def test_the_time_between_two_looks_is_told() -> None:
     assert not handler.initially
     system, state = state_of(Oscillator(), stage=Stage.INSTANCE)
     system.add_event_handler(handler)
-    system.realize(state := system.realize_topology().copy(), Stage.INSTANCE)
+    system.realize(state := system.new_state(), Stage.INSTANCE)
     assert [info.look_every for info in system.calc_event_trigger_info(state)] == [2.0]
 
 

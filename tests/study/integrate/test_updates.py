@@ -39,8 +39,8 @@ class Counting(Subsystem):
 
     place = q_variable(1.0)
     speed = u_variable(0.0)
-    count = auto_update(0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME)
-    began = auto_update(NOTHING, invalidates=Stage.REPORT, update_depends_on=Stage.VELOCITY)
+    count = auto_update(0, invalidates=Stage.REPORT, available_from=Stage.TIME)
+    began = auto_update(NOTHING, invalidates=Stage.REPORT, available_from=Stage.VELOCITY)
 
     @count.update
     def next_count(self, state: State) -> int:
@@ -87,7 +87,7 @@ def test_rejected_attempts_do_not_update() -> None:
 class Switching(Subsystem):
     """z' = gain, which the update of each step doubles."""
 
-    gain = auto_update(1.0, invalidates=Stage.DYNAMICS, update_depends_on=Stage.TIME)
+    gain = auto_update(1.0, invalidates=Stage.DYNAMICS, available_from=Stage.TIME)
     way = z_variable(0.0)
 
     @gain.update
@@ -181,7 +181,7 @@ def test_the_last_row_of_a_simulation_has_the_last_update(every: float | None) -
 class Widest(Counting):
     """Keeps the largest place so far."""
 
-    widest = auto_update(-inf, invalidates=Stage.REPORT, update_depends_on=Stage.POSITION)
+    widest = auto_update(-inf, invalidates=Stage.REPORT, available_from=Stage.POSITION)
 
     @widest.update
     def next_widest(self, state: State) -> float:
@@ -196,7 +196,7 @@ def test_what_an_update_has_seen_in_the_end_are_all_ends_of_steps(
 ) -> None:
     model = Widest()
     system = System(model)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.u = [speed]
     trajectory = simulate(system, state, end, method=method, accuracy=1e-2, progress=False)
     last = trajectory[-1]

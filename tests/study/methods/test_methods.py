@@ -290,7 +290,7 @@ def test_a_weight_that_is_not_positive_is_refused_by_the_name_of_its_variable(
     integrator = Integrator(system)
     with pytest.raises(OutOfRangeError, match=r"the weight of oscillator\.heat") as caught:
         integrator.initialize(state)
-    assert "z_weights" in caught.value.cure
+    assert "z_weights" in caught.value.hint
 
 
 # ---------------------------------------------------------------------- interpolation

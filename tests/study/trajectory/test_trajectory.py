@@ -68,7 +68,7 @@ class Chain(Subsystem):
     def tips(self, state: State) -> Any:
         return np.outer(self.angles(state), [1.0, -1.0])
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def label(self, state: State) -> str:
         return f"{self.rate(state):g}"
 
@@ -94,7 +94,7 @@ class Other(Subsystem):
 def started() -> tuple[Chain, State]:
     """A new model and a State of it."""
     chain = Chain()
-    return chain, System(chain, other=Other()).realize_topology().copy()
+    return chain, System(chain, other=Other()).new_state()
 
 
 def moved(chain: Chain, state: State, k: int) -> None:
@@ -209,7 +209,7 @@ def test_what_was_not_recorded_can_be_computed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "error", "cure"),
+    ("path", "error", "hint"),
     [
         ("chain.lfit", UnknownPathError, "did you mean 'chain.lift'"),
         ("lift", UnknownPathError, "did you mean 'chain.lift'"),
@@ -221,13 +221,13 @@ def test_what_was_not_recorded_can_be_computed() -> None:
     ],
 )
 def test_paths_that_have_no_column_are_refused(
-    path: str, error: type[Exception], cure: str
+    path: str, error: type[Exception], hint: str
 ) -> None:
     _, trajectory = filled()
     for ask in (trajectory.__getitem__, trajectory.plot, trajectory.to_xarray):
         with pytest.raises(error) as caught:
             ask(path)
-        assert cure in str(caught.value)
+        assert hint in str(caught.value)
 
 
 def test_handles_of_other_systems_are_refused() -> None:
@@ -306,7 +306,7 @@ def test_an_option_that_is_written_keeps_q() -> None:
 
     model = Optional()
     system = System(model)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     trajectory = Trajectory(state)
     model.is_round.set(state, True)
     system.realize_model(state)
@@ -322,7 +322,7 @@ def test_rows_that_are_not_there_are_refused() -> None:
     for row in which:
         with pytest.raises(UnknownRowError) as caught:
             trajectory[row]
-        asks_for_a_handle = "for a column pass a handle, as pendulum.angle" in caught.value.cure
+        asks_for_a_handle = "for a column pass a handle, as pendulum.angle" in caught.value.hint
         assert asks_for_a_handle == (type(row) is not int)
         with pytest.raises(IndexError):
             trajectory.state(row)
@@ -426,7 +426,7 @@ def test_values_are_kept_as_they_were_also_those_that_can_be_changed_and_none() 
             return [self.place(state)]
 
     model = Listing()
-    state = System(model).realize_topology().copy()
+    state = System(model).new_state()
     trajectory = Trajectory(state, (model.listed,))
     trajectory.append(state)
     model.listed(state).append(9.0)
@@ -468,7 +468,7 @@ def test_only_states_of_its_system_are_rows() -> None:
         with pytest.raises(error):
             trajectory.append(state)
     state = trajectory[0]
-    state.system.adopt_subsystem(Other(), "another")
+    state.system.add(Other(), "another")
     with pytest.raises(TopologyVersionError):
         trajectory.append(state)
     with pytest.raises(TopologyVersionError):
@@ -499,19 +499,19 @@ def test_what_is_to_be_recorded_has_to_be_there() -> None:
             Trajectory(state, record)
     items = [(state.system["chain"].weight, "write record=(chain.weight,)")]
     items += [("chain.weight", "write record=('chain.weight',)")]
-    for record, cure in items:
+    for record, hint in items:
         with pytest.raises(PrerequisitesError) as caught:
             Trajectory(state, record)
-        assert caught.value.cure == cure
-    cures = [
+        assert caught.value.hint == hint
+    hints = [
         (["chain.weight"], "one by one"),
         (lambda state: 1.0, "@cached"),
         (3, "without calling"),
     ]
-    for item, cure in cures:
+    for item, hint in hints:
         with pytest.raises(NotANodeError) as refused:
             Trajectory(state, (item,))  # type: ignore[arg-type]  # is refused
-        assert cure in refused.value.cure
+        assert hint in refused.value.hint
 
 
 def test_items_may_lie_elsewhere_in_the_next_state() -> None:
@@ -532,7 +532,7 @@ def test_items_may_lie_elsewhere_in_the_next_state() -> None:
             part.allocate_discrete_variable(Stage.DYNAMICS, 10 * self.first(state))
 
     model = Dynamic()
-    state = System(model).realize_topology().copy()
+    state = System(model).new_state()
     trajectory = Trajectory(state)
     trajectory.append(state)
     model.first.set(state, 4)
@@ -654,7 +654,7 @@ def test_truth_values_are_numbers_in_a_table() -> None:
         is_on = discrete(True, invalidates=Stage.DYNAMICS)
 
     switch = Switch()
-    state = System(switch).realize_topology().copy()
+    state = System(switch).new_state()
     trajectory = Trajectory(state)
     trajectory.append(state)
     switch.is_on.set(state, False)

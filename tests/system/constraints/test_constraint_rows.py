@@ -74,7 +74,7 @@ class Mixed(Subsystem):
 def test_each_row_has_the_name_of_its_constraint() -> None:
     one, two = Mixed(), Mixed()
     system = System(one=one, two=two)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, INSTANCE)
     assert row_names(state, "qerr") == [
         *("one.rod[0]", "one.rod[1]", "qerr 2 of one[0]", "qerr 2 of one[1]"),
@@ -115,7 +115,7 @@ def test_the_weight_of_a_derivative_is_that_of_its_position_error() -> None:
     mixed = Mixed()
     system = System(mixed)
     system.default_time_scale = 0.5
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, INSTANCE)
     state.qerr_weights = [2.0, 4.0, 6.0, 8.0]
     state.uerr_weights = [10.0, 20.0, 30.0, 40.0]

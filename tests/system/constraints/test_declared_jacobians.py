@@ -140,7 +140,7 @@ def test_a_block_of_another_shape_is_refused_with_what_its_columns_are() -> None
     with pytest.raises(ShapeError) as caught:
         jacobian_of(lambda self, state: {self.own: np.ones((2, 3))})
     assert caught.value.expected == "shape (2, 2): errors by the numbers of axle.own"
-    assert caught.value.cure.endswith("a column for each of these numbers")
+    assert caught.value.hint.endswith("a column for each of these numbers")
     with pytest.raises(ShapeError) as caught:
         jacobian_of(lambda self, state: np.ones((2, 8)))
-    assert "a column for each u of the whole State" in caught.value.cure
+    assert "a column for each u of the whole State" in caught.value.hint

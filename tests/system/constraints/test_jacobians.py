@@ -78,8 +78,8 @@ def chain(length: int, forms: list[str]) -> State:
         links.append(Link(links[-1] if links else None, forms[i % len(forms)]))
     system = System()
     for i, link in enumerate(links):
-        system.adopt_subsystem(link, f"link{i}")
-    state = system.realize_topology().copy()
+        system.add(link, f"link{i}")
+    state = system.new_state()
     state.q = 0.5 + 0.01 * np.arange(length)
     system.realize(state, Stage.ACCELERATION)
     return state
@@ -113,7 +113,7 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
     check_coherence(state.system, settings=settings(max_examples=15, deadline=None), seed=0)
 
 
-def test_what_is_read_and_not_declared_has_a_cure() -> None:
+def test_what_is_read_and_not_declared_has_a_hint() -> None:
     class Sloppy(Subsystem):
         is_on = parameter(True)
         x = q_variable(1.0)
@@ -147,7 +147,7 @@ def test_what_is_read_and_not_declared_has_a_cure() -> None:
         acceleration_bias(state)
         position_jacobian(state)
         normalization_jacobian(state)
-    assert {str(read.entry).removeprefix("sloppy."): read.cure for read in reads.undeclared} == {
+    assert {str(read.entry).removeprefix("sloppy."): read.hint for read in reads.undeclared} == {
         "rod": "write @position_error(..., prerequisites=(x, y))",
         "rod_bias": "write @rod.bias(prerequisites=(x, w))",
         "rod_jacobian": "write @rod.jacobian(prerequisites=(x, y))",

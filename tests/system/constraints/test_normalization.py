@@ -121,7 +121,7 @@ def test_one_without_a_jacobian_is_refused() -> None:
             def norm(self, state: State) -> float:
                 return self.x(state) - 1
 
-    assert "@norm.jacobian" in caught.value.cure
+    assert "@norm.jacobian" in caught.value.hint
 
 
 def test_blocks_by_u_and_matrices_of_another_shape_are_refused() -> None:

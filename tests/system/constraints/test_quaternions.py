@@ -223,6 +223,6 @@ def test_what_is_no_frame_or_no_variable_is_refused() -> None:
         quaternion_kinematics(orientation, 3)  # type: ignore[arg-type]  # is refused
     with pytest.raises(DeclarationError, match="some q and u") as caught:
         quaternion_kinematics(spin, orientation)
-    assert caught.value.cure == "write quaternion_kinematics(orientation, spin)"
+    assert caught.value.hint == "write quaternion_kinematics(orientation, spin)"
     with pytest.raises(DeclarationError, match="some q"):
         quaternion_normalization(spin)

@@ -41,7 +41,7 @@ class Arm(Subsystem):
     width = parameter(3.0)
     table = parameter(np.zeros(2))
     label = discrete("a", invalidates=Stage.REPORT)
-    memory = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME)
+    memory = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.TIME)
     springs = parameter_family(1.0, count=2)
     angle = q_variable(0.1)
     bend = q_variable(0.2)
@@ -109,7 +109,7 @@ print(json.dumps(found))
 def written(system: Any) -> State:
     """A State in which every variable has a value of its own."""
     arm, hand = system["arm"], system["hand"]
-    state: State = system.realize_topology().copy()
+    state: State = system.new_state()
     arm.mode.set(state, 3)
     system.realize_model(state)
     arm.length.set(state, 20.0)
@@ -277,7 +277,7 @@ REFUSED: dict[str, tuple[Edit, list[str]]] = {
     ),
     "auto-update": (
         replaced(
-            "memory = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME)",
+            "memory = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.TIME)",
             "memory = discrete(0.0, invalidates=Stage.REPORT)",
         ),
         ["arm.memory is discrete variable", "it was auto-update variable"],
@@ -360,7 +360,7 @@ ITEMS = (
     Item("late", lambda: discrete(1.0, invalidates=Stage.REPORT), float),
     Item(
         "memory",
-        lambda: auto_update(1.0, invalidates=Stage.REPORT, update_depends_on=Stage.TIME),
+        lambda: auto_update(1.0, invalidates=Stage.REPORT, available_from=Stage.TIME),
         float,
     ),
     Item("q", lambda: q_variable(1.0), float),
@@ -397,7 +397,7 @@ def test_each_value_comes_to_its_own_name_or_every_difference_is_named(
     try:
         arm = class_of(before, module)()
         system = System(arm=arm)
-        state = system.realize_topology().copy()
+        state = system.new_state()
         for x, (name, item) in enumerate(before.items()):
             getattr(arm, name).set(state, item.value(10.0 + x))
             system.realize_model(state)

@@ -33,7 +33,7 @@ class SystemMachine(RuleBasedStateMachine):
         brute.start()
         self.built.calls.clear()
         for number in spec.entries():
-            assert self.built.handle(number).depends_on is spec.items[number].depends_on
+            assert self.built.handle(number).available_from is spec.items[number].available_from
         brute.copied()
         self.pairs.append((default.copy(), brute))
 
@@ -190,7 +190,7 @@ class SystemMachine(RuleBasedStateMachine):
             for number in self.spec.entries():
                 if number not in brute.unsure:
                     wanted = brute.is_valid(number) and brute.is_readable(number)
-                    assert self.built.handle(number).is_realized(state) == wanted, number
+                    assert self.built.handle(number).is_valid(state) == wanted, number
 
 
 def travelled(state: State, built: Built) -> State:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Latch(Subsystem):
-    mode = auto_update(1.0, invalidates=Stage.VELOCITY, update_depends_on=Stage.TIME)
+    mode = auto_update(1.0, invalidates=Stage.VELOCITY, available_from=Stage.TIME)
     table = parameter(np.array([1.0, 2.0]))
     x = q_variable(0.5)
 
@@ -149,7 +149,7 @@ def test_a_subsystem_without_a_system_is_copied_by_pickle() -> None:
 def test_a_state_comes_back_with_its_values_versions_and_times() -> None:
     latch, chain = Latch(), Chain()
     system = System(latch, chain, name="both")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     chain.num_links.set(state, 4)
     system.realize(state, Stage.TIME)
     state.time = 2.5
@@ -227,7 +227,7 @@ def test_where_the_system_is_not_known_it_is_made_anew() -> None:
     latch, springs = Latch("b"), Springs(3)
     system = System(latch, right=springs, name="both", version="7")
     system.default_time_scale = 4.0
-    state = system.realize_topology().copy()
+    state = system.new_state()
     latch.x.set(state, 3.0)
     found = where_it_is_unknown(pickle.dumps((system, latch, springs.force[2], state)))
     assert isinstance(found, tuple)
@@ -282,7 +282,7 @@ def test_a_system_that_changes_before_its_topology_is_realized_is_another_one_ea
         gain.factor = factor
         sent.append(pickle.dumps(system))
     found = [pickle.loads(data) for data in sent]
-    outputs = [s["gain"].output(s.realize_topology().copy()) for s in found]
+    outputs = [s["gain"].output(s.new_state()) for s in found]
     assert outputs == [1.0, 2.0, 3.0]
     assert found[2] is system
 
@@ -295,7 +295,7 @@ def changed_elsewhere(data: bytes) -> bytes:
     gain = system["gain"]
     assert isinstance(gain, Gain)
     gain.factor = 100.0
-    return pickle.dumps(system.realize_topology().copy())
+    return pickle.dumps(system.new_state())
 
 
 def test_a_state_of_a_system_that_was_changed_elsewhere_is_not_one_of_that_here() -> None:
@@ -317,7 +317,7 @@ def test_a_state_of_a_system_that_was_changed_elsewhere_is_not_one_of_that_here(
 def test_states_of_an_older_topology_that_come_one_by_one_are_of_one_system() -> None:
     gain = Gain(1.0)
     system = System(gain)
-    sent = [pickle.dumps(system.realize_topology().copy()) for _ in range(2)]
+    sent = [pickle.dumps(system.new_state()) for _ in range(2)]
     gain.factor = 2.0
     one, two = map(pickle.loads, sent)
     assert one.system is two.system
@@ -396,7 +396,7 @@ def test_what_is_not_adopted_is_copied_with_its_handles() -> None:
     assert twin is not latch
     assert (twin.label, x is twin.x, twin.held is twin.x) == ("b", True, True)
     system = System(one=latch, two=twin)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     twin.x.set(state, 3.0)
     assert (latch.x(state), twin.x(state)) == (0.5, 3.0)
 
@@ -415,7 +415,7 @@ def test_a_kept_handle_of_another_subsystem_is_copied_with_that_in_any_order() -
 def test_handles_that_a_hook_keeps_in_self_are_made_anew_where_they_arrive() -> None:
     latch = Latch()
     system = System(latch, Follower(latch))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert travelled(state).system is system
     found = where_it_is_unknown(pickle.dumps(state))
     assert isinstance(found, State)

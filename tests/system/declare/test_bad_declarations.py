@@ -88,7 +88,7 @@ def test_a_prerequisite_of_a_subsystem_that_is_not_in_the_system_is_refused() ->
     assert isinstance(error, ValueError)
     assert "reader.e" in error.what
     assert "joint.tip" in error.got
-    assert "adopt" in error.cure
+    assert "adopt" in error.hint
 
 
 def test_a_prerequisite_of_another_system_is_refused() -> None:
@@ -112,11 +112,11 @@ def test_a_prerequisite_that_is_allocated_by_hand_is_refused() -> None:
 
 def test_a_prerequisite_that_comes_at_a_later_stage_is_refused() -> None:
     class Late(Subsystem):
-        @cached(depends_on=Stage.DYNAMICS)
+        @cached(available_from=Stage.DYNAMICS)
         def force(self, state: State) -> float:
             return 1.0
 
-        @cached(depends_on=Stage.POSITION, prerequisites=(force,))
+        @cached(available_from=Stage.POSITION, prerequisites=(force,))
         def place(self, state: State) -> float:
             return 1.0
 
@@ -125,12 +125,12 @@ def test_a_prerequisite_that_comes_at_a_later_stage_is_refused() -> None:
     assert "late.place" in error.what
     assert "late.force" in error.got
     assert "Dynamics" in error.got
-    assert "depends_on=Stage.DYNAMICS" in error.cure
+    assert "available_from=Stage.DYNAMICS" in error.hint
 
 
 def test_an_entry_that_is_to_be_computed_before_it_can_be_is_refused() -> None:
     class Early(Subsystem):
-        @cached(depends_on=Stage.DYNAMICS)
+        @cached(available_from=Stage.DYNAMICS)
         def force(self, state: State) -> float:
             return 1.0
 
@@ -140,7 +140,7 @@ def test_an_entry_that_is_to_be_computed_before_it_can_be_is_refused() -> None:
 
     error = topology_error(PrerequisiteStageError, Early())
     assert "early.place" in error.what
-    assert "computed_by=Stage.DYNAMICS" in error.cure
+    assert "computed_by=Stage.DYNAMICS" in error.hint
 
 
 def test_a_cycle_across_subsystems_is_refused_with_its_path() -> None:
@@ -182,7 +182,7 @@ def test_prerequisites_that_are_none_are_refused() -> None:
         assert isinstance(error, TypeError)
         assert "reader.e" in error.what
     error = topology_error(PrerequisitesError, entry_of(lambda self: self.x))
-    assert "comma" in error.cure
+    assert "comma" in error.hint
 
 
 def test_a_prerequisite_that_is_named_twice_is_refused() -> None:
@@ -196,7 +196,7 @@ def test_a_declaration_of_another_class_is_no_prerequisite() -> None:
     assert isinstance(error, TypeError)
     assert "reader.e" in error.what
     assert "Joint.tip" in error.got
-    assert "lambda self" in error.cure
+    assert "lambda self" in error.hint
 
 
 def test_an_item_that_was_not_declared_as_an_attribute_is_no_prerequisite() -> None:
@@ -233,14 +233,14 @@ def test_an_exception_of_a_sizing_function_names_whose_it_is() -> None:
     ]:
         system = System(subsystem)
         with pytest.raises(error) as caught:
-            system.realize(system.realize_topology().copy(), Stage.INSTANCE)
+            system.realize(system.new_state(), Stage.INSTANCE)
         assert [name in note for note in caught.value.__notes__] == [True]
 
 
 def test_an_update_that_is_computed_by_model_does_not_depend_on_q() -> None:
     class Early(Subsystem):
         x = q_variable(1.0)
-        mode = auto_update(1.0, invalidates=Stage.REPORT, update_depends_on=Stage.MODEL)
+        mode = auto_update(1.0, invalidates=Stage.REPORT, available_from=Stage.MODEL)
 
         @mode.update(prerequisites=(x,))
         def next_mode(self, state: State) -> float:
@@ -269,7 +269,7 @@ def test_a_size_or_a_count_that_is_none_is_refused() -> None:
             return 1.0
 
     system = System(Odd())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(InvalidCountError, match=r"odd\.rod"):
         system.realize(state, Stage.INSTANCE)
     assert state.stage is Stage.MODEL
@@ -288,12 +288,12 @@ def test_a_size_or_a_count_that_is_none_is_refused() -> None:
 def test_two_subsystems_of_one_name_are_refused() -> None:
     with pytest.raises(DuplicateNameError, match="'joint'") as caught:
         System(Joint([]), Joint([]))
-    assert "another_joint=" in caught.value.cure
+    assert "another_joint=" in caught.value.hint
 
 
 def test_a_refused_system_leaves_its_subsystems_named() -> None:
     with pytest.raises(DuplicateNameError, match="'x'"):
-        System(Joint([]), x=Joint([])).adopt_subsystem(Joint([]), "x")
+        System(Joint([]), x=Joint([])).add(Joint([]), "x")
 
 
 # ---------------------------------------------------------------------- None, and what is stored
@@ -318,13 +318,13 @@ def test_none_is_no_value_unless_it_is_promised() -> None:
             with pytest.raises(NoValueError, match=str(entry)) as caught:
                 entry(state)
             assert isinstance(caught.value, ValueError)
-            assert "return" in caught.value.cure
-            assert not entry.is_realized(state)
+            assert "return" in caught.value.hint
+            assert not entry.is_valid(state)
 
 
 def test_none_is_no_value_of_errors_and_updates() -> None:
     class Forgetful(Subsystem):
-        latched = auto_update(1.0, invalidates=Stage.VELOCITY, update_depends_on=Stage.POSITION)
+        latched = auto_update(1.0, invalidates=Stage.VELOCITY, available_from=Stage.POSITION)
 
         @latched.update
         def next_latched(self, state: State) -> float:  # type: ignore[empty-body]  # as it happens
@@ -368,7 +368,7 @@ def test_an_assignment_to_a_declared_name_names_set() -> None:
     class Pendulum(Subsystem):
         length = parameter(1.0)
         masses = parameter_family(1.0, count=2)
-        latched = auto_update(1.0, invalidates=Stage.VELOCITY, update_depends_on=Stage.TIME)
+        latched = auto_update(1.0, invalidates=Stage.VELOCITY, available_from=Stage.TIME)
 
         @cached(prerequisites=(length,))
         def tip(self, state: State) -> float:
@@ -380,15 +380,15 @@ def test_an_assignment_to_a_declared_name_names_set() -> None:
             with pytest.raises(DeclaredNameError, match=rf"pendulum\.{name}") as caught:
                 setattr(pendulum, name, 2.0)
             assert isinstance(caught.value, AttributeError)
-            assert ".set(state, value)" in caught.value.cure
+            assert ".set(state, value)" in caught.value.hint
         with pytest.raises(DeclaredNameError, match=r"pendulum\.tip") as caught:
             pendulum.tip = 2.0
-        assert ".set(" not in caught.value.cure
+        assert ".set(" not in caught.value.hint
         with pytest.raises(DeclaredNameError):
             del pendulum.length
         with pytest.raises(DeclaredNameError, match=r"pendulum\.q") as caught:
             pendulum.q = 2.0
-        assert "pendulum.q.set(state, value)" in caught.value.cure
+        assert "pendulum.q.set(state, value)" in caught.value.hint
         if not pendulum.is_adopted:
             System(pendulum).realize_topology()
     assert pendulum.system.topology_has_been_realized
@@ -410,9 +410,9 @@ def test_storing_on_self_during_a_computation_is_refused() -> None:
     with pytest.raises(ConstModelError, match=r"storing\.last") as caught:
         storing.tip(state)
     assert isinstance(caught.value, AttributeError)
-    assert "@cached" in caught.value.cure
+    assert "@cached" in caught.value.hint
     assert not hasattr(storing, "last")
-    assert not storing.tip.is_realized(state)
+    assert not storing.tip.is_valid(state)
     assert state.system.topology_has_been_realized
     assert state.system.topology_cache_version == 1
 
@@ -437,11 +437,11 @@ def test_an_entry_that_reads_a_variable_above_its_stage_is_told_so() -> None:
     class Hasty(Subsystem):
         x = q_variable(1.0)
 
-        @cached(depends_on=Stage.TOPOLOGY, computed_by=Stage.TOPOLOGY)
+        @cached(available_from=Stage.TOPOLOGY, computed_by=Stage.TOPOLOGY)
         def tip(self, state: State) -> float:
             return self.x(state)
 
-        @cached(depends_on=Stage.POSITION)
+        @cached(available_from=Stage.POSITION)
         def rate(self, state: State) -> float:
             return float(state.qdot[0])
 
@@ -452,7 +452,7 @@ def test_an_entry_that_reads_a_variable_above_its_stage_is_told_so() -> None:
     class Later(Subsystem):
         x = q_variable(1.0)
 
-        @cached(depends_on=Stage.POSITION)
+        @cached(available_from=Stage.POSITION)
         def rate(self, state: State) -> float:
             return float(state.qdot[0])
 
@@ -460,7 +460,7 @@ def test_an_entry_that_reads_a_variable_above_its_stage_is_told_so() -> None:
     state = state_of(later, stage=Stage.POSITION)
     with pytest.raises(StageTooLowError, match="qdot"):
         later.rate(state)
-    assert not later.rate.is_realized(state)
+    assert not later.rate.is_valid(state)
 
 
 # ---------------------------------------------------------------------- names
@@ -473,7 +473,7 @@ def test_a_declared_name_that_hides_an_attribute_of_subsystem_is_refused(name: s
     with pytest.raises(DeclarationError, match=rf"Bad\.{name}") as caught:
         type("Bad", (Subsystem,), {name: parameter(1.0)})
     assert isinstance(caught.value, TypeError)
-    assert name in caught.value.cure
+    assert name in caught.value.hint
 
 
 def test_a_declared_name_is_not_hidden_by_something_else() -> None:
@@ -502,7 +502,7 @@ def test_a_derivative_of_another_level_is_refused() -> None:
 class Linked(Subsystem):
     """Items that others belong to."""
 
-    mode = auto_update(1.0, invalidates=Stage.POSITION, update_depends_on=Stage.TIME)
+    mode = auto_update(1.0, invalidates=Stage.POSITION, available_from=Stage.TIME)
 
     @mode.update
     def next_mode(self, state: State) -> float:
@@ -543,7 +543,7 @@ def test_one_function_belongs_to_an_item_in_each_role(name: str) -> None:
     with pytest.raises(DeclarationError, match=r"Two\.another") as caught:
         type("Two", (Linked,), {"another": declare(one)})
     assert isinstance(caught.value, TypeError)
-    assert repr(name) in caught.value.cure
+    assert repr(name) in caught.value.hint
     state_of(type("Better", (Linked,), {name: declare(one)})())  # which replaces that one
 
 
@@ -554,7 +554,7 @@ def test_one_function_belongs_to_an_item_in_each_role(name: str) -> None:
         ("mode", discrete(2.0, invalidates=Stage.POSITION), "next_mode"),
         ("rod", velocity_error()(one), "rate"),
         ("rod", acceleration_error()(one), "rate"),
-        ("rod", cached(depends_on=Stage.TIME)(one), "rate"),
+        ("rod", cached(available_from=Stage.TIME)(one), "rate"),
         ("rod", parameter(2.0), "rate"),
     ],
 )
@@ -566,7 +566,7 @@ def test_an_override_keeps_what_belongs_to_the_item(item: str, other: object, na
 
 ROLES: dict[str, Callable[[], Any]] = {
     "update": lambda: (
-        auto_update(1.0, invalidates=Stage.POSITION, update_depends_on=Stage.TIME).update
+        auto_update(1.0, invalidates=Stage.POSITION, available_from=Stage.TIME).update
     ),
     "velocity": lambda: position_error()(one).velocity,
     "acceleration": lambda: position_error()(one).acceleration,
@@ -584,7 +584,7 @@ def test_a_function_does_not_hide_the_item_to_which_it_belongs(role: str) -> Non
 
     with pytest.raises(DeclarationError, match=rf"Hiding\.item: its {role}") as caught:
         type("Hiding", (Subsystem,), {"item": ROLES[role]()(item)})
-    assert f"item_{role}" in caught.value.cure
+    assert f"item_{role}" in caught.value.hint
 
 
 def test_a_setattr_that_notices_no_change_is_refused() -> None:
@@ -598,7 +598,7 @@ def test_a_setattr_that_notices_no_change_is_refused() -> None:
     for subsystem in (Converting(), Derived()):
         with pytest.raises(AdoptionError, match="cannot be adopted") as caught:
             System(subsystem)
-        assert "NO_OP" in caught.value.cure
+        assert "NO_OP" in caught.value.hint
 
 
 def test_a_second_handler_is_refused() -> None:
@@ -625,21 +625,21 @@ CALLS: dict[str, tuple[Callable[..., object], type[StagecacheError], type[Except
     "topology": (lambda: discrete(1, invalidates=Stage.TOPOLOGY), StageOutOfRangeError, ValueError),
     "no stage": (lambda: discrete(1, invalidates="Time"), StageOutOfRangeError, ValueError),  # type: ignore[call-overload]
     "time": (
-        lambda: auto_update(1, invalidates=Stage.TIME, update_depends_on=Stage.TIME),
+        lambda: auto_update(1, invalidates=Stage.TIME, available_from=Stage.TIME),
         StageOutOfRangeError,
         ValueError,
     ),
     "late": (
-        lambda: auto_update(1, invalidates=Stage.REPORT, update_depends_on=Stage.INFINITY),
+        lambda: auto_update(1, invalidates=Stage.REPORT, available_from=Stage.INFINITY),
         StageOutOfRangeError,
         ValueError,
     ),
     "nothing": (lambda: cached()(one), DeclarationError, TypeError),
     "one": (lambda: cached(prerequisites=ANGLE)(one), PrerequisitesError, TypeError),  # type: ignore[arg-type]
     "string": (lambda: cached(prerequisites="angle")(one), PrerequisitesError, TypeError),  # type: ignore[arg-type]
-    "empty": (lambda: cached(depends_on=Stage.EMPTY)(one), StageOutOfRangeError, ValueError),
+    "empty": (lambda: cached(available_from=Stage.EMPTY)(one), StageOutOfRangeError, ValueError),
     "order": (
-        lambda: cached(depends_on=Stage.TIME, computed_by=Stage.MODEL)(one),
+        lambda: cached(available_from=Stage.TIME, computed_by=Stage.MODEL)(one),
         StageOutOfRangeError,
         ValueError,
     ),
@@ -683,7 +683,7 @@ def test_a_bad_argument_is_refused_where_it_is_given(name: str) -> None:
     with pytest.raises(error) as caught:
         call()
     assert isinstance(caught.value, builtin)
-    assert all((caught.value.what, caught.value.expected, caught.value.got, caught.value.cure))
+    assert all((caught.value.what, caught.value.expected, caught.value.got, caught.value.hint))
 
 
 # ---------------------------------------------------------------------- reads
@@ -693,7 +693,7 @@ def test_a_bad_argument_is_refused_where_it_is_given(name: str) -> None:
 def test_a_handle_is_called_with_a_state(bad: Any) -> None:
     joint = Joint([])
     state_of(joint)
-    for call in (joint.tip, joint.angle, joint.length, joint.q, joint.tip.is_realized):
+    for call in (joint.tip, joint.angle, joint.length, joint.q, joint.tip.is_valid):
         with pytest.raises(NotAStateError, match="is not a State") as caught:
             call(bad)
         assert isinstance(caught.value, TypeError)
@@ -706,7 +706,7 @@ def test_a_partition_is_no_state() -> None:
     state = state_of(joint)
     with pytest.raises(NotAStateError, match="is not a State") as caught:
         joint.length(state[joint])  # type: ignore[arg-type]  # is refused
-    assert "whole State" in caught.value.cure
+    assert "whole State" in caught.value.hint
 
 
 def test_a_handler_that_hides_a_declared_item_is_refused() -> None:
@@ -753,4 +753,4 @@ def test_a_declared_item_is_not_assigned_in_init_and_the_cure_says_how_to_begin(
 
     with pytest.raises(DeclaredNameError) as caught:
         Cart(2.0)
-    assert "factory=lambda self: self.first_mass" in caught.value.cure
+    assert "factory=lambda self: self.first_mass" in caught.value.hint

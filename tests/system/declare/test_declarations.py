@@ -53,7 +53,7 @@ class Everything(Subsystem):
     names = parameter(factory=lambda self: ["a", "b"])
     option = modeling_option(3)
     late = discrete("x", invalidates=REPORT)
-    latched = auto_update(1.0, invalidates=VELOCITY, update_depends_on=POSITION)
+    latched = auto_update(1.0, invalidates=VELOCITY, available_from=POSITION)
     q0 = q_variable(0.25)
     qs = q_variable([1.0, 2.0])
     free = q_variable(factory=lambda self, state: [0.5] * self.option(state))
@@ -68,7 +68,7 @@ class Everything(Subsystem):
     def product(self, state: State) -> float:
         return self.q0(state) * self.number(state)
 
-    @cached(depends_on=POSITION)
+    @cached(available_from=POSITION)
     def doubled(self, state: State) -> Vector:
         return 2 * self.qs(state)
 
@@ -175,7 +175,7 @@ def test_initial_values_are_those_of_each_instance() -> None:
 
     one, two = Sized(1), Sized(2)
     system = System(one=one, two=two)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert (list(one.masses(state)), list(two.x(state)), list(state.q)) == ([1], [2, 2], [2, 2, 2])
 
 
@@ -184,7 +184,7 @@ def test_initial_values_that_can_be_changed_belong_to_one_state_each() -> None:
 
     class Listing(Subsystem):
         option = modeling_option(given)
-        latched = auto_update(given, invalidates=REPORT, update_depends_on=TIME)
+        latched = auto_update(given, invalidates=REPORT, available_from=TIME)
         many = parameter_family(given, count=2)
 
         def realize_topology(self, state: State) -> None:
@@ -263,18 +263,18 @@ def test_an_entry_is_computed_when_it_is_called_and_then_kept() -> None:
     state = crane.new_state(TIME)
     work, pull = crane.load.work, crane.load.pull
     crane.realize(state, POSITION)
-    assert not work.is_realized(state)
-    assert (work(state), work.is_realized(state), work.version(state)) == (20.0, True, 1)
+    assert not work.is_valid(state)
+    assert (work(state), work.is_valid(state), work.version(state)) == (20.0, True, 1)
     crane.log.clear()
     assert (work(state), crane.log) == (20.0, [])
     pull.set(state, 1.0)
-    assert not work.is_realized(state)
+    assert not work.is_valid(state)
     assert (work(state), work.version(state)) == (2.0, 2)
     assert crane.log == [("work", "load")]
     work.invalidate(state)
-    assert not work.is_realized(state)
+    assert not work.is_valid(state)
     crane.joint.tip.invalidate(state)
-    assert [e.is_realized(state) for e in (crane.body.place, crane.load.height)] == [False, False]
+    assert [e.is_valid(state) for e in (crane.body.place, crane.load.height)] == [False, False]
     assert crane.body.place(state) == 2.0
 
 
@@ -287,9 +287,9 @@ def test_entries_know_what_is_upstream_and_downstream() -> None:
     assert joint.length.dependents(state) == (joint.tip, joint.speed)
     assert joint.angle.dependents(state) == (joint.tip,)
     assert load.work.dependents(state) == ()
-    assert (load.work.depends_on, load.work.computed_by) == (POSITION, INFINITY)
-    assert (load.height.depends_on, load.height.computed_by) == (POSITION, POSITION)
-    assert (body.momentum.depends_on, body.momentum.computed_by) == (VELOCITY, Stage.DYNAMICS)
+    assert (load.work.available_from, load.work.computed_by) == (POSITION, INFINITY)
+    assert (load.height.available_from, load.height.computed_by) == (POSITION, POSITION)
+    assert (body.momentum.available_from, body.momentum.computed_by) == (VELOCITY, Stage.DYNAMICS)
 
 
 def test_depends_on_is_the_lowest_stage_at_which_the_prerequisites_can_be_read() -> None:
@@ -310,7 +310,7 @@ def test_depends_on_is_the_lowest_stage_at_which_the_prerequisites_can_be_read()
         def from_q(self, state: State) -> float:
             return self.x(state)
 
-        @cached(depends_on=VELOCITY, prerequisites=(x,))
+        @cached(available_from=VELOCITY, prerequisites=(x,))
         def declared(self, state: State) -> float:
             return self.x(state)
 
@@ -324,13 +324,13 @@ def test_depends_on_is_the_lowest_stage_at_which_the_prerequisites_can_be_read()
 
     inferring = Inferring()
     names = ("constant", "from_discrete", "from_q", "declared", "from_entry", "from_time")
-    assert getattr(inferring, names[0]).depends_on is Stage.EMPTY  # not known yet
+    assert getattr(inferring, names[0]).available_from is Stage.EMPTY  # not known yet
     state = state_of(inferring)
-    found = [getattr(inferring, name).depends_on for name in names]
+    found = [getattr(inferring, name).available_from for name in names]
     assert found == [TOPOLOGY, TOPOLOGY, MODEL, VELOCITY, VELOCITY, TOPOLOGY]
     assert inferring.from_q(state) == 1.0
     inferring.x.set(state, 2.0)  # at Model: only the explicit prerequisite says that it changed
-    assert (inferring.from_q(state), inferring.from_q.is_realized(state)) == (2.0, True)
+    assert (inferring.from_q(state), inferring.from_q.is_valid(state)) == (2.0, True)
     with pytest.raises(StageTooLowError):
         inferring.from_entry(state)
 
@@ -353,15 +353,15 @@ def test_time_and_wholes_are_prerequisites() -> None:
 
     left, right = Left(), Right()
     system = System(left, right)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert (left.own(state), left.all_and_time(state)) == (1.0, 6.0)
     right.y.set(state, [0.0, 0.0])
-    assert (left.own.is_realized(state), left.all_and_time.is_realized(state)) == (True, False)
+    assert (left.own.is_valid(state), left.all_and_time.is_valid(state)) == (True, False)
     assert left.all_and_time(state) == 1.0
     left.v.set(state, 9.0)
-    assert left.all_and_time.is_realized(state)
+    assert left.all_and_time.is_valid(state)
     state.time = 10.0
-    assert (left.own.is_realized(state), left.all_and_time(state)) == (True, 11.0)
+    assert (left.own.is_valid(state), left.all_and_time(state)) == (True, 11.0)
     left.x.set(state, 5.0)
     assert (left.own(state), left.all_and_time(state)) == (5.0, 15.0)
     state.y = [1.0, 1.0, 1.0, 1.0]
@@ -408,7 +408,7 @@ def test_none_is_a_value_where_it_is_promised() -> None:
 
     seeking = Seeking()
     state = state_of(seeking)
-    assert (seeking.found(state), seeking.found.is_realized(state)) == (None, True)
+    assert (seeking.found(state), seeking.found.is_valid(state)) == (None, True)
     seeking.target.set(state, 2.0)
     assert seeking.found(state) == 2.0
 
@@ -421,7 +421,7 @@ def test_none_is_a_value_where_any_object_is_promised() -> None:
 
     seeking = Seeking()
     state = state_of(seeking)
-    assert (seeking.found(state), seeking.found.is_realized(state)) == (None, True)
+    assert (seeking.found(state), seeking.found.is_valid(state)) == (None, True)
 
 
 def test_an_entry_of_a_later_stage_waits_for_it(thing: Everything) -> None:
@@ -442,13 +442,13 @@ def test_an_update_is_computed_by_its_stage_and_exchanged(thing: Everything) -> 
     state = state_of(thing, stage=TIME)
     update = thing.latched.update
     assert update is not None
-    assert not update.is_realized(state)
+    assert not update.is_valid(state)
     state.system.realize(state, POSITION)
-    assert update.is_realized(state)
+    assert update.is_valid(state)
     saved = state.stage_versions
     state.auto_update_discrete_variables()
     assert (thing.latched(state), state.stage_versions) == (1.25, saved)
-    assert not update.is_realized(state)
+    assert not update.is_valid(state)
     assert update(state) == 1.5
     state.auto_update_discrete_variables()
     assert thing.latched(state) == 1.5
@@ -457,8 +457,8 @@ def test_an_update_is_computed_by_its_stage_and_exchanged(thing: Everything) -> 
 
 def test_an_update_is_stale_when_what_it_names_was_written() -> None:
     class Following(Subsystem):
-        x = auto_update(1.0, invalidates=REPORT, update_depends_on=TIME)
-        y = auto_update(2.0, invalidates=REPORT, update_depends_on=TIME)
+        x = auto_update(1.0, invalidates=REPORT, available_from=TIME)
+        y = auto_update(2.0, invalidates=REPORT, available_from=TIME)
 
         @y.update(prerequisites=(x,))
         def next_y(self, state: State) -> float:
@@ -469,9 +469,9 @@ def test_an_update_is_stale_when_what_it_names_was_written() -> None:
     x, y = following.x, following.y
     assert following.next_y is y.update
     assert (y.update.prerequisites(state), x.dependents(state)) == ((x,), (y.update,))
-    assert y.update.is_realized(state)
+    assert y.update.is_valid(state)
     x.set(state, 10.0)
-    assert not y.update.is_realized(state)
+    assert not y.update.is_valid(state)
     state.system.realize(state)
     state.auto_update_discrete_variables()
     assert (x(state), y(state)) == (10.0, 10.0)
@@ -484,7 +484,7 @@ def test_an_update_is_stale_when_what_it_names_was_written() -> None:
 
 def test_a_second_exchange_takes_nothing_before_the_stage_is_realized_again() -> None:
     class Counting(Subsystem):
-        count = auto_update(0, invalidates=REPORT, update_depends_on=TIME)
+        count = auto_update(0, invalidates=REPORT, available_from=TIME)
 
         @count.update
         def next_count(self, state: State) -> int:
@@ -499,7 +499,7 @@ def test_a_second_exchange_takes_nothing_before_the_stage_is_realized_again() ->
 
 def test_an_update_that_nobody_computes_is_left_to_hooks() -> None:
     class Manual(Subsystem):
-        mode = auto_update("off", invalidates=POSITION, update_depends_on=TIME)
+        mode = auto_update("off", invalidates=POSITION, available_from=TIME)
 
         def realize_time(self, state: State) -> None:
             state[self].set_discrete_variable_update_value(self.mode, "on")
@@ -549,12 +549,12 @@ class Again(Derived):
 def test_an_override_replaces_its_base_everywhere() -> None:
     base, derived, again = Base(), Derived(), Again()
     system = System(base, derived, again)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert (base.twice(state), derived.twice(state), again.more(state)) == (2.0, 26.0, 31.0)
     assert derived.tip.prerequisites(state) == (derived.size, derived.other)
     assert derived.twice.prerequisites(state) == (derived.tip,)
     derived.other.set(state, 0.0)
-    assert [x.twice.is_realized(state) for x in (base, derived, again)] == [True, False, True]
+    assert [x.twice.is_valid(state) for x in (base, derived, again)] == [True, False, True]
     assert derived.twice(state) == 6.0
 
 
@@ -634,13 +634,13 @@ def test_a_class_with_slots_is_a_subsystem_as_any_other(
     one = cls(3.0)
     two, three = copy.deepcopy(one), pickle.loads(pickle.dumps(one))
     system = System(one, two=two, three=three)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert [s.product(state) for s in (one, two, three)] == [6.0, 6.0, 6.0]
     one.x.set(state, 5.0)
     assert [s.product(state) for s in (one, two, three)] == [15.0, 6.0, 6.0]
     one.factor = 4.0
     assert not system.topology_has_been_realized
-    assert one.product(system.realize_topology().copy()) == 8.0
+    assert one.product(system.new_state()) == 8.0
 
 
 # ---------------------------------------------------------------------- families
@@ -671,10 +671,10 @@ def test_members_of_a_family_are_stale_one_by_one() -> None:
     assert [force(state) for force in springs.force] == [10.0, -20.0, 0.0]
     assert springs.total(state) == -10.0
     springs.stiffness[2].set(state, 5.0)
-    assert [f.is_realized(state) for f in springs.force] == [True, True, False]
+    assert [f.is_valid(state) for f in springs.force] == [True, True, False]
     springs.place[0].set(state, 1.0)
-    assert [f.is_realized(state) for f in springs.force] == [False, True, False]
-    assert not springs.total.is_realized(state)
+    assert [f.is_valid(state) for f in springs.force] == [False, True, False]
+    assert not springs.total.is_valid(state)
     assert springs.total.prerequisites(state) == tuple(springs.force)
     assert springs.total(state) == 5.0 - 20.0 + 0.0
 
@@ -687,7 +687,7 @@ def test_there_are_families_of_each_kind() -> None:
         us = u_variable_family([1.0, 2.0], count=2)
         zs = z_variable_family(4.0, count=2)
 
-        @cached_family(count=2, depends_on=VELOCITY, computed_by=VELOCITY)
+        @cached_family(count=2, available_from=VELOCITY, computed_by=VELOCITY)
         def speed(self, state: State, i: int) -> float:
             return float(self.us[i](state).sum())
 
@@ -695,7 +695,7 @@ def test_there_are_families_of_each_kind() -> None:
     state = state_of(many, stage=VELOCITY)
     assert ([d(state) for d in many.d], list(state.q)) == ([0, 1, 4], [0, 0, 1, 1])
     assert (list(state.u), [z(state) for z in many.zs]) == ([1, 2, 1, 2], [4.0, 4.0])
-    assert [s.is_realized(state) for s in many.speed] == [True, True]
+    assert [s.is_valid(state) for s in many.speed] == [True, True]
     many.us[1].set(state, [5.0, 5.0])
     state.system.realize(state, VELOCITY)
     assert [s(state) for s in many.speed] == [3.0, 10.0]
@@ -720,7 +720,7 @@ def test_a_family_has_as_many_items_as_when_the_topology_was_realized() -> None:
     with pytest.raises(UnknownItemError, match="from 0 to 1"):
         listing.length[2]
     state.system.invalidate_topology_cache()
-    state = state.system.realize_topology().copy()
+    state = state.system.new_state()
     assert [length(state) for length in listing.length] == [1, 1, 1]
 
 
@@ -797,7 +797,7 @@ def test_declared_items_come_before_those_that_hooks_allocate() -> None:
     state = state_of(both)
     assert (both.size.index, both.p.index, both.e.index) == (0, 1, 0)
     assert state[both].get_discrete_variable(2) == 7
-    assert state[both].cache_entry_info(1).depends_on is POSITION
+    assert state[both].cache_entry_info(1).available_from is POSITION
     assert list(state.q) == [1.0, 1.0, 9.0]
     both.size.set(state, 1)
     state.system.realize_model(state)

@@ -167,7 +167,7 @@ def test_a_model_without_the_constraint_has_the_same_rows_and_values() -> None:
         del declarations[name]
     Bare.declarations = declarations
     bare, rope = Bare(), Rope()
-    one, other = System(rope=bare).realize_topology().copy(), System(rope=rope).realize_topology()
+    one, other = System(rope=bare).new_state(), System(rope=rope).realize_topology()
     bare.is_tied.set(one, False)  # for the triggers
     two = other.copy()
     rope.is_tied.set(two, False)
@@ -232,7 +232,7 @@ def test_values_survive_where_no_size_has_changed() -> None:
 def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
     rope = Rope()
     system = System(rope)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with strict(state):
         for is_tied in (True, False, True):
             rope.is_tied.set(state, is_tied)
@@ -250,7 +250,7 @@ Step = st.tuples(
 def test_rows_are_those_of_a_fresh_state_after_any_changes(steps: list[tuple[str, int]]) -> None:
     rope = Rope()
     system = System(rope)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     mark = state.checkpoint()
     for what, number in steps:
         if what == "copy":
@@ -264,7 +264,7 @@ def test_rows_are_those_of_a_fresh_state_after_any_changes(steps: list[tuple[str
             getattr(rope, what).set(state, bool(number % 2))
         if number:
             system.realize(state, Stage(number + 2))
-    fresh = system.realize_topology().copy()
+    fresh = system.new_state()
     for name in ("is_tied", "is_rough", "is_pushed", "ties"):
         variable = getattr(rope, name)
         variable.set(fresh, variable(state))
@@ -300,7 +300,7 @@ def test_a_switch_that_is_none_is_refused_where_it_is_given(switch: Any) -> None
     for decorator in (position_error, velocity_error, acceleration_error):
         with pytest.raises(DeclarationError, match="cannot be enabled by") as caught:
             decorator(enabled=switch)
-        assert "parameter(True)" in caught.value.cure
+        assert "parameter(True)" in caught.value.hint
 
 
 def test_a_switch_of_another_class_is_refused() -> None:

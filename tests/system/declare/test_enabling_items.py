@@ -132,7 +132,7 @@ def test_a_switch_that_is_thrown_again_moves_its_item_only() -> None:
 def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
     row = Row()
     system = System(row)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with strict(state):
         for i in range(3):
             row.is_spun[i].set(state, True)

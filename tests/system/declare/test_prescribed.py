@@ -180,7 +180,7 @@ def built(model: list[tuple[int, int, bool, bool, float]]) -> tuple[System, list
     machines = [Machine(count, size) for count, size, *_ in model]
     named: dict[str, Any] = {f"machine_{i}": machine for i, machine in enumerate(machines)}
     system = System(**named)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     for machine, (_, _, _, drives_tail, _) in zip(machines, model, strict=True):
         machine.has_driven_tail.set(state, drives_tail)
     system.realize_model(state)
@@ -447,7 +447,7 @@ def test_setting_goes_back_to_the_stage_before_position_or_velocity() -> None:
 
 def test_a_motion_may_read_other_subsystems_at_its_stage() -> None:
     class Clock(Subsystem):
-        @cached(depends_on=TIME)
+        @cached(available_from=TIME)
         def hand(self, state: State) -> float:
             return 6 * state.time
 
@@ -514,7 +514,7 @@ def test_prescribed_motion_declares_what_it_reads() -> None:
     machine = Machine()
     system = System(machine)
     with strict():
-        state = system.realize_topology().copy()
+        state = system.new_state()
         system.realize(state, TIME)
         prescribe_q(state)
         system.realize(state, POSITION)
@@ -534,7 +534,7 @@ def test_a_motion_of_q_that_reads_q_is_found_in_strict_mode() -> None:
             return self.other(state)
 
     system = System(Loop())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with strict(state), pytest.raises(UndeclaredPrerequisiteError, match=r"'drive'.*'other'"):
         system.realize(state, TIME)
 
@@ -570,7 +570,7 @@ def driven(returned: Returned, kind: str = "q") -> tuple[Subsystem, System, Stat
 
     crank = Crank()
     system = System(crank)
-    return crank, system, system.realize_topology().copy()
+    return crank, system, system.new_state()
 
 
 @pytest.mark.parametrize("kind", ["q", "u"])
@@ -640,7 +640,7 @@ def test_a_motion_of_q_cannot_depend_on_q_nor_one_of_u_on_u() -> None:
     class OfStage(Subsystem):
         angle = q_variable(0.0)
 
-        @cached(depends_on=POSITION)
+        @cached(available_from=POSITION)
         def place(self, state: State) -> float:
             return 0.0
 
@@ -650,7 +650,7 @@ def test_a_motion_of_q_cannot_depend_on_q_nor_one_of_u_on_u() -> None:
 
     class OfUpdate(Subsystem):
         angle = q_variable(0.0)
-        latch = auto_update(0.0, invalidates=POSITION, update_depends_on=TIME)
+        latch = auto_update(0.0, invalidates=POSITION, available_from=TIME)
 
         @angle.prescribed(prerequisites=(latch,))
         def drive(self, state: State) -> float:

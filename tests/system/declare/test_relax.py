@@ -196,7 +196,7 @@ class Bench(Subsystem):
         self.parts: list[Part] = []
         self.calls: list[int] = []
 
-    @cached(depends_on=DYNAMICS)
+    @cached(available_from=DYNAMICS)
     def residuals(self, state: State) -> Vector:
         self.calls.append(1)
         off = np.concatenate([part.unknowns(state) for part in self.parts]) - self.root
@@ -216,7 +216,7 @@ def test_coupled_subsystems_relax_together_and_nothing_else_moves(
     bench.parts += [Part(bench, i) for i in range(count)]
     named: dict[str, Any] = {f"part_{i}": part for i, part in enumerate(bench.parts)}
     system = System(bench, **named)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     assert relax(state.system, state, DYNAMICS, 1e-8)
     found = np.concatenate([part.unknowns(state) for part in bench.parts])
     assert found == pytest.approx(root, abs=1e-7)
@@ -403,16 +403,14 @@ def test_decorators_check_their_arguments() -> None:
         x.equilibrium(stage=POSITION)(lambda self: 0.0)
     with pytest.raises(ComputeSignatureError):
         family.equilibrium(stage=POSITION)(lambda self, state: 0.0)
-    assert not hasattr(
-        auto_update(0.0, invalidates=POSITION, update_depends_on=TIME), "equilibrium"
-    )
+    assert not hasattr(auto_update(0.0, invalidates=POSITION, available_from=TIME), "equilibrium")
 
 
 def test_a_condition_cannot_depend_on_a_later_stage() -> None:
     class Late(Subsystem):
         x = q_variable(0.0)
 
-        @cached(depends_on=DYNAMICS)
+        @cached(available_from=DYNAMICS)
         def force(self, state: State) -> float:
             return 0.0
 

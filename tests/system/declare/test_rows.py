@@ -106,7 +106,7 @@ def test_errors_land_in_their_rows_level_by_level() -> None:
 def test_errors_of_several_subsystems_stand_one_after_the_other() -> None:
     one, two = Linkage(), Linkage()
     system = System(one=one, two=two)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     one.x.set(state, 1.0)
     two.x.set(state, 2.0)
     two.v.set(state, 3.0)
@@ -145,10 +145,10 @@ def test_the_values_of_errors_are_read_by_their_handles_too() -> None:
     assert list(linkage.stop(state)) == [20]
     with pytest.raises(ValueError, match="read-only"):
         linkage.rod(state)[0] = 1
-    assert (linkage.rod.depends_on, linkage.rod.computed_by) == (POSITION, POSITION)
+    assert (linkage.rod.available_from, linkage.rod.computed_by) == (POSITION, POSITION)
     assert (linkage.rod_rate.computed_by, linkage.slip.computed_by) == (VELOCITY, VELOCITY)
     assert linkage.push.computed_by is ACCELERATION
-    assert linkage.rod_jacobian.depends_on is POSITION
+    assert linkage.rod_jacobian.available_from is POSITION
 
 
 def test_errors_with_prerequisites_are_kept_while_those_do_not_change() -> None:
@@ -223,7 +223,7 @@ def test_rows_that_hooks_allocate_come_after_declared_ones() -> None:
 
     one, two = Mixed(), Mixed()
     system = System(one=one, two=two)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     one.count.set(state, 3)
     system.realize(state)
     assert list(state.qerr) == [1, 1, 1, 8, 9, 1, 8, 9]
@@ -245,7 +245,7 @@ def test_rows_by_hand_are_refused_where_the_number_of_declared_ones_is_not_known
 
     with pytest.raises(StageTooLowError, match="parameters decide") as caught:
         System(Early()).realize_topology()
-    assert "realize_instance()" in caught.value.cure
+    assert "realize_instance()" in caught.value.hint
 
 
 def test_an_override_of_errors_keeps_their_rows() -> None:
@@ -283,7 +283,7 @@ def test_errors_of_a_wrong_number_are_refused_when_they_are_computed() -> None:
 
     wrong = Wrong()
     system = System(wrong)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(ShapeError, match=r"wrong\.rod") as caught:
         system.realize(state)
     assert isinstance(caught.value, ValueError)
@@ -334,7 +334,7 @@ class Source(Subsystem):
     knob = parameter(1.0)
     late = discrete(1.0, invalidates=Stage.REPORT)
     speed = u_variable(1.0)
-    mode = auto_update(1.0, invalidates=POSITION, update_depends_on=Stage.TIME)
+    mode = auto_update(1.0, invalidates=POSITION, available_from=Stage.TIME)
 
     @cached(prerequisites=(mode,))
     def of_mode(self, state: State) -> float:
@@ -378,7 +378,7 @@ def test_a_prerequisite_that_would_not_take_the_stage_back_is_refused(name: str)
 
     system = System(source, Fine())
     assert system.realize_topology().stage is MODEL
-    system.adopt_subsystem(TooLate())
+    system.add(TooLate())
     with pytest.raises(PrerequisiteStageError, match=r"too_late\.rod") as caught:
         system.realize_topology()
     assert isinstance(caught.value, ValueError)
@@ -423,7 +423,7 @@ class Bells(Subsystem):
 def test_triggers_land_in_their_places_by_stage_and_then_by_subsystem() -> None:
     one, two = Bells(), Bells()
     system = System(one=one, two=two)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     two.t.set(state, 2.0)
     state.time = 5.0
     system.realize(state, INSTANCE)

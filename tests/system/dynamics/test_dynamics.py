@@ -554,7 +554,7 @@ def test_the_dynamics_come_first_in_any_order_of_subsystems() -> None:
     reader, body = Reader(), Body()
     reader.of.append(body)
     system = BackToFront(DeclaredBob(), body, reader)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, ACCELERATION)
     assert_allclose(reader.seen[1], state[body].udot, rtol=1e-15)
     assert_allclose(state.udoterr, 0, atol=1e-14)
@@ -645,7 +645,7 @@ def test_models_with_dynamics_are_coherent(cls: Any) -> None:
 @pytest.mark.parametrize("cls", [Bob, DeclaredBob, MinimalDouble, Cart, Body, Muscle])
 def test_models_with_dynamics_declare_what_they_read(cls: Any) -> None:
     system = System(cls())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with strict():
         system.realize(state, ACCELERATION)
     assert np.isfinite(state.udot).all()
@@ -780,7 +780,7 @@ class Contradiction(DeclaredBob):
 def test_rows_that_contradict_each_other_are_named_and_nothing_can_be_read() -> None:
     body = Contradiction()
     system = System(body, other=Springs())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(InconsistentConstraintsError, match=r"contradiction\.(first|second)") as e:
         system.realize(state, ACCELERATION)
     assert "acceleration error of" in str(e.value)
@@ -800,7 +800,7 @@ def test_a_constraint_against_prescribed_motion_is_named() -> None:
             return self.speed(state)
 
     system = System(Torn(), Springs())
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = 1.0
     with pytest.raises(InconsistentConstraintsError, match=r"torn\.stand.*prescribed motion"):
         system.realize(state, ACCELERATION)

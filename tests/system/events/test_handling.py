@@ -65,7 +65,7 @@ def handled(
         return found if isinstance(found, EventAction) else None
 
     system.add_event_handler(PeriodicEventHandler(1.0, handle), "act")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     events = scheduled(system, state)
     return system.handle_events(state, SCHEDULED, events, HandleEventsOptions(**options)), state
@@ -145,7 +145,7 @@ def test_each_write_alone_is_a_change_from_its_stage_on(
 
 
 class Clock(Subsystem):
-    ticks = auto_update(1, invalidates=REPORT, update_depends_on=TIME)
+    ticks = auto_update(1, invalidates=REPORT, available_from=TIME)
 
     @ticks.update
     def next_ticks(self, state: State) -> int:
@@ -219,7 +219,7 @@ def test_handlers_are_called_once_each_in_the_order_of_ids_and_reporters_last(
 
     system.add_event_reporter(TriggeredEventReporter(POSITION, lambda s: 1.0, noting("r")), "r")
     system.add_event_handler(TriggeredEventHandler(POSITION, lambda s: 1.0, noting("h")), "h")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, INSTANCE)
     known = events_of(system, state)
     chosen = data.draw(st.lists(st.sampled_from(sorted(known)), max_size=12))
@@ -259,7 +259,7 @@ def test_a_handler_ends_the_simulation_and_keeps_its_changes() -> None:
     assert str(results).startswith("should terminate, changed from Velocity on: act asked")
     assert results.any_change_made
     assert list(state.u) == [0.0]
-    assert results.exit_status.cure
+    assert results.exit_status.hint
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
@@ -269,7 +269,7 @@ def test_time_advanced_events_are_handled_if_the_system_says_so(
     log: list[str] = []
     system = System(one=Noting(log), plain=Ball(), two=Noting(log))
     system.has_time_advanced_events = is_wanted
-    state = system.realize_topology().copy()
+    state = system.new_state()
     state.time = 2.0
     system.realize(state, ACCELERATION)
     for cause in EventCause:
@@ -289,7 +289,7 @@ def test_scaling_u_in_a_handler_scales_the_kinetic_energy() -> None:
 
     system = System(ball)
     system.add_event_handler(PeriodicEventHandler(1.0, scale))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     ball.height.set(state, 0.0)
     system.realize(state, VELOCITY)
     before = ball.energy(state)
@@ -366,7 +366,7 @@ def test_a_handler_that_fails_is_named_and_the_state_is_as_it_was(
         PeriodicEventHandler(1.0, lambda state: act(ball, state)),  # type: ignore[arg-type,return-value]  # returns nothing
         "act",
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, REPORT)
     before = snapshot(state)
     energy = ball.energy(state)
@@ -377,7 +377,7 @@ def test_a_handler_that_fails_is_named_and_the_state_is_as_it_was(
         assert (results.exit_status, results.any_change_made) == (HandleEventsStatus.FAILED, False)
         assert results.lowest_modified_stage is INFINITY
         message = results.message
-        assert "cure:" in message
+        assert "hint:" in message
     else:
         with pytest.raises(error) as caught:
             system.handle_events(state, SCHEDULED, events, options)
@@ -385,7 +385,7 @@ def test_a_handler_that_fails_is_named_and_the_state_is_as_it_was(
     assert text in message
     assert "act" in message
     assert snapshot(state) == before
-    assert ball.energy.is_realized(state)
+    assert ball.energy.is_valid(state)
     assert ball.energy(state) == energy
     state.time = 0.5  # can be written again
 
@@ -399,10 +399,10 @@ def test_an_error_of_ones_own_is_the_cause_of_what_is_raised() -> None:
 def test_a_handler_that_returns_no_action_is_refused() -> None:
     system = System(Ball())
     system.add_event_handler(PeriodicEventHandler(1.0, lambda state: True), "act")  # type: ignore[arg-type,return-value]  # is refused
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(EventHandlerError, match="no action") as caught:
         system.handle_events(state, SCHEDULED, scheduled(system, state))
-    assert "EventAction.TERMINATE" in caught.value.cure
+    assert "EventAction.TERMINATE" in caught.value.hint
 
 
 def test_what_is_no_state_event_or_option_of_the_system_is_refused() -> None:
@@ -496,7 +496,7 @@ def test_a_projection_of_u_alone_modifies_velocity() -> None:
     bob = Bob()
     system = System(bob)
     system.add_event_handler(PeriodicEventHandler(1.0, lambda state: act(bob, state)))
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.project(state, 1e-10)
     q = list(state.q)
     results = system.handle_events(state, SCHEDULED, scheduled(system, state))
@@ -539,7 +539,7 @@ def test_what_cannot_be_projected_is_refused_and_the_state_is_as_it_was(
     torn = Torn()
     system = System(torn)
     system.add_event_handler(PeriodicEventHandler(1.0, lambda s: torn.is_torn.set(s, True)), "tear")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, VELOCITY)
     events = scheduled(system, state)
     if dont_raise:
@@ -570,7 +570,7 @@ def test_a_model_that_cannot_be_realized_after_the_handlers_is_an_error_that_nam
     system.add_event_handler(
         PeriodicEventHandler(1.0, lambda s: fragile.length.set(s, -1.0)), "cut"
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, VELOCITY)
     with pytest.raises(OopsError) as caught:
         system.handle_events(state, SCHEDULED, scheduled(system, state))
@@ -608,7 +608,7 @@ def reported(report: Callable[[State], object], *, stage: Stage = ACCELERATION) 
     """A State at which a reporter has looked."""
     system = System(Ball())
     system.add_event_reporter(PeriodicEventReporter(1.0, report), "look")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, stage)
     system.report_events(state, SCHEDULED, system.calc_time_of_next_scheduled_report(state)[1])
     return state
@@ -640,13 +640,13 @@ def test_a_reporter_cannot_write(name: str) -> None:
     system.add_event_reporter(
         PeriodicEventReporter(1.0, lambda state: act(system["ball"], state)), "look"
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, REPORT)
     before = snapshot(state)
     events = system.calc_time_of_next_scheduled_report(state)[1]
     with pytest.raises(ReadOnlyError) as caught:
         system.report_events(state, SCHEDULED, events)
-    assert "add_event_handler" in caught.value.cure
+    assert "add_event_handler" in caught.value.hint
     assert caught.value.__notes__ == ["in the reporter of the event look, at time 0"]
     assert snapshot(state) == before
     state.time = 0.5  # can be written again
@@ -683,7 +683,7 @@ def test_reporters_among_handled_events_see_what_the_handlers_left_and_cannot_wr
         TriggeredEventHandler(POSITION, lambda s: 1.0, lambda s: moved(0.9, 1.0)(bob, s)),  # type: ignore[arg-type,return-value]  # returns nothing
         "move",
     )
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, INSTANCE)
     events = list(events_of(system, state).values())
     system.handle_events(state, TRIGGERED, events)
@@ -698,7 +698,7 @@ def test_a_frozen_state_can_be_reported() -> None:
     seen: list[float] = []
     system = System(Ball())
     system.add_event_reporter(PeriodicEventReporter(1.0, lambda s: seen.append(s.time)))
-    state = system.realize_topology().copy().frozen()
+    state = system.new_state().frozen()
     system.report_events(state, SCHEDULED, system.calc_time_of_next_scheduled_report(state)[1])
     assert seen == [0.0]
     assert state.is_frozen
@@ -715,10 +715,10 @@ def test_a_handler_cannot_change_the_model() -> None:
     ball = Ball()
     system = System(ball)
     system.add_event_handler(PeriodicEventHandler(1.0, lambda state: act(ball, state)), "act")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(ConstModelError) as caught:
         system.handle_events(state, SCHEDULED, scheduled(system, state))
-    assert "discrete variable" in caught.value.cure
+    assert "discrete variable" in caught.value.hint
     assert caught.value.__notes__ == ["in the handler of the event act, at time 0"]
     assert list(state.z) == [0.25]
     assert system.topology_has_been_realized
@@ -778,7 +778,7 @@ def test_an_event_may_be_handled_within_a_handler() -> None:
             system.has_time_advanced_events = True  # it is still being handled
 
     system.add_event_handler(PeriodicEventHandler(1.0, kick), "kick")
-    state = system.realize_topology().copy()
+    state = system.new_state()
     system.realize(state, ACCELERATION)
     known.update(events_of(system, state))
     results = system.handle_events(state, SCHEDULED, scheduled(system, state))

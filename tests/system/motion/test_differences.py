@@ -304,8 +304,8 @@ def test_derivatives_of_many_subsystems_cost_one_pair_of_copies() -> None:
     bobs = [Bob() for _ in range(20)]
     system = System()
     for i, bob in enumerate(bobs):
-        system.adopt_subsystem(bob, f"bob{i}")
-    state = system.realize_topology().copy()
+        system.add(bob, f"bob{i}")
+    state = system.new_state()
     system.realize(state, Stage.POSITION)
     before = system.statistics.num_realize_calls
     system.realize(state, ACCELERATION)
@@ -358,7 +358,7 @@ def test_an_exception_at_a_moved_state_says_where_it_comes_from() -> None:
 
     narrow = Narrow()
     system = System(narrow)
-    state = system.realize_topology().copy()
+    state = system.new_state()
     with pytest.raises(ValueError, match="math domain") as caught:
         system.realize(state, VELOCITY)
     assert "while narrow.gap.velocity was computed by differences" in caught.value.__notes__[-1]

@@ -210,8 +210,8 @@ class Built:
         self.subsystems: list[Any] = [class_of(spec)() for spec in model]
         self.system = System()
         for i, subsystem in enumerate(self.subsystems):
-            self.system.adopt_subsystem(subsystem, f"s{i}")
-        self.state = self.system.realize_topology().copy()
+            self.system.add(subsystem, f"s{i}")
+        self.state = self.system.new_state()
         self.random = np.random.default_rng(seed)
         self.write(nums)
 
@@ -394,7 +394,7 @@ class Wheel(Subsystem):
         cosine, sine = self.direction(state)
         return np.array([[-sine, cosine]]) / (cosine**2 + sine**2)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def rates(self, state: State) -> Vector:
         return multiply_by_n(state, state.u)
 
@@ -455,7 +455,7 @@ def test_operators_can_be_used_while_velocity_is_being_realized() -> None:
 
 def test_a_strict_state_is_content_with_it() -> None:
     wheel = Wheel()
-    state = System(wheel).realize_topology().copy()
+    state = System(wheel).new_state()
     with strict(state, undeclared="record") as log:
         realized(state, Stage.VELOCITY)
         multiply_by_n_pinv(state, np.ones(3))
@@ -784,7 +784,7 @@ def test_an_n_that_depends_on_u_is_refused() -> None:
         x = q_variable(1.0)
         v = u_variable(3.0)
 
-        @cached(depends_on=Stage.VELOCITY)
+        @cached(available_from=Stage.VELOCITY)
         def speed(self, state: State) -> float:
             return self.v(state)
 

@@ -689,7 +689,7 @@ def test_constraints_that_contradict_each_other_are_named() -> None:
     assert error.results.exit_status is ProjectStatus.FAILED_TO_ACHIEVE_ACCURACY
     assert error.what.startswith(("torn.wall: its position", "torn.rod: its position"))
     assert "torn." in error.got
-    assert "agree with each other" in error.cure
+    assert "agree with each other" in error.hint
     assert error.results.worst_error.name == "torn.wall"
     assert error.results.worst_error.value == pytest.approx(-2.3)
 
@@ -796,7 +796,7 @@ def test_a_state_that_must_not_be_written_is_not() -> None:
 def test_it_works_in_strict_mode() -> None:
     system = System(Bob())
     with strict():
-        state = system.realize_topology().copy()
+        state = system.new_state()
         project(system, state, 1e-9)
         assert np.linalg.norm(state.q) == pytest.approx(1)
 
@@ -905,7 +905,7 @@ def test_the_weight_that_is_told_is_the_one_that_was_written() -> None:
     for move in (project_q, project_u):
         with pytest.raises(OutOfRangeError, match=r"bob\.rod") as caught:
             move(system, state, options=TIGHT)
-        assert (caught.value.got, caught.value.cure.split()[-1]) == ("-1", "state.qerr_weights")
+        assert (caught.value.got, caught.value.hint.split()[-1]) == ("-1", "state.qerr_weights")
 
 
 def test_velocity_errors_that_nobody_can_compute_are_told_of() -> None:
@@ -920,7 +920,7 @@ def test_velocity_errors_that_nobody_can_compute_are_told_of() -> None:
     system, state = projecting(Skew())
     with pytest.raises(ProjectionError, match=r"skew\.sphere: .* not finite") as caught:
         project_u(system, state)
-    assert "@kinematics" in caught.value.cure
+    assert "@kinematics" in caught.value.hint
 
 
 def read_only() -> Vector:
@@ -982,8 +982,8 @@ def test_results_are_readable() -> None:
     assert str(project_q(system, state, options=ProjectOptions(1e-3))).endswith("no iteration")
 
 
-def test_each_status_has_a_message_and_a_cure() -> None:
-    texts = {text for status in ProjectStatus for text in (status.message, status.cure)}
+def test_each_status_has_a_message_and_a_hint() -> None:
+    texts = {text for status in ProjectStatus for text in (status.message, status.hint)}
     assert len(texts) == 2 * len(ProjectStatus)
     assert str(ProjectStatus.FAILED_TO_CONVERGE) == "failed to converge"
 

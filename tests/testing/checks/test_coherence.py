@@ -76,7 +76,7 @@ def test_a_forgotten_prerequisite_is_named(seed: int) -> None:
     assert isinstance(error, IncoherentError)
     assert error.what.startswith(("lever.end: ", "lever.moment: "))
     assert error.suspects == ("lever.length",)
-    assert error.cure == "write @cached(prerequisites=(Lever.angle, Lever.length))"
+    assert error.hint == "write @cached(prerequisites=(Lever.angle, Lever.length))"
 
 
 def test_the_program_of_a_failure_is_short_and_fails() -> None:
@@ -106,7 +106,7 @@ def test_a_hook_that_fills_a_vector_too_soon_is_told_by_its_stage() -> None:
     error = failure_of(Hasty())
     assert error.what.startswith("state.zdot: ")
     assert error.suspects == ("lever.level",)
-    assert error.cure == (
+    assert error.hint == (
         "fill state.zdot in the hook of Dynamics, or of a later stage: that of Time fills it, "
         "which a write of lever.level does not make stale"
     )
@@ -116,8 +116,8 @@ def test_a_hook_that_reads_an_auto_update_variable_is_told_of_its_next_value() -
     error = failure_of(Switched())
     assert error.what.startswith("state.zdot: ")
     assert error.suspects == ("lever.on",)
-    assert "lever.on.update(state)" in error.cure
-    assert "exchange" in error.cure
+    assert "lever.on.update(state)" in error.hint
+    assert "exchange" in error.hint
 
 
 def test_what_raises_in_a_fresh_state_only_is_told_with_its_line() -> None:
@@ -135,7 +135,7 @@ def test_what_raises_in_a_fresh_state_only_is_told_with_its_line() -> None:
 def test_what_raises_in_a_state_that_was_used_is_told_with_its_line() -> None:
     class Unlucky(Lever):
         def realize_velocity(self, state: State) -> None:
-            if self.end.is_realized(state):
+            if self.end.is_valid(state):
                 raise ValueError("the end is known")
 
     error = failure_of(Unlucky())
@@ -159,7 +159,7 @@ def test_a_failure_that_comes_and_goes_is_told_as_well() -> None:
 
     error = failure_of(Counting())
     assert error.what.startswith("lever.count: ")
-    assert "not in the State" in error.cure
+    assert "not in the State" in error.hint
 
 
 def test_what_a_model_remembers_by_itself_is_found() -> None:
@@ -254,7 +254,7 @@ def test_entries_that_hooks_fill_are_checked() -> None:
 
     error = failure_of(Filling())
     assert error.what.startswith("lever.sum: ")
-    assert "hook" in error.cure
+    assert "hook" in error.hint
 
 
 def test_errors_of_checks_travel_between_processes() -> None:

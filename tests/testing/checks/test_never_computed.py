@@ -93,12 +93,12 @@ def test_a_stage_that_is_never_realized_is_named() -> None:
         exec(error.program, {"system": system_of(Jammed())})
 
 
-def test_a_refusal_of_the_library_is_told_with_its_cure() -> None:
+def test_a_refusal_of_the_library_is_told_with_its_hint() -> None:
     with pytest.raises(NeverComputedError) as caught:
         check_coherence(system_of(Remembering()), settings=FEW)
     assert caught.value.suspects == ("lever.weight",)
     assert "ConstModelError: lever.known" in caught.value.got
-    assert "store this in a cache entry" in caught.value.cure
+    assert "store this in a cache entry" in caught.value.hint
 
 
 @pytest.mark.parametrize("check", [check_coherence, check_strict])

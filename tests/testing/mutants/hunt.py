@@ -50,7 +50,7 @@ class Catch:
     def names(self, suspect: str) -> bool:
         """Whether it names a suspect: "pendulum.length", or a word; not only in its program."""
         suspects: tuple[str, ...] = getattr(self.error, "suspects", ())
-        said = "\n".join([self.error.what, *suspects, self.error.cure])
+        said = "\n".join([self.error.what, *suspects, self.error.hint])
         owner, _, item = suspect.rpartition(".")
         by_place = rf"\b{re.escape(item)}\S* of subsystem \d+ '{owner}'"
         return suspect in said or bool(owner and re.search(by_place, said))

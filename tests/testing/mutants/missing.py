@@ -124,7 +124,7 @@ class ForgottenInUpdate(Thermostat):
 class ForgottenExchange(Thermostat):
     """The power depends on a stage, which an automatic update of what it reads does not change."""
 
-    power = cached(depends_on=Stage.DYNAMICS)(Thermostat.power.compute)
+    power = cached(available_from=Stage.DYNAMICS)(Thermostat.power.compute)
 
 
 class ForgottenAfterOverride(Anchor):

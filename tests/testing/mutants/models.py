@@ -58,7 +58,7 @@ class Pendulum(Subsystem):
     def weight(self, state: State) -> float:
         return self.mass(state) * self.gravity(state)
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def kinetic_energy(self, state: State) -> float:
         return self.mass(state) * (self.length(state) * self.rate(state)) ** 2 / 2
 
@@ -174,11 +174,11 @@ class Slider(Subsystem):
     def bounce(self, state: State) -> None:
         self.vy.set(state, -self.vy(state))
 
-    @cached(depends_on=Stage.POSITION)
+    @cached(available_from=Stage.POSITION)
     def misfit(self, state: State) -> float:
         return float(state[self].qerr @ state[self].qerr_weights)
 
-    @cached(depends_on=Stage.REPORT)
+    @cached(available_from=Stage.REPORT)
     def effort(self, state: State) -> float:
         return float(np.sum(state.u_weights * state.u**2))
 
@@ -219,8 +219,8 @@ class Thermostat(Subsystem):
     rated = parameter(500.0)  # W
     leak = parameter(2.0)  # W/°C
     temperature = z_variable(18.0)  # °C
-    heating = auto_update(False, invalidates=Stage.DYNAMICS, update_depends_on=Stage.POSITION)
-    highest = auto_update(0.0, invalidates=Stage.REPORT, update_depends_on=Stage.DYNAMICS)
+    heating = auto_update(False, invalidates=Stage.DYNAMICS, available_from=Stage.POSITION)
+    highest = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.DYNAMICS)
 
     @heating.update(prerequisites=(temperature,))
     def next_heating(self, state: State) -> bool:
@@ -355,7 +355,7 @@ class Beads(Subsystem):
     def total_mass(self, state: State) -> float:
         return self.mass(state) * self.count(state)
 
-    @cached(depends_on=Stage.MODEL, prerequisites=(mass,))
+    @cached(available_from=Stage.MODEL, prerequisites=(mass,))
     def density(self, state: State) -> float:
         return self.mass(state) * state.nq
 
@@ -367,11 +367,11 @@ class Beads(Subsystem):
     def fastest(self, state: State) -> float:
         return float(state[self].u.max())
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def norm(self, state: State) -> float:
         return float(np.sum(state.y**2))
 
-    @cached(depends_on=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY)
     def rise(self, state: State) -> float:
         return float(np.sum(state.qdot))
 

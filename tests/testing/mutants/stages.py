@@ -7,7 +7,7 @@ from tests.testing.mutants.models import Beads, Pendulum, Slider
 class StageTooEarly(Pendulum):
     """The kinetic energy depends on Position, and reads a speed."""
 
-    kinetic_energy = cached(depends_on=Stage.POSITION)(Pendulum.kinetic_energy.compute)
+    kinetic_energy = cached(available_from=Stage.POSITION)(Pendulum.kinetic_energy.compute)
 
 
 class ReadsWholeQ(Beads):
@@ -19,19 +19,19 @@ class ReadsWholeQ(Beads):
 class ReadsPartition(Beads):
     """The fastest reads the u of its subsystem, and depends on Position."""
 
-    fastest = cached(depends_on=Stage.POSITION)(Beads.fastest.compute)
+    fastest = cached(available_from=Stage.POSITION)(Beads.fastest.compute)
 
 
 class ReadsY(Beads):
     """The norm reads y, and depends on Position."""
 
-    norm = cached(depends_on=Stage.POSITION)(Beads.norm.compute)
+    norm = cached(available_from=Stage.POSITION)(Beads.norm.compute)
 
 
 class ReadsQdot(Beads):
     """The rise reads qdot, which is computed at Velocity, and depends on Position."""
 
-    rise = cached(depends_on=Stage.POSITION)(Beads.rise.compute)
+    rise = cached(available_from=Stage.POSITION)(Beads.rise.compute)
 
 
 class ReadsQerr(Slider):
@@ -43,7 +43,7 @@ class ReadsQerr(Slider):
 class ReadsWeights(Slider):
     """The effort reads the weights of u, whose writes make Report stale, at Acceleration."""
 
-    effort = cached(depends_on=Stage.ACCELERATION)(Slider.effort.compute)
+    effort = cached(available_from=Stage.ACCELERATION)(Slider.effort.compute)
 
 
 class ReadsSize(Beads):

@@ -91,7 +91,7 @@ def test_operations_are_performed_and_written_as_code(program: list[Any]) -> Non
     run = Run(LEVER)
     count = run.perform(program)
     assert count <= len(program)
-    state = LEVER.realize_topology().copy()
+    state = LEVER.new_state()
     names = {"system": LEVER, "state": state, "lever": LEVER["lever"], "Stage": Stage, "np": np}
     exec("\n".join(run.lines), names)
     assert state.stage == run.states[0].stage
