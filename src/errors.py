@@ -10,7 +10,7 @@ import reprlib
 import typing  # not its names: all classes here are errors
 
 
-def brief(value: object) -> str:
+def short_repr(value: object) -> str:
     """Show any value on one short line, even if its own `repr` is long or fails."""
     return " ".join(_REPR.repr(value).split())
 

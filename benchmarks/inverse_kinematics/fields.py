@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.errors import ProblemFileError
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 from stagecache.multibody.checks import checked_array, checked_rotation
 
 
@@ -41,20 +41,20 @@ class Field:
     def get(self, name: str) -> "Field | None":
         """The field of that name, or None if it is not there, or null. Raises ProblemFileError."""
         if not isinstance(self.value, dict):
-            raise self.wrong("is no object", "an object with names", brief(self.value))
+            raise self.wrong("is no object", "an object with names", short_repr(self.value))
         value = self.value.get(name)
         return None if value is None else self._join(name, value)
 
     def items(self) -> list["Field"]:
         """The items of a list. Raises ProblemFileError."""
         if not isinstance(self.value, list):
-            raise self.wrong("is no list", "a list", brief(self.value))
+            raise self.wrong("is no list", "a list", short_repr(self.value))
         return [Field(item, f"{self.path}[{i}]") for i, item in enumerate(self.value)]
 
     def text(self) -> str:
         """A string with something in it. Raises ProblemFileError."""
         if not isinstance(self.value, str) or not self.value:
-            raise self.wrong("is no text", "a string that is not empty", brief(self.value))
+            raise self.wrong("is no text", "a string that is not empty", short_repr(self.value))
         return self.value
 
     def one_of(self, names: Iterable[str]) -> str:
@@ -62,7 +62,7 @@ class Field:
         known = list(names)
         if self.value not in known:
             expected = f"one of {', '.join(known)}"
-            raise self.wrong("is not known here", expected, brief(self.value))
+            raise self.wrong("is not known here", expected, short_repr(self.value))
         return str(self.value)
 
     def whole(self, low: int, high: int) -> int:
@@ -70,7 +70,7 @@ class Field:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             expected = f"{low}" if low == high else f"a whole number from {low} to {high}"
-            raise self.wrong("is out of range", expected, brief(value))
+            raise self.wrong("is out of range", expected, short_repr(value))
         return value
 
     def number(self, low: float = -np.inf) -> float:

@@ -10,7 +10,7 @@ from benchmarks.inverse_kinematics.fields import Field
 from benchmarks.inverse_kinematics.problem import Array, Frame
 from benchmarks.inverse_kinematics.run import Run
 from benchmarks.inverse_kinematics.tree_fields import number_of
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 
 
 def frames_of(top: Field, goal: Field | None, num_markers: int) -> tuple[Frame, ...]:
@@ -37,7 +37,7 @@ def _observations(field: Field, num_markers: int) -> Array:
             continue
         numbers = item.items()
         if len(numbers) != len(place):
-            raise item.wrong("has another length", "three numbers", brief(item.value))
+            raise item.wrong("has another length", "three numbers", short_repr(item.value))
         place[:] = [np.nan if n.value is None else n.number() for n in numbers]
     return found
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from benchmarks.inverse_kinematics.fields import Field
 from benchmarks.inverse_kinematics.problem import GROUND, JOINTS, Aim, Closure, Link, Marker
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 from stagecache.multibody import Transform
 
 CLOSURES: Final = ("Rod", "Ball", "Weld")
@@ -31,7 +31,7 @@ def links_of(top: Field) -> tuple[Link, ...]:
         _told(field, "q_start", num_q)
         _told(field, "nq", link.num_q)
         if link.name in {"ground", *(other.name for other in links)}:
-            raise field["name"].wrong("is taken", "a name of its own", brief(link.name))
+            raise field["name"].wrong("is taken", "a name of its own", short_repr(link.name))
         num_q += link.num_q
         links.append(link)
     return tuple(links)
@@ -61,7 +61,7 @@ def closure_of(field: Field, num_bodies: int) -> Closure:
     first = field["body1"].whole(GROUND, num_bodies - 1)
     second = field["body2"].whole(GROUND, num_bodies - 1)
     if first == second:
-        raise field["body2"].wrong("is body1 as well", "two bodies", brief(second))
+        raise field["body2"].wrong("is body1 as well", "two bodies", short_repr(second))
     if kind == "Weld":
         frames = transform_of(field["frame1"]), transform_of(field["frame2"])
     else:
@@ -82,7 +82,7 @@ def markers_of(top: Field, num_bodies: int) -> tuple[Marker, ...]:
     for field in [] if given is None else given.items():
         name = field["name"].text()
         if name in {marker.name for marker in markers}:
-            raise field["name"].wrong("is taken", "a name of its own", brief(name))
+            raise field["name"].wrong("is taken", "a name of its own", short_repr(name))
         body = field["body"].whole(GROUND, num_bodies - 1)
         weight = number_of(field, "weight", 1.0)
         markers.append(Marker(name, body, field["station"].array((3,)), weight))

@@ -6,7 +6,7 @@ from typing import NoReturn, TypeVar
 from stagecache.assembly.abstract_restricted import AbstractRestricted
 from stagecache.assembly.conditions.condition import AssemblyCondition, without_errors
 from stagecache.assembly.conditions.system_constraints import Normalization, SystemConstraints
-from stagecache.errors import ConditionError, NotAConditionError, OutOfRangeError, brief
+from stagecache.errors import ConditionError, NotAConditionError, OutOfRangeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.core.system import System
 
@@ -129,7 +129,7 @@ class AbstractConditioned(AbstractRestricted):
             raise ConditionError(
                 f"condition {condition.name!r}: is in an Assembler already",
                 "a condition of its own for each Assembler",
-                f"one of {brief(condition.assembler.name)}",
+                f"one of {short_repr(condition.assembler.name)}",
                 "make another one; or change its weight: set_condition_weight",
             )
         found = _checked_weight(condition, weight)
@@ -154,7 +154,7 @@ class AbstractConditioned(AbstractRestricted):
 def _check_condition(condition: object) -> None:
     if not isinstance(condition, AssemblyCondition):
         raise NotAConditionError(
-            f"{brief(condition)}: is no condition",
+            f"{short_repr(condition)}: is no condition",
             "an AssemblyCondition",
             "a class; an instance of it is needed"
             if isinstance(condition, type)
@@ -184,7 +184,7 @@ def _checked_weight(condition: AssemblyCondition, weight: object) -> float:
         raise OutOfRangeError(
             f"the weight of condition {condition.name!r}: is none",
             "a number from 0 up, or infinity",
-            brief(weight),
+            short_repr(weight),
             "give 0 for a condition to be ignored, math.inf for one that must be satisfied",
         )
     if not condition.has_goal:

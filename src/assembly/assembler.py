@@ -38,7 +38,7 @@ from stagecache.errors import (
     NotCallableError,
     OutOfRangeError,
     TrackFailed,
-    brief,
+    short_repr,
 )
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -131,7 +131,7 @@ class Assembler(AbstractPrepared):
         """
         if not callable(reporter):
             raise NotCallableError(
-                f"{brief(reporter)}: cannot report",
+                f"{short_repr(reporter)}: cannot report",
                 "a function of a State",
                 f"an object of type {type(reporter).__name__}",
                 "pass a function: def report(state): ...",
@@ -329,5 +329,5 @@ def _checked_time(time: object) -> float:
     if isfinite(found):
         return found
     raise OutOfRangeError(
-        "track(time): is no time", "a finite number", brief(time), "leave it out to stay"
+        "track(time): is no time", "a finite number", short_repr(time), "leave it out to stay"
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from attrs import define
 
-from stagecache.errors import OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.option_fields import flag
 
@@ -57,6 +57,6 @@ def checked_setting(value: object, name: str, end: float) -> float:
     raise OutOfRangeError(
         f"{what}: is out of range",
         f"a number from 0 up, below {end:g}; 0 stands for the default",
-        brief(value),
+        short_repr(value),
         "give 1e-3, for instance",
     )

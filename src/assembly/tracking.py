@@ -15,7 +15,7 @@ from stagecache.errors import (
     ObservationError,
     OutOfRangeError,
     UnknownModeError,
-    brief,
+    short_repr,
 )
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
@@ -49,7 +49,7 @@ def track_frames(
         raise UnknownModeError(
             "track_all(on_failure=...): is no way of working",
             "'raise' or 'skip'",
-            brief(on_failure),
+            short_repr(on_failure),
             "write 'skip' to leave out frames that fail, and be warned",
         )
     check_progress(progress)
@@ -103,7 +103,7 @@ def _checked_times(times: ArrayLike) -> Vector:
     raise OutOfRangeError(
         "track_all(times): are no times of frames",
         "finite numbers, in ascending order, one for each frame",
-        f"{brief(times)}, of shape {found.shape}",
+        f"{short_repr(times)}, of shape {found.shape}",
         "sort the frames, and leave out those without a time",
     )
 
@@ -128,7 +128,7 @@ def _by_condition(
     for condition, values in found.items():
         if not isinstance(condition, AssemblyCondition):
             raise NotAConditionError(
-                f"track_all(observations): {brief(condition)} is no condition",
+                f"track_all(observations): {short_repr(condition)} is no condition",
                 "conditions as keys, and arrays as values",
                 f"an object of type {type(condition).__name__}",
                 "write {markers: positions}",
@@ -153,7 +153,7 @@ def _frames(values: Any) -> Any:
         raise ObservationError(
             "track_all(observations): are no observations of frames",
             "an array whose first dimension is that of the frames",
-            brief(values),
+            short_repr(values),
             "give a sequence of what is observed in each frame",
         ) from None
     return values

@@ -26,7 +26,7 @@ from stagecache.errors import (
     NotCallableError,
     StagecacheError,
     UnknownModelError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.declaration import check_returns
 from stagecache.system import System
@@ -93,7 +93,9 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     found = _attribute(_module(place), place, attribute, A_FUNCTION)
     path = f"{place}:{attribute}"
     if not callable(found):
-        raise NotCallableError(f"{path}: cannot be called", A_FUNCTION, brief(found), WRITE_ONE)
+        raise NotCallableError(
+            f"{path}: cannot be called", A_FUNCTION, short_repr(found), WRITE_ONE
+        )
     check_returns(found, path)
     try:
         inspect.signature(found).bind("a State")
@@ -269,7 +271,7 @@ def _system_of(found: object, path: str) -> System:
         return found
     expected = "a System, or what can be called without arguments and returns one"
     if not callable(found):
-        raise NotASystemError(f"{path}: is no System", expected, brief(found), "name another")
+        raise NotASystemError(f"{path}: is no System", expected, short_repr(found), "name another")
     try:
         inspect.signature(found).bind()
     except TypeError as error:
@@ -285,4 +287,4 @@ def _system_of(found: object, path: str) -> System:
     if isinstance(made, System):
         return made
     hint = "return System(...) there"
-    raise NotASystemError(f"{path}: does not return a System", expected, brief(made), hint)
+    raise NotASystemError(f"{path}: does not return a System", expected, short_repr(made), hint)

@@ -10,7 +10,7 @@ from stagecache.errors import (
     NotANumberError,
     OutOfRangeError,
     ShapeError,
-    brief,
+    short_repr,
 )
 from stagecache.state.values.values import seal
 from stagecache.state.vectors.conversion import FLOAT, array_of, converted
@@ -37,7 +37,7 @@ def _array(
         raise ShapeError(
             f"{what}: has another shape",
             expected,
-            f"{brief(values)}, of "
+            f"{short_repr(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
             f"give {field} as {expected}",
         )
@@ -60,7 +60,9 @@ def _array(
 
 def out_of_range(field: str, expected: str, got: object, hint: str) -> OutOfRangeError:
     """The error of a field with a value that is none."""
-    return OutOfRangeError(f"{field} of a decoration: is out of range", expected, brief(got), hint)
+    return OutOfRangeError(
+        f"{field} of a decoration: is out of range", expected, short_repr(got), hint
+    )
 
 
 def _positive(values: object, field: str, shape: tuple[int, ...] = ()) -> NDArray[Any]:
@@ -83,7 +85,7 @@ def _string(value: object, field: str, *, is_required: bool) -> str:
         raise InvalidNameError(
             f"{field} of a decoration: is no proper text",
             "a string that is not empty" if is_required else "a string, which may be empty",
-            brief(value),
+            short_repr(value),
             f"give {field} as a string" + (", or leave the decoration out" if is_required else ""),
         )
     return str(value)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from stagecache.decorations.decorations import AbstractDecoration
-from stagecache.errors import NotADecorationError, brief
+from stagecache.errors import NotADecorationError, short_repr
 
 
 def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]:
@@ -25,7 +25,7 @@ def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]
         raise NotADecorationError(
             f"{what}: is no list of decorations",
             "a list of decorations, which may be empty",
-            brief(given),
+            short_repr(given),
             "put what is to be drawn into a list",
         )
     found = tuple(given)
@@ -34,7 +34,7 @@ def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]
             raise NotADecorationError(
                 f"{what}: item {number} is no decoration",
                 "a DecorativeSphere, or another of these classes",
-                brief(decoration),
+                short_repr(decoration),
                 "make one of it; of a point, for instance, DecorativePoint(point)",
             )
     return found

@@ -15,7 +15,12 @@ from inspect import (
 from types import FunctionType
 from typing import Any, Final, TypeVar
 
-from stagecache.errors import ComputeSignatureError, NotCallableError, PrerequisitesError, brief
+from stagecache.errors import (
+    ComputeSignatureError,
+    NotCallableError,
+    PrerequisitesError,
+    short_repr,
+)
 from stagecache.graph.handles import AbstractNode
 
 T = TypeVar("T")
@@ -32,7 +37,7 @@ def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
     single = isinstance(prerequisites, AbstractNode)
     if single or isinstance(prerequisites, str | Set) or not isinstance(prerequisites, Iterable):
         raise PrerequisitesError(
-            f"prerequisites: cannot be {brief(prerequisites)}",
+            f"prerequisites: cannot be {short_repr(prerequisites)}",
             "a tuple, a list or another ordered iterable of nodes",
             f"an object of type {type(prerequisites).__name__}",
             f"write prerequisites=({'node,' if single else 'a, b'})",
@@ -62,7 +67,7 @@ def check_function(
         raise NotCallableError(
             f"entry {name!r}: its compute function cannot be called",
             "a function of the prerequisites",
-            brief(compute),
+            short_repr(compute),
             "pass a name and a function; or, as a decorator, neither of the two",
         )
     check_returns(compute, f"the compute function of entry {name!r}")
@@ -74,7 +79,7 @@ def check_function(
         raise ComputeSignatureError(
             f"entry {name!r}: its compute function does not fit its prerequisites",
             f"a function that takes the handle of each prerequisite, {count} in all",
-            f"{getattr(compute, '__name__', brief(compute))}{signature(compute)}: {error}",
+            f"{getattr(compute, '__name__', short_repr(compute))}{signature(compute)}: {error}",
             "let it take one argument for each prerequisite, in the same order",
         ) from None
     return compute
@@ -111,7 +116,7 @@ def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
         raise NotCallableError(
             f"{what}: its equal= compares nothing",
             "True, which stands for ==, or a function of two values",
-            brief(equal),
+            short_repr(equal),
             "for arrays write equal=numpy.array_equal",
         )
     check_returns(equal, f"equal= of {what}")
@@ -123,7 +128,7 @@ def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
         raise ComputeSignatureError(
             f"{what}: its equal= cannot be called with two values",
             "a function of the value before and the new one",
-            f"{getattr(equal, '__name__', brief(equal))}{signature(equal)}: {error}",
+            f"{getattr(equal, '__name__', short_repr(equal))}{signature(equal)}: {error}",
             "let it take both, and return whether they are equal",
         ) from None
     return equal

@@ -31,7 +31,7 @@ from itertools import pairwise
 from threading import Condition, get_ident
 from typing import Any, Final, NoReturn
 
-from stagecache.errors import ComparisonError, CycleError, brief
+from stagecache.errors import ComparisonError, CycleError, short_repr
 from stagecache.graph.outcomes import Changes, Failure, Memory, Outcome
 from stagecache.graph.releasing import let_go
 from stagecache.graph.store import COMPUTING, SHUT, VOID, Store, clock_of
@@ -305,7 +305,7 @@ class Evaluator:
         failed = ComparisonError(
             f"cache entry {store.structure.name_of(node)!r}: its values cannot be compared",
             "a function of two values that returns whether they are equal",
-            f"{type(cause).__name__} ({cause}) for {brief(before)} and {brief(value)}",
+            f"{type(cause).__name__} ({cause}) for {short_repr(before)} and {short_repr(value)}",
             "for arrays write equal=numpy.array_equal; True stands for ==",
         )
         failed.__cause__ = cause  # compiled by mypyc, "raise ... from" does not say so

@@ -26,7 +26,7 @@ from stagecache.errors import (
     NodeInUseError,
     NotANodeError,
     UnknownNodeError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.declaration import (
     Equality,
@@ -82,7 +82,7 @@ class Graph:
     def __init__(self, name: str = "graph") -> None:
         if not isinstance(name, str):
             raise InvalidNameError(
-                "graph: its name is not a string", "a string", brief(name), "give it a name"
+                "graph: its name is not a string", "a string", short_repr(name), "give it a name"
             )
         self.name = name
         self._handles = Handles(Store(), [], self)
@@ -278,7 +278,7 @@ class Graph:
     def _info(self, name: str, node: int) -> NodeInfo:
         store = self._handles.store
         is_valid, version = store.is_valid(node), store.versions[node]
-        value = brief(store.values[node]) if is_valid else ""
+        value = short_repr(store.values[node]) if is_valid else ""
         if store.structure.kinds[node] is not NodeKind.CACHE_ENTRY:
             return NodeInfo(name, "variable", status=Status.VALUE, version=version, value=value)
         file, line = source_of(self._handles.evaluator.functions[node])
@@ -364,7 +364,7 @@ class Graph:
 
     def _no_node(self, node: object) -> NotANodeError:
         return NotANodeError(
-            f"{brief(node)}: is not a node",
+            f"{short_repr(node)}: is not a node",
             f"a Variable or an Entry of {self._title}",
             f"an object of type {type(node).__name__}",
             f"write graph[{node!r}]"
@@ -388,7 +388,7 @@ class Graph:
             raise InvalidNameError(
                 f"{kind} of {self._title}: has no proper name",
                 "a string that is not empty",
-                brief(name),
+                short_repr(name),
                 hint,
             )
         if name in self._numbers:

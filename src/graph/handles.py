@@ -10,7 +10,7 @@ from stagecache.errors import (
     NotPicklableError,
     RemovedNodeError,
     StagecacheError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
@@ -280,7 +280,7 @@ class Variable(AbstractNode, Generic[T]):
     def __repr__(self) -> str:
         if self._node == REMOVED:
             return f"Variable({self.name!r}, removed)"
-        return f"Variable({self.name!r}, version {self.version}, value {brief(self())})"
+        return f"Variable({self.name!r}, version {self.version}, value {short_repr(self())})"
 
 
 @final
@@ -320,7 +320,7 @@ class Entry(AbstractNode, Generic[T]):
         raise DerivedNodeError(
             f"{self!r}: cannot be set",
             "a variable",
-            f"a value {brief(value)} for a derived entry",
+            f"a value {short_repr(value)} for a derived entry",
             "set the variables it depends on, or make it a variable",
         )
 

@@ -20,7 +20,7 @@ from typing import Any, Final, final
 import numpy as np
 from attrs import asdict, frozen
 
-from stagecache.errors import NotAStateError, brief
+from stagecache.errors import NotAStateError, short_repr
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -134,7 +134,7 @@ class _Side:
     def __init__(self, state: object) -> None:
         if not isinstance(state, State):
             raise NotAStateError(
-                f"{brief(state)}: is not a State",
+                f"{short_repr(state)}: is not a State",
                 "two States",
                 f"an object of type {type(state).__name__}",
                 "pass whole States, not parts of them",

@@ -16,7 +16,7 @@ from typing import Any, final
 
 import numpy as np
 
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.sources import NOWHERE, source_of
 from stagecache.inspection.explain.consequences import Consequences
@@ -194,4 +194,4 @@ def _variant(key: object) -> str:
 
 def _short(value: object) -> str:
     """A value on a short line; a number of NumPy as any other."""
-    return brief(value.item() if isinstance(value, np.generic) else value)
+    return short_repr(value.item() if isinstance(value, np.generic) else value)

@@ -13,7 +13,7 @@ No two nodes have the same path: where one is taken, " (2)" is appended.
 
 from typing import Final, final
 
-from stagecache.errors import NotANodeError, UnknownPathError, brief
+from stagecache.errors import NotANodeError, UnknownPathError, short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle
 from stagecache.state.items.layout import NO_NODE
@@ -86,7 +86,7 @@ class NodePaths:
             return item._node
         if not isinstance(item, str):
             raise NotANodeError(
-                f"{brief(item)}: is no item of a State",
+                f"{short_repr(item)}: is no item of a State",
                 "a handle, or a path as 'pendulum.tip'",
                 f"an object of type {type(item).__name__}",
                 _cure_for(item),

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, brief
+from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, array_of, converted, masked_as_nan
 
 ANY: Final = -1
@@ -44,7 +44,7 @@ def checked_array(
         raise ShapeError(
             f"{what}: has another shape",
             expected,
-            f"{brief(values)}, of "
+            f"{short_repr(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
             f"give it as an array of {expected}" if shape else "give one number",
         )
@@ -58,7 +58,7 @@ def checked_array(
         raise OutOfRangeError(
             f"{what}: is not finite",
             "finite numbers" + (", or NaN for what is missing" if may_be_nan else ""),
-            brief(values),
+            short_repr(values),
             "look for what has made it NaN or infinite",
         )
     found.flags.writeable = False

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import MassMatrixError, ShapeError, brief
+from stagecache.errors import MassMatrixError, ShapeError, short_repr
 from stagecache.numerics.matrices import factors_of, is_sparse
 from stagecache.state.handles import Vector
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -47,7 +47,7 @@ def checked_mass(values: Any, n: int, what: str) -> Matrix:
         raise MassMatrixError(
             f"{what}: a number of the mass matrix is not finite",
             "finite numbers",
-            brief(numbers),
+            short_repr(numbers),
             "look at what it is computed from: parameters, and divisions by 0",
         )
     if found.ndim == 2:

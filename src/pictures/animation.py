@@ -15,7 +15,7 @@ from stagecache.errors import (
     NotCallableError,
     OutOfRangeError,
     PictureError,
-    brief,
+    short_repr,
 )
 from stagecache.pictures.drawing import (
     INCHES,
@@ -109,7 +109,7 @@ def animate(
         raise NotCallableError(
             "animate(title=...): cannot be called",
             "a function of a State that returns a text",
-            brief(title),
+            short_repr(title),
             "for a title that stays the same: title=lambda state: 'arm'",
         )
     file = _checked_path(path)
@@ -150,7 +150,7 @@ def _frames(
         raise NotAStateError(
             "animate(): has no States",
             "a list of States, a Trajectory, or a generator of States",
-            brief(states),
+            short_repr(states),
             "of one State, draw() makes a picture",
         )
     found: list[tuple[PictureParts, str]] = []
@@ -177,7 +177,7 @@ def _checked_path(path: Any) -> Path:
         raise PictureError(
             "animate(): writes GIFs only",
             "a path that ends in .gif",
-            brief(path),
+            short_repr(path),
             "give it that ending; for other forms, call draw() for each State",
         )
     if file.is_dir() or not file.parent.is_dir():
@@ -193,8 +193,8 @@ def _checked_path(path: Any) -> Path:
 def _checked_number(value: Any, name: str, least: float, most: float) -> float:
     what, hint = f"animate({name}=...)", "leave it out, or write a number in this range"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise NotANumberError(f"{what}: is no number", "a number", brief(value), hint)
+        raise NotANumberError(f"{what}: is no number", "a number", short_repr(value), hint)
     if not least <= float(value) <= most:
         expected = f"from {least:g} to {most:g}"
-        raise OutOfRangeError(f"{what}: is out of range", expected, brief(value), hint)
+        raise OutOfRangeError(f"{what}: is out of range", expected, short_repr(value), hint)
     return float(value)

@@ -14,7 +14,7 @@ from stagecache.errors import (
     NotASystemError,
     NotCallableError,
     PictureError,
-    brief,
+    short_repr,
 )
 from stagecache.pictures.parts import PictureParts
 from stagecache.state.stage import Stage, check_stage
@@ -106,7 +106,7 @@ def draw(
         raise PictureError(
             "draw(ax=...): is flat, or no axes at all",
             "axes in three dimensions",
-            brief(ax),
+            short_repr(ax),
             "make them by figure.add_subplot(projection='3d'), or leave them out",
         )
     pyplot = matplotlib_module("pyplot", "draw()")
@@ -148,13 +148,16 @@ def check_look(what: str, system: object, stage: Stage, extra: object, view: Any
     """
     if not isinstance(system, System):
         raise NotASystemError(
-            f"{what}: has no System", "a System", brief(system), "pass that of the States first"
+            f"{what}: has no System",
+            "a System",
+            short_repr(system),
+            "pass that of the States first",
         )
     if extra is not None and not callable(extra):
         raise NotCallableError(
             f"{what[:-1]}extra=...): cannot be called",
             "a function of a State that returns decorations",
-            brief(extra),
+            short_repr(extra),
             "for decorations that stay the same: extra=lambda state: [...]",
         )
     try:
@@ -166,7 +169,7 @@ def check_look(what: str, system: object, stage: Stage, extra: object, view: Any
         raise PictureError(
             f"{what[:-1]}view=...): is no pair of angles",
             "an elevation and an azimuth, in degrees",
-            brief(view),
+            short_repr(view),
             "leave it out; from above is (90, 0)",
         )
     return check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, f"{what[:-1]}stage=...)")

@@ -30,7 +30,7 @@ from stagecache.decorations.decorations import (
     DecorativeText,
 )
 from stagecache.decorations.lists import checked_decorations
-from stagecache.errors import NotADecorationError, brief
+from stagecache.errors import NotADecorationError, short_repr
 
 Array = NDArray[np.float64]
 Color = tuple[float, ...]
@@ -180,7 +180,7 @@ def _surface(decoration: AbstractDecoration) -> Array:
             raise NotADecorationError(
                 f"{type(decoration).__name__}: is a decoration of a class that cannot be drawn",
                 "a DecorativeSphere, or another of these classes",
-                brief(decoration),
+                short_repr(decoration),
                 "make a DecorativeMesh of it",
             )
 

@@ -19,7 +19,7 @@ from stagecache.errors import (
     PrerequisitesError,
     PrerequisiteStageError,
     StageTooLowError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.declaration import Equality, check_equal, check_function
 from stagecache.graph.evaluation import Equal, no_function
@@ -259,7 +259,9 @@ def check_comparison(what: Attempt, compute: Compute | None, equal: Equality) ->
 def _check_name(name: object, what: Attempt) -> str:
     if isinstance(name, str):
         return name
-    raise InvalidNameError(f"{what}: its name is no string", "a string", brief(name), "give a name")
+    raise InvalidNameError(
+        f"{what}: its name is no string", "a string", short_repr(name), "give a name"
+    )
 
 
 def check_prerequisites(
@@ -270,7 +272,7 @@ def check_prerequisites(
         raise PrerequisitesError(
             f"{what}: its prerequisites cannot be iterated over",
             "a tuple of handles",
-            brief(prerequisites),
+            short_repr(prerequisites),
             "write (handle,) for a single one",
         )
     above = tuple(prerequisites)
@@ -279,7 +281,7 @@ def check_prerequisites(
             raise NotANodeError(
                 f"{what}: a prerequisite is no handle",
                 "what an allocating call returned, or state.variable('q')",
-                f"{brief(handle)}, of type {type(handle).__name__}",
+                f"{short_repr(handle)}, of type {type(handle).__name__}",
                 "pass the handle, not its index or its value",
             )
         what.contents.require(handle)

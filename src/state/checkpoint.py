@@ -12,7 +12,7 @@ from weakref import ref
 
 from attrs import frozen
 
-from stagecache.errors import CheckpointError, NotPicklableError, TopologyVersionError, brief
+from stagecache.errors import CheckpointError, NotPicklableError, TopologyVersionError, short_repr
 from stagecache.graph.journal import Journal
 from stagecache.graph.rollback import checkpoint, release, restore
 from stagecache.state.contents.contents import Contents
@@ -130,7 +130,7 @@ def going_back(contents: Contents, mark: object) -> Callable[[], object]:
     """
     if not isinstance(mark, Checkpoint):
         raise CheckpointError(
-            f"rollback(): cannot go back to {brief(mark)}",
+            f"rollback(): cannot go back to {short_repr(mark)}",
             "what checkpoint() of this State returned",
             f"an object of type {type(mark).__name__}",
             "write mark = state.checkpoint(), and later state.rollback(mark)",

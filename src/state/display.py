@@ -5,7 +5,7 @@ from html import escape
 
 import numpy as np
 
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
@@ -55,7 +55,7 @@ def text(contents: Contents) -> str:
                     values = f" = {_numbers(contents.get_block(block))}"
                 lines.append(f"  {block.name}{values}")
         for variable in subsystem.discrete:
-            value = brief(contents.get_discrete(variable))
+            value = short_repr(contents.get_discrete(variable))
             number = realization.store.versions[variable._node]
             update = ", auto-update" if variable._update is not None else ""
             lines.append(
@@ -78,7 +78,7 @@ def cache_text(contents: Contents) -> str:
             on = ", ".join([f"{entry.available_from}{until}", *map(str, above)])
             value = "not realized"
             if contents.is_valid(entry):
-                value = brief(realization.store.values[entry._node])
+                value = short_repr(realization.store.values[entry._node])
             lines.append(f"  {entry.name} = {value} (depends on {on})")
     return "\n".join(lines + _not_shown(contents))
 

@@ -21,7 +21,7 @@ from stagecache.errors import (
     NotAStateError,
     NotPicklableError,
     UnknownItemError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.store import Store
 from stagecache.state.stage import Stage
@@ -476,7 +476,7 @@ def contents_of(state: AnyState) -> HoldsItems:
         pass
     is_partition = hasattr(state, "_contents") and not isinstance(state, type)
     raise NotAStateError(
-        f"{brief(state)}: is not a State",
+        f"{short_repr(state)}: is not a State",
         "a State",
         f"an object of type {type(state).__name__}",
         "pass the whole State, not a subsystem's part of it"

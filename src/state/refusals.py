@@ -10,7 +10,7 @@ from stagecache.errors import (
     StageTooLowError,
     UnknownItemError,
     UnknownSubsystemError,
-    brief,
+    short_repr,
 )
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
@@ -49,9 +49,9 @@ def check_subsystem(subsystem: object, count: int, label: Callable[[int], str]) 
     if count:
         hint = "use one of " + ", ".join([label(x) for x in range(count)][:MOST_LISTED])
     raise UnknownSubsystemError(
-        f"subsystem {brief(subsystem)}: does not exist",
+        f"subsystem {short_repr(subsystem)}: does not exist",
         f"an index from 0 to {count - 1}" if count else "a State with subsystems",
-        brief(subsystem),
+        short_repr(subsystem),
         hint,
     )
 
@@ -62,9 +62,9 @@ def check_index(item: object, count: int, kind: str, whose: str) -> int:
     if number is not None and 0 <= number < count:
         return number
     raise UnknownItemError(
-        f"{kind} {brief(item)} of {whose}: does not exist",
+        f"{kind} {short_repr(item)} of {whose}: does not exist",
         f"an index from 0 to {count - 1}, or a handle" if count else f"a subsystem with a {kind}",
-        brief(item),
+        short_repr(item),
         f"use the handle of a {kind}, which the allocating call returned, or its index",
     )
 
@@ -85,7 +85,7 @@ def check_count(count: object, lowest: int, what: str) -> int:
     raise InvalidCountError(
         f"{what}: is no possible number",
         f"an integer from {lowest} on",
-        brief(count),
+        short_repr(count),
         "count again",
     )
 

@@ -17,7 +17,7 @@ Each stage stands for what can be computed once the variables up to it are known
 
 from enum import IntEnum
 
-from stagecache.errors import StageOutOfRangeError, brief
+from stagecache.errors import StageOutOfRangeError, short_repr
 
 
 class Stage(IntEnum):
@@ -84,7 +84,7 @@ def check_stage(stage: object, lowest: Stage, highest: Stage, what: object) -> S
         return stage
     if isinstance(stage, int) and not isinstance(stage, bool) and lowest <= stage <= highest:
         return Stage(stage)
-    got = str(stage) if isinstance(stage, Stage) else brief(stage)
+    got = str(stage) if isinstance(stage, Stage) else short_repr(stage)
     expected = f"a Stage from {lowest} to {highest}" if lowest < highest else f"Stage {lowest}"
     raise StageOutOfRangeError(
         f"{what}: the stage is out of range", expected, got, "use a member of Stage in that range"

@@ -15,7 +15,7 @@ from stagecache.errors import (
     NotAStateError,
     NotPicklableError,
     StageTooLowError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.evaluation import Arguments
 from stagecache.graph.store import Store
@@ -466,7 +466,7 @@ class State(AbstractPartition):
             raise InvalidCountError(
                 "lowest_stage_difference(): its versions are none",
                 "what stage_versions was at some time",
-                brief(versions),
+                short_repr(versions),
                 "keep state.stage_versions, and pass it later",
             )
         for stage, (before, after) in enumerate(zip(versions, now, strict=False)):
@@ -742,7 +742,7 @@ def _binder(state: State) -> Callable[[int], Arguments]:
 def _check_state(other: object) -> None:
     if not isinstance(other, State):
         raise NotAStateError(
-            f"{brief(other)}: is not a State",
+            f"{short_repr(other)}: is not a State",
             "a State",
             f"an object of type {type(other).__name__}",
             "pass a State",
@@ -752,5 +752,8 @@ def _check_state(other: object) -> None:
 def _check_text(text: object, what: str) -> None:
     if not isinstance(text, str):
         raise InvalidNameError(
-            f"{what}: is no string", "a string, which may be empty", brief(text), "write it as one"
+            f"{what}: is no string",
+            "a string, which may be empty",
+            short_repr(text),
+            "write it as one",
         )

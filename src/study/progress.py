@@ -11,7 +11,7 @@ from math import isfinite
 from types import TracebackType
 from typing import Any, Final, final
 
-from stagecache.errors import NotANumberError, brief
+from stagecache.errors import NotANumberError, short_repr
 
 PATIENCE: Final = 1.0
 """After how many seconds a bar is shown."""
@@ -142,6 +142,6 @@ def check_progress(progress: object) -> None:
     raise NotANumberError(
         "progress=...: does not say whether to show a bar",
         "None, True, False, or a Console of rich",
-        brief(progress),
+        short_repr(progress),
         "leave it out: a bar is shown on a terminal if it takes longer than a second",
     )

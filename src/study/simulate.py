@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, brief
+from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, short_repr
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.integrate.integrator import Integrator
@@ -109,7 +109,7 @@ def simulate(
         raise OutOfRangeError(
             "simulate(until=...): is no time to come",
             f"{begin!r}, which is the time of the State, or later",
-            brief(until),
+            short_repr(until),
             "set state.time before, or give a later end",
         )
     trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
@@ -178,7 +178,7 @@ def _interval(every: object) -> float:
         raise OutOfRangeError(
             "simulate(every=...): is no interval",
             "a positive number of seconds",
-            brief(every),
+            short_repr(every),
             "leave it out for a row after each step",
         )
     return found
@@ -192,6 +192,8 @@ def _own(into: Trajectory, system: System, record: Iterable[Item]) -> Trajectory
     raise StudyError(
         "simulate(into=...): cannot have these rows",
         f"a Trajectory of {system!r}, and no record=... beside it",
-        brief(into) if not is_one or into.system is not system else f"record={brief(record)}",
+        short_repr(into)
+        if not is_one or into.system is not system
+        else f"record={short_repr(record)}",
         "write into=Trajectory(state, record=...), with a State of this System",
     )

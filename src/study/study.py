@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from stagecache.errors import InvalidNameError, NotASystemError, brief
+from stagecache.errors import InvalidNameError, NotASystemError, short_repr
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 
@@ -28,13 +28,16 @@ class Study(ABC):
             raise NotASystemError(
                 f"{name}: has no System",
                 "a System",
-                f"{brief(system)}, of type {type(system).__name__}",
+                f"{short_repr(system)}, of type {type(system).__name__}",
                 "pass the System whose States it is to work with",
             )
         for text, what in ((name, "the name"), (version, "the version")):
             if not isinstance(text, str):
                 raise InvalidNameError(
-                    f"{what} of a Study: is no string", "a string", brief(text), "write it as one"
+                    f"{what} of a Study: is no string",
+                    "a string",
+                    short_repr(text),
+                    "write it as one",
                 )
         self._system = system
         self._name = name

@@ -25,7 +25,7 @@ from stagecache.errors import (
     NotANumberError,
     OutOfRangeError,
     StudyError,
-    brief,
+    short_repr,
 )
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -130,7 +130,7 @@ class TimeStepper(Study):
                 "an Integrator",
                 "a class; an instance of it is needed"
                 if isinstance(integrator, type)
-                else f"{brief(integrator)}, of type {type(integrator).__name__}",
+                else f"{short_repr(integrator)}, of type {type(integrator).__name__}",
                 "write TimeStepper(system, Integrator(system))",
             )
         if integrator.system is not system:
@@ -164,7 +164,7 @@ class TimeStepper(Study):
             raise NotANumberError(
                 f"report_all_significant_states of {self._name}: is no truth value",
                 "a bool",
-                brief(value),
+                short_repr(value),
                 "write True or False",
             )
         self._reports_all = value

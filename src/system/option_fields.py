@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import Attribute, field
 
-from stagecache.errors import NotANumberError, brief
+from stagecache.errors import NotANumberError, short_repr
 
 
 def option(options: object, attribute: "Attribute[Any]") -> str:
@@ -24,7 +24,7 @@ def check_number(options: object, attribute: "Attribute[Any]", value: object) ->
         raise NotANumberError(
             f"{option(options, attribute)}: is no number",
             "a number",
-            brief(value),
+            short_repr(value),
             "write it as one, for instance 1e-6; or leave it out",
         )
 
@@ -35,7 +35,7 @@ def check_flag(options: object, attribute: "Attribute[bool]", value: object) -> 
         raise NotANumberError(
             f"{option(options, attribute)}: is no truth value",
             "a bool",
-            brief(value),
+            short_repr(value),
             "write True or False",
         )
 

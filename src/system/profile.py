@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
-from stagecache.errors import NotASystemError, NotCallableError, brief
+from stagecache.errors import NotASystemError, NotCallableError, short_repr
 from stagecache.graph.declaration import check_returns
 from stagecache.inspection.trace.summary import duration, html_table, table
 from stagecache.inspection.trace.trace import Trace
@@ -215,19 +215,19 @@ not the stage
     """
     if not isinstance(system, System):
         raise NotASystemError(
-            f"profile({brief(system)}, ...): is no System",
+            f"profile({short_repr(system)}, ...): is no System",
             "a System",
             f"an object of type {type(system).__name__}",
             "pass the System first, and then what is to be run",
         )
     if not callable(run):
         raise NotCallableError(
-            f"profile(..., {brief(run)}): cannot be called",
+            f"profile(..., {short_repr(run)}): cannot be called",
             "a function of a State",
             f"an object of type {type(run).__name__}",
             "write a function that takes a State and does with it what is to be profiled",
         )
-    check_returns(run, f"profile(..., {brief(run)})")
+    check_returns(run, f"profile(..., {short_repr(run)})")
     state = system.new_state()
     with state.trace() as trace:
         run(state)

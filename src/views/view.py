@@ -19,7 +19,7 @@ from stagecache.errors import (
     DuplicatePathError,
     UnknownPathError,
     UnknownSelectionError,
-    brief,
+    short_repr,
 )
 from stagecache.views.formats.dot import dot_of
 from stagecache.views.formats.html import html_of
@@ -199,7 +199,7 @@ class GraphView:
                 raise UnknownSelectionError(
                     f"{self!r}: cannot select by {what}",
                     f"one of {', '.join(repr(str(each)) for each in known)}",
-                    brief(value),
+                    short_repr(value),
                     f"give one of these, or leave out {what}=",
                 )
         wanted = {"subsystem": subsystem, "kind": kind, "stage": stage, "status": status}
@@ -400,9 +400,9 @@ class GraphView:
     def _unknown(self, path: object) -> UnknownPathError:
         listed = ", ".join(map(repr, list(self._nodes)[:MOST_LISTED]))
         return UnknownPathError(
-            f"node {brief(path)}: is not in this view",
+            f"node {short_repr(path)}: is not in this view",
             "the path of a node, as 'pendulum.tip'",
-            brief(path),
+            short_repr(path),
             did_you_mean(str(path), self._nodes)
             or f"use one of {listed}" + (", ..." if len(self) > MOST_LISTED else ""),
         )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
-from stagecache.errors import ConditionError, InvalidNameError, StudyError, brief
+from stagecache.errors import ConditionError, InvalidNameError, StudyError, short_repr
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -74,7 +74,7 @@ class AssemblyCondition:
         given: object = name
         if not isinstance(given, str) or not given:
             raise InvalidNameError(
-                "the name of a condition: is none", "a string", brief(name), "give one"
+                "the name of a condition: is none", "a string", short_repr(name), "give one"
             )
         self._name = name
         self._assembler: Any = None
@@ -184,7 +184,7 @@ class AssemblyCondition:
         raise ConditionError(
             f"condition {self._name!r}: observes nothing",
             "a condition that has move_all_observations, such as Markers or QValue",
-            f"{type(self).__name__}, and {brief(observations)}",
+            f"{type(self).__name__}, and {short_repr(observations)}",
             "leave it out of the observations",
         )
 
@@ -315,7 +315,7 @@ def not_a_goal(condition: AssemblyCondition, value: object) -> ConditionError:
     return ConditionError(
         f"condition {condition.name!r}: calc_goal() returns what does not fit",
         "a number from 0 up",
-        brief(value),
+        short_repr(value),
         f"look at {type(condition).__name__}.calc_goal; to a goal that is bounded below, add a "
         "constant",
     )

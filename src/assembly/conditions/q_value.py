@@ -12,7 +12,7 @@ from stagecache.assembly.coordinates.mobilizers import (
     handle_of,
     name_of_q,
 )
-from stagecache.errors import OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.state.handles import AbstractContinuousVariable, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -75,7 +75,7 @@ class QValue(AssemblyCondition):
             raise OutOfRangeError(
                 f"the value of condition {self.name!r}: is none that a q can have",
                 "a finite number",
-                brief(value),
+                short_repr(value),
                 "give the condition weight 0 to have it ignored",
             )
         self._value = found

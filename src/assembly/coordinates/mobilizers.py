@@ -13,8 +13,8 @@ from stagecache.errors import (
     ForeignNodeError,
     UnknownItemError,
     UnknownMobilizerError,
-    brief,
     listed,
+    short_repr,
 )
 from stagecache.state.continuous.live_vector import blocks_of
 from stagecache.state.handles import AbstractContinuousVariable
@@ -88,7 +88,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
         raise ForeignNodeError(
             f"{what}: is of another System",
             f"a q of {state.system!r}",
-            brief(mobilizer),
+            short_repr(mobilizer),
             "pass a body, or a handle of q, of the System that is assembled",
         ) from None
     return given
@@ -106,12 +106,12 @@ def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: S
     if number is not None and 0 <= number < count:
         return number
     raise UnknownItemError(
-        f"q {brief(index)} of {name_of(mobilizer, state)}: does not exist",
+        f"q {short_repr(index)} of {name_of(mobilizer, state)}: does not exist",
         f"an index from 0 to {count - 1}" if count else "a mobilizer that has q",
-        brief(index),
+        short_repr(index),
         "count the q of the mobilizer as the Assembler has them: in angles, not in quaternions",
     )
 
 
 def _unknown(what: str, expected: str, got: object, hint: str) -> UnknownMobilizerError:
-    return UnknownMobilizerError(f"{what}: is no mobilizer", expected, brief(got), hint)
+    return UnknownMobilizerError(f"{what}: is no mobilizer", expected, short_repr(got), hint)

@@ -9,7 +9,7 @@ import numpy as np
 
 from stagecache.assembly.conditions.condition import AssemblyCondition, not_a_goal
 from stagecache.assembly.problem.problem import Problem, derived
-from stagecache.errors import ConditionError, brief
+from stagecache.errors import ConditionError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, refuse_masked
 
 DISTURBANCE: Final = 0.1
@@ -133,10 +133,10 @@ def _check(
             of = f"shape {found.shape}, of {found.dtype}"
         expected = f"an array of floats of shape {text}"
         hint = "return a numpy array of floats; " if isinstance(found, list | tuple | Real) else ""
-        raise _refused(condition, method, expected, f"{brief(found)}, of {of}", hint)
+        raise _refused(condition, method, expected, f"{short_repr(found)}, of {of}", hint)
     is_finite = np.isfinite(found)
     if not is_finite.all():
-        got = brief(found)
+        got = short_repr(found)
         if names is not None:
             row = int(np.argmin(is_finite))
             got = f"{names()[row]} is {found[row]}"

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from stagecache.errors import MutatedValueError, brief
+from stagecache.errors import MutatedValueError, short_repr
 from stagecache.inspection.strict.reads import path_of
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -221,7 +221,7 @@ class Observations:
         try:
             before, now = shown(observed.digest.value(), value)
         except Exception:  # pickle cannot restore it
-            before, now = "another value", brief(value)
+            before, now = "another value", short_repr(value)
         raise MutatedValueError(
             f"{path_of(contents.realization.layout, handle)}: its value was changed in place",
             f"{before}, as it was read {readers}",

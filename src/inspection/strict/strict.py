@@ -8,7 +8,7 @@ for what is covered, and `watching` for how it is done.
 from contextlib import AbstractContextManager
 from typing import Final, Literal, overload
 
-from stagecache.errors import NotAStateError, UnknownModeError, brief
+from stagecache.errors import NotAStateError, UnknownModeError, short_repr
 from stagecache.inspection.strict.reads import ReadLog
 from stagecache.inspection.strict.watching import Everywhere, One, Watching
 from stagecache.state.state import State
@@ -83,7 +83,7 @@ def strict(
         raise UnknownModeError(
             "strict(undeclared=...): is no such way",
             "'raise' or 'record'",
-            brief(undeclared),
+            short_repr(undeclared),
             "leave it out for 'raise'",
         )
     is_raising = undeclared == "raise"
@@ -124,7 +124,7 @@ def _checked(state: object) -> State:
     if isinstance(state, State):
         return state
     raise NotAStateError(
-        f"{brief(state)}: is not a State",
+        f"{short_repr(state)}: is not a State",
         "a State",
         f"an object of type {type(state).__name__}",
         "pass the State to be watched; strict() without any watches all that are made meanwhile",

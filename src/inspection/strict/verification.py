@@ -7,7 +7,7 @@ is the one at fault, not one that depends on it, and a chain of any length takes
 from threading import get_ident
 from typing import Any, Final, final
 
-from stagecache.errors import StagecacheError, StaleValueError, brief
+from stagecache.errors import StagecacheError, StaleValueError, short_repr
 from stagecache.graph.evaluation import no_function
 from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead
 from stagecache.state.contents.contents import Contents
@@ -98,7 +98,7 @@ def _verify(
         raise
     except Exception as error:
         raised = f"{type(error).__name__}: {error}"
-        raise _stale(contents, node, brief(kept), raised, undeclared, logs) from error
+        raise _stale(contents, node, short_repr(kept), raised, undeclared, logs) from error
     finally:
         if evaluator.running.get(node) == me:
             verification.stack[:] = [(n, u) for n, u in verification.stack if u is not undeclared]

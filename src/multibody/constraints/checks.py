@@ -11,7 +11,7 @@ from stagecache.errors import (
     OutOfRangeError,
     ShapeError,
     UnknownBodyError,
-    brief,
+    short_repr,
 )
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
@@ -34,7 +34,7 @@ def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ..
             raise UnknownBodyError(
                 f"{what}: ties what is no body",
                 "bodies that add_body() has returned, or the ground of a matter",
-                brief(body),
+                short_repr(body),
                 "by its name, a body is matter.body(name)",
             )
     for body in given[1:]:
@@ -91,7 +91,7 @@ def checked_direction(values: ArrayLike, what: str) -> Array:
         raise OutOfRangeError(
             f"{what}: has no direction",
             "a vector that is not zero",
-            brief(values),
+            short_repr(values),
             "give one of any other length; only its direction counts",
         )
     found: Array = vector / scale  # whose squares are finite
@@ -110,7 +110,7 @@ def checked_frame(frame: Any, what: str) -> Transform:
     if frame is None:
         return Transform()
     if not isinstance(frame, Transform):
-        raise ShapeError(f"{what}: is no Transform", "a Transform", brief(frame), HOW_TO_MAKE)
+        raise ShapeError(f"{what}: is no Transform", "a Transform", short_repr(frame), HOW_TO_MAKE)
     return frame
 
 
@@ -127,7 +127,7 @@ def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:
         raise NotANumberError(
             f"{what}: returned what are no real numbers",
             f"an array of shape {shape}",
-            brief(values),
+            short_repr(values),
             "return real numbers; rows of one length, if there are several",
         ) from None
     if found.shape != shape:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache.errors import ConstraintError, KinematicsError, ShapeError, brief
+from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.spatial import Array
@@ -207,7 +207,7 @@ def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:
         raise ShapeError(
             f"the coordinates of {what}: are no pairs of a body and a number",
             "one pair or more",
-            brief(coordinates),
+            short_repr(coordinates),
             "write [(first, 0), (second, 0)], for the first q of two joints",
         )
     return pairs
@@ -220,7 +220,7 @@ def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
         raise ConstraintError(
             f"{what}: ties a coordinate that {body} does not have",
             f"a number from 0 to {count - 1}" if count else "a body whose joint has q",
-            brief(index),
+            short_repr(index),
             f"its joint is a {body.mobilizer!r}: count its q from 0",
         )
     return number

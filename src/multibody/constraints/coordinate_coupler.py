@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import NotCallableError, brief
+from stagecache.errors import NotCallableError, short_repr
 from stagecache.multibody.constraints.checks import checked_result
 from stagecache.multibody.constraints.coordinate_constraint import AbstractCoordinateConstraint
 from stagecache.multibody.geometry.spatial import Array
@@ -92,6 +92,6 @@ def _checked_function(function: Any, name: str, constraint: AbstractCoordinateCo
     raise NotCallableError(
         f"the {name} of {constraint}: cannot be called",
         "a function of the coordinates, an array (n,)",
-        brief(function),
+        short_repr(function),
         f"write {name}=lambda x: ...",
     )

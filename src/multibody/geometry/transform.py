@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.errors import ShapeError, brief
+from stagecache.errors import ShapeError, short_repr
 from stagecache.multibody.checks import checked_array, checked_points, checked_rotation
 from stagecache.state.vectors.conversion import array_of
 
@@ -118,7 +118,7 @@ class Transform:
         raise ShapeError(
             "Transform @ ...: is only for two Transforms",
             "a Transform",
-            brief(other),
+            short_repr(other),
             "for points, call apply()",
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from stagecache.errors import MotionError, brief
+from stagecache.errors import MotionError, short_repr
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.abstract_matter import AbstractMatter
 from stagecache.multibody.matter.driven_joints import (
@@ -140,7 +140,7 @@ class AbstractDrivenMatter(AbstractMatter, AbstractMover):
         raise MotionError(
             f"follows_motion of body {self.bodies[body].name!r}: is no truth value",
             "True or False",
-            brief(value),
+            short_repr(value),
             "set it to one of these",
         )
 
@@ -150,6 +150,6 @@ class AbstractDrivenMatter(AbstractMatter, AbstractMover):
         raise MotionError(
             f"the lock of body {self.bodies[body].name!r}: is none",
             "what body.lock(state) writes, or None",
-            brief(lock),
+            short_repr(lock),
             "call body.lock(state) or body.unlock(state)",
         )

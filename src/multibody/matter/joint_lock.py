@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from attrs import frozen
 
-from stagecache.errors import OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
@@ -93,7 +93,7 @@ def checked_held(values: Any, count: int, quaternion_start: int | None, what: st
         raise OutOfRangeError(
             f"{what}: have a quaternion that stands for no orientation",
             "a quaternion (w, x, y, z) of any length but zero",
-            brief(values),
+            short_repr(values),
             "give [1, 0, 0, 0] for no rotation",
         )
     if abs(hypot(*quaternion) - 1.0) > TOLERANCE:

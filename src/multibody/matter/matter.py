@@ -14,8 +14,8 @@ from stagecache.errors import (
     ShapeError,
     StagecacheError,
     UnknownBodyError,
-    brief,
     listed,
+    short_repr,
 )
 from stagecache.multibody.checks import ANY, checked_array
 from stagecache.multibody.geometry.spatial import Array
@@ -99,9 +99,9 @@ class MatterSubsystem(AbstractDrivenMatter):
             if (body.name == which) if isinstance(which, str) else (body.index == number):
                 return body
         raise UnknownBodyError(
-            f"body {brief(which)}: is not in {self!r}",
+            f"body {short_repr(which)}: is not in {self!r}",
             f"an index from 0 to {len(self._bodies) - 1}, or a name",
-            brief(which),
+            short_repr(which),
             "use one of " + listed(body.name for body in self._bodies),
         )
 
@@ -259,7 +259,7 @@ class MatterSubsystem(AbstractDrivenMatter):
     def _check_name(self, name: object, what: str, taken: list[str]) -> None:
         if not isinstance(name, str) or not name:
             raise InvalidNameError(
-                f"the name of a {what}: is none", "a string", brief(name), "give one"
+                f"the name of a {what}: is none", "a string", short_repr(name), "give one"
             )
         if name in taken:
             raise DuplicateNameError(
@@ -275,7 +275,7 @@ class MatterSubsystem(AbstractDrivenMatter):
         raise UnknownBodyError(
             f"{what}: is not in the tree of {self.name}",
             "a body that add_body() of the same matter has returned, or its ground",
-            f"{body}" if isinstance(body, MobilizedBody) else brief(body),
+            f"{body}" if isinstance(body, MobilizedBody) else short_repr(body),
             "add that first; by its name, it is matter.body(name)",
         )
 
@@ -292,7 +292,7 @@ def _mass_properties(given: Any, name: str) -> MassProperties:
             raise MassPropertiesError(
                 f"{what}: are no arguments of MassProperties",
                 "mass, and center and inertia where they are not the default",
-                brief(given),
+                short_repr(given),
                 f"{error}",
             ) from None
     found: MassProperties = _checked(given, MassProperties(0.0), what)
@@ -312,4 +312,4 @@ def _checked(value: Any, default: Any, what: str) -> Any:
         return value
     kind = type(default)
     name = kind.__name__
-    raise ShapeError(f"{what}: is no {name}", f"a {name}", brief(value), _CURES[kind])
+    raise ShapeError(f"{what}: is no {name}", f"a {name}", short_repr(value), _CURES[kind])

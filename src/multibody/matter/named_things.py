@@ -8,8 +8,8 @@ from stagecache.errors import (
     DuplicateNameError,
     InvalidNameError,
     UnknownMarkerError,
-    brief,
     listed,
+    short_repr,
 )
 from stagecache.multibody.matter.body import MobilizedBody
 from stagecache.state.refusals import whole_number
@@ -79,7 +79,7 @@ class NamedThings(Generic[T]):
             raise InvalidNameError(
                 f"the name of a {self.kind} of {self.whose}: is no string",
                 'a string; "" for the default',
-                brief(name),
+                short_repr(name),
                 "give one",
             )
         name = name.strip() or f"{self.kind} {len(self.all)}"
@@ -106,7 +106,9 @@ class NamedThings(Generic[T]):
             number = next((i for i, thing in enumerate(self.all) if thing is which), None)
         if number is not None and 0 <= number < len(self.all):
             return number
-        told = f"{which}" if isinstance(which, AbstractThing) else f"{self.kind} {brief(which)}"
+        told = (
+            f"{which}" if isinstance(which, AbstractThing) else f"{self.kind} {short_repr(which)}"
+        )
         hint = did_you_mean(which, self._by_name) if isinstance(which, str) else ""
         if not self.all:
             hint = "add some first"
@@ -115,6 +117,6 @@ class NamedThings(Generic[T]):
             f"a {self.kind} of it, its name, or an index from 0 to {len(self.all) - 1}"
             if self.all
             else f"one that has a {self.kind}",
-            brief(which),
+            short_repr(which),
             hint or "use one of " + listed(self._by_name),
         )

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.errors import MobilizerError, brief
+from stagecache.errors import MobilizerError, short_repr
 from stagecache.multibody.checks import ROTATION_TOLERANCE
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
@@ -58,7 +58,7 @@ def check_mobilizer(mobilizer: object, name: str, known: Iterable[AbstractMobili
     _check(mobilizer, name)
     twin = _called(mobilizer, name, "with_euler_angles")
     if not isinstance(twin, AbstractMobilizer):
-        raise _wrong(mobilizer, name, "with_euler_angles()", "a mobilizer", brief(twin))
+        raise _wrong(mobilizer, name, "with_euler_angles()", "a mobilizer", short_repr(twin))
     if twin is mobilizer:
         return
     _check(twin, name)
@@ -109,13 +109,13 @@ def _check_numbers(mobilizer: AbstractMobilizer, name: str) -> None:
     nq, _ = (_count(mobilizer, name, what) for what in ("nq", "nu"))
     default = _array(getattr(mobilizer, "default_q", None))
     if default.shape != (nq,) or not np.isfinite(default).all():
-        got = brief(getattr(mobilizer, "default_q", None))
+        got = short_repr(getattr(mobilizer, "default_q", None))
         raise _wrong(mobilizer, name, "default_q", f"{nq} finite numbers, as nq says", got)
     start = mobilizer.quaternion_start
     number = whole_number(start)
     if start is not None and (number is None or not 0 <= number <= nq - 4):
         expected = f"None, or where in {nq} q there are four for a quaternion"
-        raise _wrong(mobilizer, name, "quaternion_start", expected, brief(start))
+        raise _wrong(mobilizer, name, "quaternion_start", expected, short_repr(start))
 
 
 def _check_conversion(
@@ -144,7 +144,7 @@ def _count(mobilizer: AbstractMobilizer, name: str, what: str) -> int:
     given = getattr(mobilizer, what, None)
     number = whole_number(given)
     if number is None or number < 0:
-        raise _wrong(mobilizer, name, what, "a number of coordinates, 0 or more", brief(given))
+        raise _wrong(mobilizer, name, what, "a number of coordinates, 0 or more", short_repr(given))
     return number
 
 
@@ -224,7 +224,7 @@ def _values(
         expected = f"{rows} finite numbers, as nq = {mobilizer.nq} and nu = {mobilizer.nu}"
         arguments = ("q", "u" if method == "axes_rate" else "qdot")[: len(calls[0])]
         call = f"{method}({', '.join(arguments)})"
-        raise _wrong(mobilizer, name, call, expected, brief(given[0]))
+        raise _wrong(mobilizer, name, call, expected, short_repr(given[0]))
     return found
 
 

@@ -27,7 +27,7 @@ from stagecache.errors import (
     OutOfRangeError,
     ShapeError,
     UnknownMarkerError,
-    brief,
+    short_repr,
 )
 from stagecache.multibody.checks import ANY, checked_array
 from stagecache.multibody.geometry.spatial import Array
@@ -112,7 +112,7 @@ class Observations(Generic[T]):
             raise OutOfRangeError(
                 f"the weight of {what}: is negative",
                 "0 or more",
-                brief(weight),
+                short_repr(weight),
                 "give 0 to have it left out",
             )
         return found
@@ -175,9 +175,9 @@ class Observations(Generic[T]):
         number, count = whole_number(which), len(self.order)
         if number is None or not 0 <= number < count:
             raise UnknownMarkerError(
-                f"observation {brief(which)} of {self.whose}: does not exist",
+                f"observation {short_repr(which)} of {self.whose}: does not exist",
                 f"an index from 0 to {count - 1}" if count else "one that has observations",
-                brief(which),
+                short_repr(which),
                 f"add each {self.kind} first, then call define_observation_order()",
             )
         return number
@@ -300,6 +300,6 @@ def _listed(order: object, whose: str) -> list[object]:
     raise ObservationOrderError(
         f"the order of observations of {whose}: is none",
         "a sequence of names, things or indices; None for the default",
-        brief(order),
+        short_repr(order),
         "give a list",
     )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, SupportsIndex
 from numpy.typing import ArrayLike
 
 from stagecache.assembly.conditions.condition import AssemblyCondition
-from stagecache.errors import ConditionError, UnknownBodyError, brief
+from stagecache.errors import ConditionError, UnknownBodyError, short_repr
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.body import MobilizedBody
 from stagecache.multibody.matter.named_things import T
@@ -214,7 +214,7 @@ class AbstractObservedThings(AssemblyCondition, Generic[T]):
             raise UnknownBodyError(
                 f"{what} of {self}: is on no body",
                 "a body, as add_body() returns it",
-                brief(body),
+                short_repr(body),
                 "pass the body itself; by its name, it is matter.body(name)",
             )
         if self._matter is not None and body.matter is not self._matter:

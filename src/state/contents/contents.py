@@ -10,7 +10,7 @@ from stagecache.errors import (
     PrerequisiteStageError,
     TopologyVersionError,
     UnknownItemError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.state.contents.staged import FROZEN, INSTANCE, NAN, OUTDATED, REALIZING
@@ -315,9 +315,9 @@ class Contents(AbstractVectorAccess):
         handles = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
         if name not in list(handles):
             raise UnknownItemError(
-                f"variable {brief(name)} of {self.who(subsystem)}: does not exist",
+                f"variable {short_repr(name)} of {self.who(subsystem)}: does not exist",
                 "one of " + ", ".join(map(repr, handles)),
-                brief(name),
+                short_repr(name),
                 "use the handle that the allocating call returned for any other",
             )
         return handles[name]

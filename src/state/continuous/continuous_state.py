@@ -19,7 +19,7 @@ from stagecache.errors import (
     NotAStateError,
     PartitionError,
     StageTooLowError,
-    brief,
+    short_repr,
 )
 from stagecache.state.continuous.element_views import Elements
 from stagecache.state.continuous.places import (
@@ -156,9 +156,9 @@ class AbstractContinuousState:
         index = whole_number(key)
         if index is None or not -len(self) <= index < len(self):
             raise ElementIndexError(
-                f"element {brief(key)} of {self!r}: does not exist",
+                f"element {short_repr(key)} of {self!r}: does not exist",
                 f"an integer from {-len(self)} to {len(self) - 1}" if len(self) else "elements",
-                brief(key),
+                short_repr(key),
                 "use an index below its length",
             )
         return index % len(self)
@@ -401,7 +401,7 @@ def require_state(state: object) -> AbstractContinuousState:
     if isinstance(state, AbstractContinuousState):
         return state
     raise NotAStateError(
-        f"{brief(state)}: is no continuous state",
+        f"{short_repr(state)}: is no continuous state",
         "a ContinuousState or a DiagramContinuousState",
         f"an object of type {type(state).__name__}",
         "wrap the vector in a ContinuousState, or use set_from_vector()",

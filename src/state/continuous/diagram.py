@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import DTypeLike
 
-from stagecache.errors import ElementIndexError, NotAStateError, PartitionError, brief
+from stagecache.errors import ElementIndexError, NotAStateError, PartitionError, short_repr
 from stagecache.state.continuous.continuous_state import (
     PARTS,
     AbstractContinuousState,
@@ -100,11 +100,11 @@ class DiagramContinuousState(AbstractContinuousState):
         number = whole_number(index)
         if number is None or not 0 <= number < len(self._substates):
             raise ElementIndexError(
-                f"substate {brief(index)}: does not exist",
+                f"substate {short_repr(index)}: does not exist",
                 f"an integer from 0 to {len(self._substates) - 1}"
                 if self._substates
                 else "a diagram with substates",
-                brief(index),
+                short_repr(index),
                 "use an index below num_substates",
             )
         return self._substates[number]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.errors import NotANumberError, PartitionError, ShapeError, brief
+from stagecache.errors import NotANumberError, PartitionError, ShapeError, short_repr
 from stagecache.state.continuous.element_views import (
     AbstractElementView,
     Elements,
@@ -71,7 +71,7 @@ def vector_of(values: ArrayLike | Elements, what: str) -> Elements:
         raise ShapeError(
             f"{what}: is no vector",
             "values in one dimension",
-            f"{brief(values)}, of "
+            f"{short_repr(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
             "list the elements, or ravel() the array",
         )
@@ -79,7 +79,7 @@ def vector_of(values: ArrayLike | Elements, what: str) -> Elements:
         raise NotANumberError(
             f"{what}: has no elements to compute with",
             "numbers, or objects that behave like numbers",
-            f"{brief(values)}, of type {array.dtype}",
+            f"{short_repr(values)}, of type {array.dtype}",
             "convert it first",
         )
     return array
@@ -113,7 +113,7 @@ def check_sizes(
         raise PartitionError(
             "the sizes of q, v and z: do not fit",
             wrong,
-            f"num_q={brief(num_q)}, num_v={brief(num_v)}, num_z={brief(num_z)}",
+            f"num_q={short_repr(num_q)}, num_v={short_repr(num_v)}, num_z={short_repr(num_z)}",
             "correct them, or give the vector alone if all of it is z",
         )
     q, v, z = numbers
@@ -124,7 +124,7 @@ def addresses(view: Elements) -> list[int]:
     """Where the elements are in memory."""
     if not isinstance(view, np.ndarray):
         raise PartitionError(
-            f"{brief(view)}: is no array",
+            f"{short_repr(view)}: is no array",
             "arrays, which are views of one memory",
             f"an object of type {type(view).__name__}",
             "pass NumPy arrays; for others use DiagramContinuousState",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 
 OPAQUE = (type, ModuleType)
 ATOMS = (bool, int, float, complex, str, bytes, set, frozenset, np.generic)
@@ -140,7 +140,7 @@ def shown(one: object, other: object) -> tuple[str, str]:
     An object whose class does not say how it is shown is shown by its attributes.
     """
     if type(one) is not type(other) or type(one).__repr__ is not object.__repr__:
-        return brief(one), brief(other)
+        return short_repr(one), short_repr(other)
     mine, others = getattr(one, "__dict__", {}), getattr(other, "__dict__", {})
     names = [
         name
@@ -148,11 +148,11 @@ def shown(one: object, other: object) -> tuple[str, str]:
         if name not in mine or name not in others or not same(mine[name], others[name])
     ]
     if not names:
-        return brief(one), brief(other)
+        return short_repr(one), short_repr(other)
     return _attributes(one, names), _attributes(other, names)
 
 
 def _attributes(value: object, names: list[str]) -> str:
     there = vars(value)
-    parts = [f"{n}={brief(there[n])}" if n in there else f"no {n}" for n in names]
+    parts = [f"{n}={short_repr(there[n])}" if n in there else f"no {n}" for n in names]
     return f"{type(value).__name__}({', '.join(parts)})"

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import NotANumberError, ShapeError, brief
+from stagecache.errors import NotANumberError, ShapeError, short_repr
 
 FLOAT: Final = np.dtype(np.float64)
 
@@ -35,7 +35,7 @@ def converted(
         raise ShapeError(
             f"{what}: cannot be written",
             "one value" if shape == () else f"values of shape {shape or '(n,)'}",
-            f"{brief(values)}, of "
+            f"{short_repr(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
             "give one value for each element; to write some, change what upd_...() returns",
         )
@@ -57,7 +57,7 @@ def converted(
         raise NotANumberError(
             f"{what}: cannot be written",
             f"values that {dtype} can hold",
-            f"{brief(values)}, of type {array.dtype}",
+            f"{short_repr(values)}, of type {array.dtype}",
             "convert the values first, or clone with another dtype",
         )
     return twin
@@ -87,7 +87,7 @@ def refuse_masked(values: object, what: object) -> None:
         raise NotANumberError(
             f"{what}: is a masked array",
             "numbers of which none is masked",
-            brief(values),
+            short_repr(values),
             "pass values.filled(nan) where NaN may stand for what is masked, and values.data where "
             "nothing is",
         )

@@ -19,7 +19,7 @@ from math import inf
 from numbers import Real
 from typing import Final, final
 
-from stagecache.errors import NotANumberError, OutOfRangeError, StudyError, brief
+from stagecache.errors import NotANumberError, OutOfRangeError, StudyError, short_repr
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.study.integrate.abstract_integrator import AbstractIntegrator
@@ -386,5 +386,7 @@ class Integrator(AbstractIntegrator):
 
 def _number(value: object, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise NotANumberError(f"{what}: is no time", "a number", brief(value), "write it as one")
+        raise NotANumberError(
+            f"{what}: is no time", "a number", short_repr(value), "write it as one"
+        )
     return float(value)

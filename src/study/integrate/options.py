@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from attrs import Attribute, field, frozen
 
-from stagecache.errors import NotANumberError, OutOfRangeError, brief
+from stagecache.errors import NotANumberError, OutOfRangeError, short_repr
 from stagecache.system.option_fields import check_number, flag
 
 LEAST_ACCURACY: Final = 1e-12
@@ -14,7 +14,9 @@ LEAST_ACCURACY: Final = 1e-12
 
 
 def _refused(name: str, value: object, expected: str, hint: str) -> OutOfRangeError:
-    return OutOfRangeError(f"Integrator({name}=...): is out of range", expected, brief(value), hint)
+    return OutOfRangeError(
+        f"Integrator({name}=...): is out of range", expected, short_repr(value), hint
+    )
 
 
 def _check_accuracy(_: object, attribute: "Attribute[float]", value: float) -> None:
@@ -39,7 +41,7 @@ def _check_limit(_: object, attribute: "Attribute[int]", value: object) -> None:
         raise NotANumberError(
             f"Integrator({attribute.name}=...): is no number of steps",
             "an integer",
-            brief(value),
+            short_repr(value),
             "leave it out for no limit",
         )
     if value < 1:

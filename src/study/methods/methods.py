@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from typing import Final
 
-from stagecache.errors import OutOfRangeError, UnknownMethodError, brief
+from stagecache.errors import OutOfRangeError, UnknownMethodError, short_repr
 from stagecache.study.methods.euler import Euler
 from stagecache.study.methods.method import AbstractMethod
 from stagecache.study.methods.verlet import Verlet
@@ -27,7 +27,7 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
         raise OutOfRangeError(
             f"Integrator(method={name!r}, fixed_step=...): takes no fixed steps",
             "a method that does: " + ", ".join(m for m in METHOD_NAMES if m not in IMPLICIT),
-            f"fixed_step={brief(fixed_step)}",
+            f"fixed_step={short_repr(fixed_step)}",
             "choose another method; or give max_step, below which this one may go",
         )
     if isinstance(name, str) and name in OWN:
@@ -40,8 +40,8 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
     by_case = {known.lower(): known for known in METHOD_NAMES}
     similar = get_close_matches(str(name).lower(), by_case, 1)
     raise UnknownMethodError(
-        f"Integrator(method={brief(name)}): there is no such method",
+        f"Integrator(method={short_repr(name)}): there is no such method",
         "one of " + ", ".join(METHOD_NAMES),
-        brief(name),
+        short_repr(name),
         f"did you mean {by_case[similar[0]]!r}?" if similar else "use one of these names",
     )

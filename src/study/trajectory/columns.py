@@ -16,7 +16,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from stagecache.errors import NotANumberError, brief
+from stagecache.errors import NotANumberError, short_repr
 from stagecache.state.values.values import IMMUTABLE, duplicate
 
 Array = NDArray[Any]
@@ -183,7 +183,7 @@ class Column:
         raise NotANumberError(
             f"{self.path}: cannot be {what}",
             "real numbers, of one shape in all rows",
-            f"{brief(values[row])} in row {row}"
+            f"{short_repr(values[row])} in row {row}"
             if len(kinds) < 2
             else f"shapes {' and '.join(map(str, sorted(kinds)))}",
             f"name other columns; or record an entry that makes numbers of {self.path}",

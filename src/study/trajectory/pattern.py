@@ -8,7 +8,7 @@
 
 from typing import Any, final
 
-from stagecache.errors import NodeKindError, NotAStateError, NotASystemError, brief
+from stagecache.errors import NodeKindError, NotAStateError, NotASystemError, short_repr
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -47,7 +47,7 @@ class Pattern:
         """
         if not isinstance(state, State):
             raise NotAStateError(
-                f"{brief(state)}: cannot be the pattern of a Trajectory",
+                f"{short_repr(state)}: cannot be the pattern of a Trajectory",
                 "a State of a System",
                 f"an object of type {type(state).__name__}",
                 "pass a State: system.realize_topology(), for instance",

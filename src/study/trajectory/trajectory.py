@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, SupportsIndex, final, overload
 
-from stagecache.errors import PrerequisitesError, UnknownPathError, UnknownRowError, brief
+from stagecache.errors import PrerequisitesError, UnknownPathError, UnknownRowError, short_repr
 from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.refusals import whole_number
 from stagecache.state.stage import Stage, check_stage
@@ -274,7 +274,7 @@ class Trajectory:
         row = whole_number(index)
         if row is None:
             raise UnknownRowError(
-                f"{brief(index)}: is no row of a trajectory",
+                f"{short_repr(index)}: is no row of a trajectory",
                 "an integer or a slice, or the path or handle of a column",
                 f"an object of type {type(index).__name__}",
                 "for a column pass a handle, as pendulum.angle or body.q; the row of a time is "
@@ -417,7 +417,7 @@ def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[st
         raise PrerequisitesError(
             "record=...: is no collection",
             "paths or handles, as a tuple or list",
-            brief(record),
-            f"write record=({record if isinstance(record, AbstractHandle) else brief(record)},)",
+            got := short_repr(record),
+            f"write record=({record if isinstance(record, AbstractHandle) else got},)",
         )
     return tuple(dict.fromkeys(pattern.path_of(item) for item in record))

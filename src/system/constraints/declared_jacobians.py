@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.errors import DeclarationError, ShapeError, brief
+from stagecache.errors import DeclarationError, ShapeError, short_repr
 from stagecache.numerics.matrices import Matrix, csr_of, is_sparse, read_only
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, Vector
 from stagecache.state.stage import Stage
@@ -142,7 +142,7 @@ def _of_blocks(
             raise DeclarationError(
                 f"{what}: its computation returned a block by what is no {by}",
                 f"handles of {by}, as in {{self.{by}: block}}",
-                brief(variable),
+                short_repr(variable),
                 f"name variables that are declared by {by}_variable, or self.{by}",
             )
         place = state._contents.place(variable)

@@ -19,7 +19,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownModeError, brief
+from stagecache.errors import (
+    DeclarationError,
+    KinematicsError,
+    ShapeError,
+    UnknownModeError,
+    short_repr,
+)
 from stagecache.numerics.matrices import Matrix
 from stagecache.state.handles import Vector
 from stagecache.system.constraints.declared_jacobians import MANY_COLUMNS
@@ -88,7 +94,7 @@ def quaternion_kinematics(
         raise UnknownModeError(
             "quaternion_kinematics(frame=...): is no frame",
             " or ".join(map(repr, FRAMES)),
-            brief(frame),
+            short_repr(frame),
             "say in which frame the angular velocities are expressed",
         )
     kinds = (kind_of(orientation), kind_of(spin))
@@ -96,7 +102,7 @@ def quaternion_kinematics(
         raise DeclarationError(
             "quaternion_kinematics: relates something else than some q and u",
             "a declared variable of q, then one of u",
-            f"{brief(orientation)}, {brief(spin)}",
+            f"{short_repr(orientation)}, {short_repr(spin)}",
             "write quaternion_kinematics(orientation, spin)",
         )
 
@@ -135,7 +141,7 @@ def quaternion_normalization(
         raise DeclarationError(
             "quaternion_normalization: is of something else than some q",
             "a declared variable of q, or a family of them",
-            brief(orientation),
+            short_repr(orientation),
             "write quaternion_normalization(orientation)",
         )
 

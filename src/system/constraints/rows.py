@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import UnknownItemError, brief
+from stagecache.errors import UnknownItemError, short_repr
 from stagecache.state.handles import Vector
 from stagecache.state.items.layout import ERRORS
 from stagecache.state.stage import Stage
@@ -49,9 +49,9 @@ def row_names(state: Any, kind: str) -> list[str]:
     """
     if kind not in ERRORS:
         raise UnknownItemError(
-            f"rows of {brief(kind)}: do not exist",
+            f"rows of {short_repr(kind)}: do not exist",
             "one of " + ", ".join(ERRORS),
-            brief(kind),
+            short_repr(kind),
             "name a vector of errors",
         )
     names = [""] * state._contents.size(kind, None)

@@ -1,7 +1,7 @@
 """What a Subsystem knows of its System: its name, its settings, and handles of time, q, u, z."""
 
 from stagecache.decorations.coordinate_direction import CoordinateDirection
-from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, brief
+from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, short_repr
 from stagecache.state.handles import ContinuousVariable, TimeVariable
 from stagecache.state.items.realization import new_variables
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -74,7 +74,7 @@ class AbstractSystem:
             raise DeclarationError(
                 "up_direction: is no direction",
                 "one of " + ", ".join(map(str, CoordinateDirection)),
-                brief(direction),
+                short_repr(direction),
                 "write CoordinateDirection.Z, or '+Z'",
             ) from None
         self._require_idle("up_direction")
@@ -126,7 +126,7 @@ class AbstractSystem:
     def _set_flag(self, name: str, value: bool) -> None:
         if not isinstance(value, bool):
             raise NotANumberError(
-                f"{name}: is no truth value", "a bool", brief(value), "write True or False"
+                f"{name}: is no truth value", "a bool", short_repr(value), "write True or False"
             )
         self._require_idle(name)
         setattr(self, f"_{name}", value)
@@ -136,7 +136,10 @@ class AbstractSystem:
         scale = float(converted(value, FLOAT, (), name))
         if not 0 < scale < float("inf"):
             raise OutOfRangeError(
-                f"{name}: is no scale", "a positive number", brief(value), "give one in SI units"
+                f"{name}: is no scale",
+                "a positive number",
+                short_repr(value),
+                "give one in SI units",
             )
         self._require_idle(name)
         setattr(self, f"_{name}", scale)

@@ -19,7 +19,7 @@ from stagecache.errors import (
     StageTooLowError,
     TopologyVersionError,
     UnknownSubsystemError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.sources import Source
 from stagecache.inspection.graph_view import graph_view
@@ -146,7 +146,7 @@ class System(AbstractEventfulSystem):
         """
         if not isinstance(subsystem, Subsystem):
             raise NotASubsystemError(
-                f"{brief(subsystem)}: cannot be adopted",
+                f"{short_repr(subsystem)}: cannot be adopted",
                 "a Subsystem",
                 "a class; an instance of it is needed"
                 if isinstance(subsystem, type)
@@ -172,7 +172,7 @@ class System(AbstractEventfulSystem):
             raise DuplicateNameError(
                 f"subsystem {name!r}: there is one already",
                 "a name for each subsystem of its own",
-                f"{name!r} for {brief(subsystem)}",
+                f"{name!r} for {short_repr(subsystem)}",
                 f"name it: System(..., another_{name}=...) or add(..., 'name')",
             )
         self._require_idle(f"the subsystems of {self._name}")
@@ -208,9 +208,9 @@ class System(AbstractEventfulSystem):
         if found:
             return found[0]
         raise UnknownSubsystemError(
-            f"subsystem {brief(which)}: is not in {self!r}",
+            f"subsystem {short_repr(which)}: is not in {self!r}",
             f"an index from 0 to {self.num_subsystems - 1}, or a name",
-            brief(which),
+            short_repr(which),
             "use one of " + ", ".join(subsystem.name for subsystem in self._subsystems),
         )
 
@@ -380,7 +380,7 @@ class System(AbstractEventfulSystem):
             raise RealizationOrderError(
                 f"{self!r}: order_subsystems({stage}) does not return each subsystem once",
                 ", ".join(subsystem.name for subsystem in subsystems),
-                ", ".join(getattr(s, "name", brief(s)) for s in chosen) or "none",
+                ", ".join(getattr(s, "name", short_repr(s)) for s in chosen) or "none",
                 "return all that were given, in another order",
             )
         return chosen
@@ -492,7 +492,7 @@ class System(AbstractEventfulSystem):
     def _refusal_of(self, state: object) -> StagecacheError:
         if not isinstance(state, State):
             return NotAStateError(
-                f"{brief(state)}: is not a State",
+                f"{short_repr(state)}: is not a State",
                 f"a State of {self!r}",
                 f"an object of type {type(state).__name__}",
                 "pass the whole State, as realize_topology().copy() gives it",
@@ -608,4 +608,4 @@ def _checked_name(name: object, what: str) -> str:
 def _checked_text(text: object, what: str) -> str:
     if isinstance(text, str):
         return text
-    raise InvalidNameError(f"{what}: is no string", "a string", brief(text), "write it as one")
+    raise InvalidNameError(f"{what}: is no string", "a string", short_repr(text), "write it as one")

@@ -21,7 +21,7 @@ from stagecache.errors import (
     ForeignNodeError,
     NotANodeError,
     PrerequisiteStageError,
-    brief,
+    short_repr,
 )
 from stagecache.state.allocation import allocate_entry
 from stagecache.state.contents.contents import Contents
@@ -93,7 +93,7 @@ def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
             raise NotANodeError(
                 f"{entry.handle}: a prerequisite is no handle",
                 "declared items, as in (self.pendulum.tip, self.time)",
-                f"{brief(handle)}, of type {type(handle).__name__}",
+                f"{short_repr(handle)}, of type {type(handle).__name__}",
                 "name the item, not its value",
             )
         owner = handle._owner

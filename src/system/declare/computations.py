@@ -11,7 +11,7 @@ from stagecache.errors import (
     DeclarationError,
     NotCallableError,
     NoValueError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.declaration import Equality, check_equal, check_function
 from stagecache.state.handles import AbstractHandle, CacheEntry
@@ -37,7 +37,7 @@ def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
         return check_function("", compute, names)
     except (ComputeSignatureError, NotCallableError) as error:
         raise type(error)(
-            f"{what}: {brief(getattr(compute, '__name__', compute))} cannot be called with "
+            f"{what}: {short_repr(getattr(compute, '__name__', compute))} cannot be called with "
             f"({', '.join(names)})",
             f"a plain function of {len(names)} arguments",
             error.got,

@@ -16,7 +16,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from attrs import frozen
 
-from stagecache.errors import DeclarationError, PrerequisitesError, brief
+from stagecache.errors import DeclarationError, PrerequisitesError, short_repr
 from stagecache.graph.sources import NOWHERE, Source, class_body
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
@@ -198,7 +198,7 @@ def check_prerequisites(prerequisites: P, what: str) -> P:
     if isinstance(prerequisites, tuple | list):
         return tuple(prerequisites)  # type: ignore[return-value]  # of the same kind
     raise PrerequisitesError(
-        f"{what}: its prerequisites cannot be {brief(prerequisites)}",
+        f"{what}: its prerequisites cannot be {short_repr(prerequisites)}",
         "a tuple of declared items, or a function of self that returns handles",
         f"an object of type {type(prerequisites).__name__}",
         "write prerequisites=(angle,), or prerequisites=lambda self: (self.pendulum.tip,)",
@@ -216,7 +216,7 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
             raise PrerequisitesError(
                 f"{handle}: the function of its prerequisites does not return a tuple of them",
                 "a tuple of handles",
-                brief(named),
+                short_repr(named),
                 "write a comma after a single one: lambda self: (self.pendulum.tip,)",
             )
     found: list[AbstractHandle] = []

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache.errors import DeclarationError, NotANumberError, brief
+from stagecache.errors import DeclarationError, NotANumberError, short_repr
 from stagecache.state.handles import NO_NUMBER, DiscreteVariable
 from stagecache.state.stage import Stage
 from stagecache.system.declare.declaration import AbstractDeclaration, item_of
@@ -48,7 +48,7 @@ def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabl
     switch = item_of(enabled)
     if not isinstance(enabled, AbstractDeclaration) or not _is_early_variable(switch):
         raise DeclarationError(
-            f"{what}: cannot be enabled by {brief(enabled)}",
+            f"{what}: cannot be enabled by {short_repr(enabled)}",
             "a declared variable that holds a bool and invalidates Instance or Model",
             f"an object of type {type(enabled).__name__}"
             if not isinstance(getattr(switch, "invalidates", None), Stage)
@@ -57,7 +57,7 @@ def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabl
         )
     if switch is not enabled and not in_family:
         raise DeclarationError(
-            f"{what}: cannot be enabled by {brief(enabled)}",
+            f"{what}: cannot be enabled by {short_repr(enabled)}",
             "one switch, as it is no family",
             "a family of switches",
             "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
@@ -67,7 +67,7 @@ def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabl
         raise DeclarationError(
             f"{what}: cannot be enabled by {enabled}",
             "a variable that holds a bool",
-            f"one that starts with {brief(initial.value)}",
+            f"one that starts with {short_repr(initial.value)}",
             "declare it as parameter(True), or parameter(False)",
         )
     return enabled
@@ -168,7 +168,7 @@ def switched_on(switch: DiscreteVariable[bool], state: Any) -> bool:
     raise NotANumberError(
         f"{switch}: is no truth value",
         "a bool, as it switches something on and off",
-        brief(value),
+        short_repr(value),
         f"call {switch}.set(state, True), or with False",
     )
 

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, final, overload
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import UnknownItemError, brief
+from stagecache.errors import UnknownItemError, short_repr
 from stagecache.graph.declaration import Equality
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -76,9 +76,9 @@ class Family(Sequence[H]):
         number, count = whole_number(index), len(self)
         if number is None or not -count <= number < count:
             raise UnknownItemError(
-                f"{self!r}: has no item {brief(index)}",
+                f"{self!r}: has no item {short_repr(index)}",
                 f"an index from 0 to {count - 1}" if count else "a family that is not empty",
-                brief(index),
+                short_repr(index),
                 "count from 0",
             )
         return self.member(number % count)

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from stagecache.errors import DeclarationError, NotANumberError, brief
+from stagecache.errors import DeclarationError, NotANumberError, short_repr
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     CacheEntry,
@@ -130,7 +130,7 @@ def values_of(variable: FastVariable, state: Any) -> Vector:
     raise NotANumberError(
         f"{variable}: is fast, but holds no numbers",
         "a float, or an array of floats",
-        f"{brief(held)}, of type {type(held).__name__}",
+        f"{short_repr(held)}, of type {type(held).__name__}",
         "let it start with a float or an array",
     )
 
@@ -147,7 +147,7 @@ def check_equilibrium(
         raise DeclarationError(
             f"{what}: is used without parentheses",
             "@stretch.equilibrium(stage=Stage...)",
-            f"{brief(without_parentheses)}, and no stage",
+            f"{short_repr(without_parentheses)}, and no stage",
             "say at which stage the condition can be computed",
         )
     stage = check_stage(stage, Stage.INSTANCE, Stage.REPORT, f"{what}(stage=...)")

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import ArrayLike
 
-from stagecache.errors import DeclarationError, NotANumberError, ShapeError, brief
+from stagecache.errors import DeclarationError, NotANumberError, ShapeError, short_repr
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector, declared_item
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -112,7 +112,7 @@ def checked_values(values: object, count: int, what: str, variable: str) -> Vect
         raise ShapeError(
             f"{what}: its computation returned values of another shape",
             f"{count} of them, as {variable} has",
-            f"{brief(values)}, of shape {vector.shape}",
+            f"{short_repr(values)}, of shape {vector.shape}",
             "return one for each number of the variable",
         )
     vector = vector.reshape(count)

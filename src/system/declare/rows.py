@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.errors import ShapeError, brief
+from stagecache.errors import ShapeError, short_repr
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, Vector
@@ -62,7 +62,7 @@ class AbstractRows(AbstractComputation[Vector]):
                 raise ShapeError(
                     f"{handle}: its computation returned values of another shape",
                     f"{count} of them, as size= says",
-                    f"{brief(values)}, of shape {vector.shape}",
+                    f"{short_repr(values)}, of shape {vector.shape}",
                     "return as many, or declare another size",
                 )
             return vector.reshape(count)

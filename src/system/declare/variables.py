@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar, final, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.errors import DeclarationError, brief
+from stagecache.errors import DeclarationError, short_repr
 from stagecache.graph.declaration import check_returns
 from stagecache.state.allocation import allocate_block, allocate_discrete
 from stagecache.state.contents.contents import Contents
@@ -63,7 +63,7 @@ class Initial(Generic[T]):
                 raise DeclarationError(
                     f"{what}: its factory cannot be called",
                     "a function",
-                    brief(factory),
+                    short_repr(factory),
                     "pass one",
                 )
             check_returns(factory, f"{what}(factory=...)")

@@ -21,7 +21,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import DeclarationError, brief
+from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import check_compute
 from stagecache.system.declare.declaration import (
@@ -168,7 +168,7 @@ def _settings(
         raise DeclarationError(
             f"{what}: is about something else than some u",
             "declared variables of u, each once",
-            brief(wrong[0]) if wrong else "a variable twice",
+            short_repr(wrong[0]) if wrong else "a variable twice",
             f"write @{what}(speed), and @{what}() for all u of a subsystem",
         )
     if available_from is not None:

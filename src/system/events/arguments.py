@@ -11,7 +11,7 @@ from stagecache.errors import (
     NotAnEventHandlerError,
     NotANumberError,
     UnknownEventError,
-    brief,
+    short_repr,
 )
 from stagecache.system.declare.subsystem import Subsystem, snake_case
 from stagecache.system.events.events import Event, EventCause
@@ -31,7 +31,7 @@ def checked_events(table: EventTable, events: Any, what: str) -> list[Event]:
     """
     if not isinstance(events, Sequence):
         raise UnknownEventError(
-            f"{what}: cannot handle {brief(events)}",
+            f"{what}: cannot handle {short_repr(events)}",
             "a sequence of Event",
             f"an object of type {type(events).__name__}",
             "pass what calc_time_of_next_scheduled_event() or calc_event_trigger_info() tell",
@@ -39,7 +39,7 @@ def checked_events(table: EventTable, events: Any, what: str) -> list[Event]:
     for event in events:
         if not isinstance(event, Event) or not table.has(event):
             raise UnknownEventError(
-                f"{what}: {brief(event)} is no event of this System",
+                f"{what}: {short_repr(event)} is no event of this System",
                 "an Event of its present topology",
                 f"an object of type {type(event).__name__}"
                 if not isinstance(event, Event)
@@ -62,7 +62,7 @@ def check_cause(cause: Any, what: str) -> EventCause:
     raise UnknownEventError(
         f"{what}: there is no such cause",
         "one of " + ", ".join(c.name for c in EventCause),
-        brief(cause),
+        short_repr(cause),
         "write EventCause.TRIGGERED, for instance",
     )
 
@@ -77,7 +77,7 @@ def check_flag(flag: Any, what: str) -> bool:
     if isinstance(flag, bool | np.bool_):
         return bool(flag)
     raise NotANumberError(
-        f"{what}: is no truth value", "a bool", brief(flag), "write True or False"
+        f"{what}: is no truth value", "a bool", short_repr(flag), "write True or False"
     )
 
 
@@ -95,7 +95,7 @@ def checked_options(options: Any, what: str) -> HandleEventsOptions:
     raise UnknownEventError(
         f"{what}: its options are none",
         "a HandleEventsOptions",
-        brief(options),
+        short_repr(options),
         "write HandleEventsOptions(1e-6), for instance",
     )
 
@@ -109,7 +109,7 @@ def refusal_of(observer: object, who: str) -> NotAnEventHandlerError:
     other = "reporter" if who == "handler" else "handler"
     is_other = isinstance(observer, AbstractEventObserver)
     return NotAnEventHandlerError(
-        f"{brief(observer)}: cannot be added as an event {who}",
+        f"{short_repr(observer)}: cannot be added as an event {who}",
         f"an instance of {kinds} or TriggeredEvent{who.capitalize()}",
         "a class; an instance of it is needed"
         if isinstance(observer, type)
@@ -127,19 +127,19 @@ def checked_name(name: object, who: str) -> str:
     """
     what = f"the name of an event {who}"
     if not isinstance(name, str) or not name:
-        raise InvalidNameError(f"{what}: is no name", "a string", brief(name), "write a text")
+        raise InvalidNameError(f"{what}: is no name", "a string", short_repr(name), "write a text")
     if "." in name:
         raise InvalidNameError(
             f"{what}: has a dot in it",
             "a name without: those of declared events have one",
-            brief(name),
+            short_repr(name),
             f"write {name.replace('.', '_')!r}",
         )
     if name.startswith("_") or hasattr(Subsystem, name):
         raise InvalidNameError(
             f"{what}: is taken by the subsystem that has it",
             "a name that no Subsystem has for something else",
-            brief(name),
+            short_repr(name),
             f"give it another name, for instance {name.strip('_')}_event",
         )
     return name

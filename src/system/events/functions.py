@@ -8,7 +8,7 @@ from stagecache.errors import (
     DeclarationError,
     EventTimeError,
     NotCallableError,
-    brief,
+    short_repr,
 )
 from stagecache.graph.declaration import check_function, check_returns
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -35,7 +35,7 @@ def given_or_overridden(
             f"{what}: has {'two functions' if is_overridden else 'no function'} for {method}",
             f"a function ({arguments}) that is given, or a method {method} of a subclass",
             "both" if is_overridden else "neither",
-            f"leave one of them out: {brief(given)}, for instance"
+            f"leave one of them out: {short_repr(given)}, for instance"
             if is_overridden
             else f"pass a function, or derive a class that has def {method}(self, {arguments})",
         )
@@ -46,7 +46,7 @@ def given_or_overridden(
         return check_function("", given, names)  # type: ignore[return-value]  # it is that one
     except (ComputeSignatureError, NotCallableError) as error:
         raise type(error)(
-            f"{what}: {brief(getattr(given, '__name__', given))} cannot be called with "
+            f"{what}: {short_repr(getattr(given, '__name__', given))} cannot be called with "
             f"({arguments})",
             f"a plain function of {len(names)} argument{'s' if len(names) > 1 else ''}",
             error.got,
@@ -64,6 +64,9 @@ def check_time(time: float, what: str) -> float:
     found = float(converted(time, FLOAT, (), what))
     if not abs(found) < float("inf"):
         raise EventTimeError(
-            f"{what}: is no time", "a finite number of seconds", brief(time), "give another one"
+            f"{what}: is no time",
+            "a finite number of seconds",
+            short_repr(time),
+            "give another one",
         )
     return found

@@ -16,7 +16,7 @@ from stagecache.errors import (
     EventHandlerError,
     EventTimeError,
     StagecacheError,
-    brief,
+    short_repr,
 )
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -139,7 +139,7 @@ def _has_ended(system: AbstractConstrainedSystem, state: State, event: Event) ->
     raise EventHandlerError(
         f"{event}: its handler returned what is no action, at time {time:g}",
         "None, or an EventAction",
-        brief(answer),
+        short_repr(answer),
         "return EventAction.TERMINATE to end the simulation, and nothing to go on",
     )
 
@@ -157,7 +157,7 @@ def _call(state: State, event: Event) -> Any:
         raise EventHandlerError(
             f"{event}: its {who} raised {type(error).__name__}, at time {time:g}",
             f"a {who} that returns",
-            brief(error),
+            short_repr(error),
             "see the error from which this one comes; the State is as it was before",
         ) from error
 

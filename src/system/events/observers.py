@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from stagecache.errors import (
     OutOfRangeError,
-    brief,
+    short_repr,
 )
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
@@ -171,7 +171,7 @@ class AbstractPeriodic(AbstractScheduled):
             raise OutOfRangeError(
                 f"{what}(interval=...): is no interval",
                 "a positive number of seconds",
-                brief(interval),
+                short_repr(interval),
                 "for an event that takes place once, use next_time= of a scheduled one",
             )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import Attribute, Factory, field, frozen
 
-from stagecache.errors import OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.explained import Explained
@@ -30,7 +30,7 @@ def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> N
         raise OutOfRangeError(
             f"HandleEventsOptions({attribute.name}=...): is out of range",
             "a positive number",
-            brief(value),
+            short_repr(value),
             "leave it out for the default",
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from stagecache.errors import EventTimeError, ShapeError, brief
+from stagecache.errors import EventTimeError, ShapeError, short_repr
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.events.events import Event
@@ -86,7 +86,7 @@ def checked_next_time(time: Any, observer: AbstractEventObserver) -> float:
         raise EventTimeError(
             f"{observer.name}: next_event_time() returns no time",
             "a number of seconds; infinity, if it does not take place any more",
-            brief(time),
+            short_repr(time),
             "return math.inf where there is no next time",
         )
     return found

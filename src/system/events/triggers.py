@@ -5,7 +5,7 @@ from enum import Enum
 from math import inf
 from typing import Any, Final, TypeVar, final
 
-from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, brief
+from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import Vector
@@ -155,7 +155,7 @@ def check_direction(direction: TriggerDirection | str, what: str) -> TriggerDire
         raise DeclarationError(
             f"{what}: has no such direction",
             "one of " + ", ".join(d.value for d in TriggerDirection),
-            brief(direction),
+            short_repr(direction),
             "write direction=TriggerDirection.FALLING, or its value",
         ) from None
 
@@ -172,7 +172,7 @@ def check_window(window: float, what: str) -> float:
         raise OutOfRangeError(
             f"{what}(localization_window=...): is out of range",
             "a positive number, in units of accuracy times default_time_scale",
-            brief(window),
+            short_repr(window),
             f"leave it out for the default, {LOCALIZATION_WINDOW:g}",
         )
     return found
@@ -189,7 +189,7 @@ def check_initially(initially: bool, direction: TriggerDirection, what: str) -> 
         raise NotANumberError(
             f"{what}(initially=...): is not a truth value",
             "a bool",
-            brief(initially),
+            short_repr(initially),
             "write True or False",
         )
     if initially and direction is TriggerDirection.ANY:
@@ -216,7 +216,7 @@ def check_look_every(look_every: float | None, what: str) -> float:
         raise OutOfRangeError(
             f"{what}(look_every=...): is out of range",
             "a positive number of seconds",
-            brief(look_every),
+            short_repr(look_every),
             "leave it out if the trigger changes with the State",
         )
     return found

@@ -19,7 +19,7 @@ from typing import Any, final, overload
 
 from attrs import evolve
 
-from stagecache.errors import DeclarationError, KinematicsError, PrerequisiteStageError, brief
+from stagecache.errors import DeclarationError, KinematicsError, PrerequisiteStageError, short_repr
 from stagecache.numerics.matrices import Matrix
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
@@ -327,7 +327,7 @@ def kinematics(
         raise DeclarationError(
             f"{what}: relates something else than some q and u",
             "declared variables of q, and of u, each once",
-            brief(wrong[0]) if wrong else f"variables of {', '.join(kinds)}",
+            short_repr(wrong[0]) if wrong else f"variables of {', '.join(kinds)}",
             "write @kinematics(orientation, spin); for all of a subsystem, @kinematics()",
         )
     named = check_prerequisites(prerequisites, what)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import KinematicsError, ShapeError, brief
+from stagecache.errors import KinematicsError, ShapeError, short_repr
 from stagecache.numerics.matrices import Matrix, csr_of, is_sparse, read_only
 from stagecache.state.handles import Vector
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -57,7 +57,7 @@ def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
         raise KinematicsError(
             f"{what}: a value of the matrix is not finite",
             "finite numbers",
-            brief(numbers),
+            short_repr(numbers),
             "keep away from where these coordinates are singular, or take others, as quaternions",
         )
     return read_only(found)

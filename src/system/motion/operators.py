@@ -14,7 +14,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.errors import KinematicsError, ShapeError, brief
+from stagecache.errors import KinematicsError, ShapeError, short_repr
 from stagecache.numerics.matrices import Matrix
 from stagecache.state.handles import CacheEntry, Vector, contents_of
 from stagecache.state.refusals import too_low
@@ -170,7 +170,7 @@ def _checked(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
         raise ShapeError(
             f"{what}: has another shape than {kind}",
             f"shape ({count},), or ({count}, k), or (0,) for zeros",
-            f"{brief(values)}, of shape {array.shape}",
+            f"{short_repr(values)}, of shape {array.shape}",
             f"give a number, or a row, for each of the {count} {kind} of the State",
         )
     return array

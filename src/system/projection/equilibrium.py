@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 from attrs import frozen
 
-from stagecache.errors import EquilibriumError, NotANumberError, OutOfRangeError, brief
+from stagecache.errors import EquilibriumError, NotANumberError, OutOfRangeError, short_repr
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -74,7 +74,7 @@ def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool
         raise OutOfRangeError(
             "the accuracy of relax(): is none",
             "a positive number",
-            brief(accuracy),
+            short_repr(accuracy),
             "give the largest residual that there may be",
         )
     state._contents.require_unguarded("relax()")

@@ -9,7 +9,7 @@ import math
 
 from attrs import Attribute, field, frozen
 
-from stagecache.errors import OutOfRangeError, brief
+from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.system.explained import Explained
 from stagecache.system.option_fields import check_number, flag
 
@@ -19,7 +19,7 @@ def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> N
         raise OutOfRangeError(
             f"ProjectOptions({attribute.name}=...): is out of range",
             "a positive number",
-            brief(value),
+            short_repr(value),
             f"leave it out for the default, {attribute.default:g}",
         )
 
@@ -29,7 +29,7 @@ def _check_fraction(_: object, attribute: "Attribute[float]", value: float) -> N
         raise OutOfRangeError(
             f"ProjectOptions({attribute.name}=...): is out of range",
             "a number above 0, and up to 1",
-            brief(value),
+            short_repr(value),
             f"leave it out for the default, {attribute.default:g}",
         )
 

@@ -10,7 +10,7 @@ from stagecache.errors import (
     OutOfRangeError,
     ProjectionError,
     ReadOnlyError,
-    brief,
+    short_repr,
 )
 from stagecache.state.continuous.live_vector import blocks_of
 from stagecache.state.handles import Vector
@@ -119,14 +119,14 @@ def one_of(accuracy: float | None, options: Any, what: str) -> ProjectOptions:
         raise NotANumberError(
             f"{what}: its options are none",
             "a ProjectOptions",
-            brief(options),
+            short_repr(options),
             "write options=ProjectOptions(1e-6), or the accuracy alone",
         )
     if accuracy is not None:
         raise OutOfRangeError(
             f"{what}: is given two accuracies",
             "an accuracy, or options",
-            f"{brief(accuracy)}, and {options.accuracy:g} in the options",
+            f"{short_repr(accuracy)}, and {options.accuracy:g} in the options",
             "write options=ProjectOptions(accuracy, ...)",
         )
     return options
@@ -140,7 +140,8 @@ def check_estimate(estimate: Any, count: int, what: str) -> None:
         raise NotANumberError(
             f"{what}: cannot be changed in place",
             "a NumPy array of floats",
-            f"{brief(estimate)}, of type {getattr(estimate, 'dtype', type(estimate).__name__)}",
+            f"{short_repr(estimate)}, of type "
+            f"{getattr(estimate, 'dtype', type(estimate).__name__)}",
             "convert it first: numpy.asarray(estimate, float)",
         )
     if not estimate.flags.writeable:
@@ -153,7 +154,10 @@ def check_estimate(estimate: Any, count: int, what: str) -> None:
     converted(estimate, FLOAT, (count,), what)
     if not np.isfinite(estimate).all():
         raise OutOfRangeError(
-            f"{what}: is not finite", "finite numbers", brief(estimate), "reject that step first"
+            f"{what}: is not finite",
+            "finite numbers",
+            short_repr(estimate),
+            "reject that step first",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 from stagecache.state.values.sameness import same
 from stagecache.state.values.values import IMMUTABLE
 from stagecache.testing.places import place_of
@@ -31,7 +31,7 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.error is None:
-            return brief(self.value)
+            return short_repr(self.value)
         place = place_of(self.error)
         told = f"{type(self.error).__name__}: {str(self.error).partition(NEW_LINE)[0]}"
         return f"{told}, at {place}" if place else told

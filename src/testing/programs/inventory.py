@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from stagecache.errors import UnknownItemError, brief
+from stagecache.errors import UnknownItemError, short_repr
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -86,7 +86,7 @@ def _by_item(state: State, strategies: Strategies) -> dict[Item, st.SearchStrate
         for member in members:
             if id(member) not in known:
                 raise UnknownItemError(
-                    f"strategies: {brief(member)} is no variable of the System",
+                    f"strategies: {short_repr(member)} is no variable of the System",
                     "the handle of a discrete variable, of some q, u or z, or of the time",
                     repr(member),
                     "give strategies for what is written; entries are computed from that",

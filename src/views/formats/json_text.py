@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import asdict
 
-from stagecache.errors import GraphFormatError, brief
+from stagecache.errors import GraphFormatError, short_repr
 from stagecache.views.nodes import KINDS, AbstractView, EdgeInfo, EdgeKind, NodeInfo, Parts, Status
 
 FORMAT: Final = "stagecache graph"
@@ -43,13 +43,15 @@ def parts_of_json(text: str) -> Parts:
     except ValueError as error:
         raise refused("not JSON", str(error)) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise refused(f"an object whose format is not {FORMAT!r}", brief(text))
+        raise refused(f"an object whose format is not {FORMAT!r}", short_repr(text))
     if document.get("version") != VERSION:
-        raise refused("another version of the format", f"version {brief(document.get('version'))}")
+        raise refused(
+            "another version of the format", f"version {short_repr(document.get('version'))}"
+        )
     lists = {name: document.get(name, []) for name in ("nodes", "edges", "stages")}
     for name, items in lists.items():
         if not isinstance(items, list):
-            raise refused(f"{name} that is no array", brief(items))
+            raise refused(f"{name} that is no array", short_repr(items))
     return Parts(
         tuple(map(node_of, lists["nodes"])),
         tuple(map(edge_of, lists["edges"])),
@@ -81,7 +83,7 @@ def _item(kind: Callable[..., Item], readers: Readers, given: object) -> Item:
             return kind(**{name: readers[name](given[name]) for name in known})
     except (TypeError, ValueError):
         pass
-    raise refused("a wrong node or edge", brief(given))
+    raise refused("a wrong node or edge", short_repr(given))
 
 
 def _text(value: object) -> str:

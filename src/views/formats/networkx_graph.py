@@ -13,7 +13,7 @@ from typing import Any
 import networkx as nx
 from attrs import asdict
 
-from stagecache.errors import brief
+from stagecache.errors import short_repr
 from stagecache.views.formats.json_text import edge_of, node_of, refused
 from stagecache.views.nodes import AbstractView, Parts
 
@@ -55,7 +55,7 @@ def _stages(text: object) -> tuple[str, ...]:
     except ValueError:
         stages = None
     if not isinstance(stages, list):
-        raise refused("stages that are no JSON array", brief(text))
+        raise refused("stages that are no JSON array", short_repr(text))
     return tuple(map(str, stages))
 
 
