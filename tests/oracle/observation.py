@@ -131,7 +131,7 @@ def _entry(state: State, part: SubsystemState, index: int, is_full: bool) -> Jso
     entry = part.cache_entry_info(index)
     result: dict[str, Json] = {
         "allocation": STAGES[entry.allocated_at],
-        "available_from": STAGES[entry.available_from],
+        "depends_on": STAGES[entry.available_from],
         "computed_by": STAGES[entry.computed_by],
         "realized": entry.is_valid(state),
     }

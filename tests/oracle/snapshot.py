@@ -111,7 +111,7 @@ def _variable(state: ModelState, variable: DiscreteVariable, is_full: bool) -> J
 def _entry(state: ModelState, entry: CacheEntry, is_full: bool) -> Json:
     result: dict[str, Json] = {
         "allocation": allocation_stage(state, entry),
-        "available_from": STAGES[entry.earliest],
+        "depends_on": STAGES[entry.earliest],
         "computed_by": STAGES[entry.latest],
         "realized": state.is_valid(entry),
     }

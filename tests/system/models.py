@@ -160,7 +160,7 @@ class Crane(System):
 
     def new_state(self, stage: Stage = Stage.MODEL) -> State:
         """A copy of the default State, realized to that stage, and nothing noted."""
-        state = self.new_state()
+        state = super().new_state()
         self.realize(state, stage)
         self.log.clear()
         return state
