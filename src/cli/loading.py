@@ -35,7 +35,7 @@ MEND_IT: Final = "mend that, or run in the environment for which it was written"
 A_SYSTEM: Final = "a System, or a function that returns one"
 A_FUNCTION: Final = "a function of a State"
 WRITE_ONE: Final = "write a function that takes a State, and does with it what is to be looked at"
-STAGECACHE: Final = f"{Path(__file__).parent}{os.sep}"
+STAGECACHE: Final = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def load_system(model: str) -> System:

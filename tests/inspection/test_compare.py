@@ -17,7 +17,7 @@ from tests.system.models import Crane
 
 def crane() -> tuple[Crane, State]:
     system = Crane()
-    state = system.new_state(Stage.VELOCITY)
+    state = system.state_at(Stage.VELOCITY)
     system.load.work(state)
     return system, state
 

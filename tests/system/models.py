@@ -158,9 +158,9 @@ class Crane(System):
         self.load = Load(self.body, self.log, self.fails)
         super().__init__(self.load, self.body, self.joint, name="crane")
 
-    def new_state(self, stage: Stage = Stage.MODEL) -> State:
+    def state_at(self, stage: Stage = Stage.MODEL) -> State:
         """A copy of the default State, realized to that stage, and nothing noted."""
-        state = super().new_state()
+        state = self.new_state()
         self.realize(state, stage)
         self.log.clear()
         return state

@@ -15,7 +15,7 @@ def test_it_is_the_graph_of_a_state_without_status_versions_and_values() -> None
     graph = system.graph
     assert graph.title == "crane"
     assert {(n.status, n.version, n.value) for n in graph} == {(Status.NONE, None, "")}
-    state = system.new_state()
+    state = system.state_at()
     assert [n.path for n in graph] == [n.path for n in state.graph]
     assert graph.edges == state.graph.edges
 

@@ -119,7 +119,7 @@ def test_a_call_computes_what_is_said(system: System, data: st.DataObject) -> No
 
 def crane(stage: Stage = Stage.MODEL) -> tuple[Crane, State]:
     system = Crane()
-    return system, system.new_state(stage)
+    return system, system.state_at(stage)
 
 
 def test_an_entry_that_was_never_computed() -> None:

@@ -76,7 +76,7 @@ def test_it_is_the_same_for_all_variables_of_a_copy_that_keeps_its_cache(
 
 def crane() -> tuple[Crane, State]:
     system = Crane()
-    state = system.new_state()
+    state = system.state_at()
     system.realize(state)
     for entry in (system.body.momentum, system.load.height, system.load.work):
         entry(state)
@@ -243,7 +243,7 @@ def disturb(state: State, entries: list[CacheEntry[Any]], data: st.DataObject) -
 
 def test_a_stage_that_is_not_reached_is_not_left() -> None:
     system = Crane()
-    state = system.new_state(Stage.INSTANCE)
+    state = system.state_at(Stage.INSTANCE)
     assert "leaves no stage" in str(state.impact(system.joint.angle))
 
 

@@ -426,13 +426,13 @@ def test_computations_of_the_default_state_are_watched_where_all_states_are() ->
 
 def test_a_strict_state_travels_and_outlives_a_change_of_topology() -> None:
     joint = Crane()
-    state = joint.new_state(Stage.POSITION)
+    state = joint.state_at(Stage.POSITION)
     with strict(state), strict():
         twin = pickle.loads(pickle.dumps(state))
         assert twin.is_strict
         assert list(twin.q) == list(state.q)
         joint.invalidate_topology_cache()
-        assert joint.new_state(Stage.REPORT).is_strict
+        assert joint.state_at(Stage.REPORT).is_strict
     assert not twin.is_strict
     assert not state.is_strict
 

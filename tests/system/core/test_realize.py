@@ -87,14 +87,14 @@ def test_realize_calls_each_hook_once_stage_by_stage(stage: Stage) -> None:
 
 def test_realize_goes_to_report_if_nothing_is_said() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.realize(state)
     assert state.stage is REPORT
 
 
 def test_realize_to_a_stage_that_is_reached_calls_nothing() -> None:
     crane = Crane()
-    state = crane.new_state(VELOCITY)
+    state = crane.state_at(VELOCITY)
     for stage in (Stage.EMPTY, POSITION, VELOCITY):
         crane.realize(state, stage)
     assert (crane.log, state.stage) == ([], VELOCITY)
@@ -102,7 +102,7 @@ def test_realize_to_a_stage_that_is_reached_calls_nothing() -> None:
 
 def test_several_steps_are_the_same_as_one() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     for stage in RUNTIME:
         crane.realize(state, stage)
     assert hooks_in(crane.log) == hooks(INSTANCE, REPORT)
@@ -141,7 +141,7 @@ def test_a_write_makes_the_hooks_from_its_stage_on_run_again(
     write: Callable[[Crane, State], object], first: Stage
 ) -> None:
     crane = Crane()
-    state = crane.new_state(REPORT)
+    state = crane.state_at(REPORT)
     crane.statistics.reset()
     write(crane, state)
     assert (state.stage, crane.log) == (first.prev(), [])
@@ -173,7 +173,7 @@ def test_a_discrete_variable_makes_the_hooks_of_its_own_stage_run() -> None:
 
 def test_a_write_below_what_is_realized_calls_nothing_twice() -> None:
     crane = Crane()
-    state = crane.new_state(TIME)
+    state = crane.state_at(TIME)
     crane.joint.rate.set(state, 1.0)
     crane.realize(state, VELOCITY)
     assert hooks_in(crane.log) == hooks(POSITION, VELOCITY)
@@ -259,7 +259,7 @@ def test_statistics_count_calls_and_stages_and_forget_them() -> None:
 def test_statistics_are_of_all_states_of_one_system() -> None:
     crane, other = Crane(), Crane()
     for _ in range(3):
-        crane.new_state(INSTANCE)
+        crane.state_at(INSTANCE)
     assert crane.statistics.num_realizations(INSTANCE) == 3
     assert other.statistics.num_realizations(INSTANCE) == 0
     with pytest.raises(StageOutOfRangeError):
@@ -268,7 +268,7 @@ def test_statistics_are_of_all_states_of_one_system() -> None:
 
 def test_a_stage_that_failed_is_not_counted() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.fails.append((POSITION, "body"))
     with pytest.raises(HookError):
         crane.realize(state)
@@ -284,7 +284,7 @@ def test_a_hook_that_raises_leaves_the_state_at_the_last_stage_and_the_next_call
     stage: Stage,
 ) -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.fails.append((stage, "body"))
     with pytest.raises(HookError):
         crane.realize(state)
@@ -301,7 +301,7 @@ def test_a_hook_that_raises_leaves_the_state_at_the_last_stage_and_the_next_call
 
 def test_a_write_after_a_failure_takes_back_what_was_done() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.fails.append((POSITION, "body"))
     with pytest.raises(HookError):
         crane.realize(state)
@@ -316,7 +316,7 @@ def test_a_write_after_a_failure_takes_back_what_was_done() -> None:
 
 def test_a_state_that_is_half_done_is_copied_and_read() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.fails.append((POSITION, "body"))
     with pytest.raises(HookError):
         crane.realize(state)
@@ -524,7 +524,7 @@ def test_a_state_that_was_interrupted_anywhere_is_realized_as_a_new_one() -> Non
 
 def test_an_entry_is_computed_by_the_stage_that_it_names_and_once() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.realize(state, TIME)
     assert entries_in(crane.log) == []
     crane.realize(state, POSITION)
@@ -542,7 +542,7 @@ def test_an_entry_is_computed_by_the_stage_that_it_names_and_once() -> None:
 
 def test_an_entry_is_computed_after_the_hook_of_its_stage() -> None:
     crane = Crane()
-    state = crane.new_state(VELOCITY)
+    state = crane.state_at(VELOCITY)
     crane.realize(state, DYNAMICS)
     log = crane.log
     assert log.index((DYNAMICS, "body")) < log.index(("momentum", "body"))
@@ -551,7 +551,7 @@ def test_an_entry_is_computed_after_the_hook_of_its_stage() -> None:
 
 def test_an_entry_that_is_up_to_date_is_not_computed_again_by_its_stage() -> None:
     crane = Crane()
-    state = crane.new_state(REPORT)
+    state = crane.state_at(REPORT)
     crane.load.pull.set(state, 5.0)  # takes Dynamics back, and is nothing to the momentum
     crane.realize(state)
     assert entries_in(crane.log) == []
@@ -614,14 +614,14 @@ def test_the_hook_of_a_stage_reads_entries_of_those_already_done_and_not_of_thos
                 seen.append(str(entry))
 
     crane = Peeking()
-    state = crane.new_state(POSITION)
+    state = crane.state_at(POSITION)
     assert seen == ["1.0", "body.place", "load.height"]
     assert crane.load.height(state) == 4.0
 
 
 def test_an_entry_of_a_subsystem_at_a_later_place_waits_for_it_also_after_a_write() -> None:
     crane = Crane()
-    state = crane.new_state(REPORT)
+    state = crane.state_at(REPORT)
     crane.joint.angle.set(state, 1.0)
     with pytest.raises(StageTooLowError, match="'tip' of subsystem 3 'joint'"):
         crane.joint.tip(state)
@@ -710,7 +710,7 @@ def test_a_failure_inside_of_a_circle_shuts_the_entries_of_those_not_done() -> N
 
 def test_a_computation_that_fails_is_tried_again() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.fails.append(("height", "load"))
     with pytest.raises(HookError):
         crane.realize(state)
@@ -773,7 +773,7 @@ def test_a_hook_must_not_write_variables(stage: Stage, name: str) -> None:
     trying = type("Trying", (Trying,), {"at": stage, "act": staticmethod(FORBIDDEN[name])})([])
     crane = trying.crane = Crane()
     crane.add(trying)
-    state = crane.new_state()
+    state = crane.state_at()
     before = state.y.copy()
     with pytest.raises(ReadOnlyError) as caught:
         crane.realize(state)
@@ -832,7 +832,7 @@ def test_a_hook_of_topology_must_not_change_the_model_or_realize(name: str) -> N
 
 def test_a_state_can_be_written_again_after_a_hook_failed() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.fails.append((POSITION, "body"))
     with pytest.raises(HookError):
         crane.realize(state)

@@ -159,7 +159,7 @@ def run(program: str, *arguments: Path) -> Any:
         check=True,
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     return json.loads(done.stdout)
 

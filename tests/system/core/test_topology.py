@@ -322,7 +322,7 @@ def test_handles_are_taken_before_there_is_a_state() -> None:
 def outdated() -> tuple[Crane, State]:
     """A State with values at all stages, whose System has changed since."""
     crane = Crane()
-    state = crane.new_state(Stage.REPORT)
+    state = crane.state_at(Stage.REPORT)
     assert crane.load.work(state) == 20.0
     crane.invalidate_topology_cache()
     return crane, state
@@ -355,7 +355,7 @@ def test_nothing_is_computed_in_an_old_state_or_a_copy_of_it(name: str) -> None:
         assert "realize_topology()" in caught.value.hint
     with pytest.raises(TopologyVersionError):
         crane.realize(old)
-    assert crane.load.work(crane.new_state(Stage.REPORT)) == 20.0
+    assert crane.load.work(crane.state_at(Stage.REPORT)) == 20.0
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -706,7 +706,7 @@ def test_an_outdated_state_says_what_was_changed() -> None:
 
 
 def test_a_state_of_another_system_cannot_be_assigned() -> None:
-    state, other = Crane().new_state(Stage.POSITION), Crane().new_state(Stage.POSITION)
+    state, other = Crane().state_at(Stage.POSITION), Crane().state_at(Stage.POSITION)
     other.system.joint.angle.set(other, 3.0)
     before = str(state), state.stage_versions
     with pytest.raises(ForeignStateError, match="which has the same name and subsystems"):

@@ -86,7 +86,7 @@ def where_it_is_unknown(data: bytes) -> object:
 
 def test_a_system_that_is_known_is_itself_again() -> None:
     crane = Crane()
-    state = crane.new_state(Stage.POSITION)
+    state = crane.state_at(Stage.POSITION)
     assert travelled(crane) is crane
     assert travelled(crane.body) is crane.body
     assert crane.default_state.system is crane
@@ -196,7 +196,7 @@ def test_a_state_at_topology_travels() -> None:
 
 def test_states_that_travel_together_are_of_one_system() -> None:
     crane = Crane()
-    one, two = crane.new_state(), crane.new_state()
+    one, two = crane.state_at(), crane.state_at()
     crane.joint.angle.set(two, 9.0)
     found_crane, found_one, found_two, angle = travelled((crane, one, two, crane.joint.angle))
     assert found_one.system is found_two.system is found_crane
@@ -205,7 +205,7 @@ def test_states_that_travel_together_are_of_one_system() -> None:
 
 def test_an_old_state_is_not_pickled() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.invalidate_topology_cache()
     with pytest.raises(TopologyVersionError, match="crane"):
         pickle.dumps(state)
@@ -250,7 +250,7 @@ def test_where_the_system_is_not_known_it_is_made_anew() -> None:
 
 def test_a_state_alone_brings_its_system() -> None:
     crane = Crane()
-    state = crane.new_state(Stage.REPORT)
+    state = crane.state_at(Stage.REPORT)
     crane.joint.angle.set(state, 4.0)
     found = where_it_is_unknown(pickle.dumps(state))
     assert isinstance(found, State)
@@ -260,12 +260,12 @@ def test_a_state_alone_brings_its_system() -> None:
     assert new.body.joint is new.joint
     new.realize(found)
     assert new.load.height(found) == 18.0
-    assert crane.load.height(crane.new_state(Stage.POSITION)) == 4.0
+    assert crane.load.height(crane.state_at(Stage.POSITION)) == 4.0
 
 
 def test_another_topology_of_a_known_system_is_another_system() -> None:
     crane = Crane()
-    crane.new_state()
+    crane.state_at()
     data = pickle.dumps(crane)
     crane.invalidate_topology_cache()
     found = pickle.loads(data)
@@ -349,7 +349,7 @@ def elsewhere(state: State, crane: Crane, height: object) -> tuple[State, float,
 
 def test_a_state_goes_to_another_process_and_comes_back() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     crane.joint.length.set(state, 3.0)
     arguments = [(state, crane, crane.load.height)]
     for angle in (1.0, 2.0):
@@ -380,7 +380,7 @@ def test_a_system_is_not_copied() -> None:
 
 def test_what_is_adopted_is_const_and_not_copied() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     kept = copy.deepcopy({"joint": crane.joint, "tip": crane.joint.tip, "state": state})
     assert kept["joint"] is crane.joint
     assert kept["tip"] is crane.joint.tip

@@ -260,7 +260,7 @@ def test_slots_of_declared_items_stay_when_sizes_change() -> None:
 
 def test_an_entry_is_computed_when_it_is_called_and_then_kept() -> None:
     crane = Crane()
-    state = crane.new_state(TIME)
+    state = crane.state_at(TIME)
     work, pull = crane.load.work, crane.load.pull
     crane.realize(state, POSITION)
     assert not work.is_valid(state)
@@ -280,7 +280,7 @@ def test_an_entry_is_computed_when_it_is_called_and_then_kept() -> None:
 
 def test_entries_know_what_is_upstream_and_downstream() -> None:
     crane = Crane()
-    state = crane.new_state()
+    state = crane.state_at()
     load, body, joint = crane.load, crane.body, crane.joint
     assert load.work.prerequisites(state) == (body.place, load.pull)
     assert body.place.dependents(state) == (load.height, load.work)
