@@ -1,17 +1,10 @@
-"""Hypothesis profiles, and an option under which a skipped test is a failure.
-
-Property tests try the same examples in each run, so that a failure is due to a change; the profile
-`nightly` searches for new ones.
-"""
+"""Profiles of Hypothesis, and an option under which a skipped test is a failure."""
 
 import pytest
-from hypothesis import settings
 
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=200)
-settings.register_profile(
-    "nightly", deadline=None, print_blob=True, max_examples=5_000, stateful_step_count=100
-)
-settings.load_profile("default")
+from tests import profiles
+
+profiles.register()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,10 +16,10 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import settings
 
 import stagecache
 from stagecache.graph import store
+from tests.profiles import is_nightly
 
 LIBRARY = str(Path(stagecache.__file__).resolve().parent)
 IS_COMPILED = not store.__file__.endswith(".py")
@@ -116,7 +116,7 @@ def strikes(
     Yields what it was done to, and what struck: Control-C and lack of memory at each `every`-th
     step (in the profile `nightly`, at 50 times as many), lack of stack at each depth.
     """
-    every = max(every // 50, 1) if settings().max_examples > 1000 else every
+    every = max(every // 50, 1) if is_nightly() else every
     for error in (KeyboardInterrupt, MemoryError):
         at = 0
         while True:

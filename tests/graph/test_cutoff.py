@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -17,6 +17,7 @@ from stagecache import Entry, Graph, Variable
 from stagecache.errors import ComparisonError, ComputeSignatureError, NotCallableError
 from tests.graph.check_structure import check_store
 from tests.interrupting import plain_only, steps
+from tests.profiles import examples
 
 
 class Counted:
@@ -800,5 +801,5 @@ class StaticCutoffMachine(CutoffMachine):
 
 TestCutoffMachine = CutoffMachine.TestCase
 TestStaticCutoffMachine = StaticCutoffMachine.TestCase
-FEWER = settings(max_examples=max(settings().max_examples // 4, 1))
+FEWER = examples(50)
 TestCutoffMachine.settings = TestStaticCutoffMachine.settings = FEWER

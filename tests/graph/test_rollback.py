@@ -4,7 +4,6 @@ import copy
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
@@ -15,6 +14,7 @@ from stagecache.graph.rollback import checkpoint, release, restore
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine
+from tests.profiles import examples
 
 
 @dataclass
@@ -188,7 +188,7 @@ class RollbackMachine(StoreMachine):
 
 
 TestRollbackMachine = RollbackMachine.TestCase
-TestRollbackMachine.settings = settings(max_examples=max(settings().max_examples // 2, 1))
+TestRollbackMachine.settings = examples(100)
 
 
 # ---------------------------------------------------------------------- costs and interrupts

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, State, System, compare
 from stagecache.errors import NotAStateError
+from tests.profiles import examples
 from tests.state.asking import random_systems, realized, steps
 from tests.state.realizing import realize, state_of
 from tests.system.models import Crane
@@ -119,7 +120,7 @@ def test_what_is_no_state_is_refused(other: Any) -> None:
         compare(state_of("a")[0], other)  # type: ignore[arg-type]  # is refused
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(random_systems(), st.data())
 def test_a_comparison_says_what_a_program_has_changed(system: System, data: st.DataObject) -> None:
     for step in steps(system, data):

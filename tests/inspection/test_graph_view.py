@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import CacheEntry, Stage, State, System
 from stagecache.graph.sources import source_of
 from stagecache.testing.items import entries_of, variables_of
 from stagecache.views.nodes import EdgeKind, Status
+from tests.profiles import examples
 from tests.state.asking import random_systems, steps
 from tests.state.realizing import realize, state_of
 
@@ -195,7 +196,7 @@ def test_a_builtin_is_written_nowhere() -> None:
     assert source_of(abs) == ("", 0)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(random_systems(), st.data())
 def test_the_view_has_all_items_and_what_handles_say_of_them(
     system: System, data: st.DataObject
@@ -220,7 +221,7 @@ def test_the_view_has_all_items_and_what_handles_say_of_them(
         assert len(reached) == state.stage
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(random_systems(), st.data())
 def test_what_a_write_makes_stale_is_downstream_of_it(system: System, data: st.DataObject) -> None:
     for step in steps(system, data):

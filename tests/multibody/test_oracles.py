@@ -5,14 +5,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from benchmarks.kinematics import load_twin
 from stagecache.multibody import AbstractMobilizer, Gimbal, Slider, Universal
 from tests.multibody.comparison import CLOSE, Counts, compare
 from tests.multibody.trees import MOBILIZERS, Tree, make_tree, trees
+from tests.profiles import examples
 
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 
 
 def peer(name: str, package: str, marker: pytest.MarkDecorator) -> object:

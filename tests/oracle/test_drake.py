@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
 from stagecache.state.continuous.diagram import DiagramContinuousState
+from tests.profiles import count
 
 pytestmark = [
     pytest.mark.drake,
@@ -163,19 +163,19 @@ def compare(framework: Any, seed: int) -> int:
 def test_ours_and_those_of_drake_do_the_same(
     framework: Any, record_property: Callable[[str, object], None]
 ) -> None:
-    count = max(20, settings().max_examples // 4)
+    number = count(50)
     first = random.SystemRandom().randrange(2**32)
     compared = 0
-    for seed in range(first, first + count):
+    for seed in range(first, first + number):
         try:
             compared += compare(framework, seed)
         except AssertionError as error:
             error.add_note(f"seed {seed}")
             raise
-    record_property("nestings", count)
+    record_property("nestings", number)
     record_property("operations compared", compared)
-    print(f"{count} nestings from seed {first}, {compared} operations compared")  # noqa: T201 - shown by -rP
-    assert compared > 10 * count
+    print(f"{number} nestings from seed {first}, {compared} operations compared")  # noqa: T201 - shown by -rP
+    assert compared > 10 * number
 
 
 @pytest.mark.parametrize("sizes", [(0, 0, 0), (0, 0, 3), (1, 1, 0), (3, 2, 1)], ids=str)

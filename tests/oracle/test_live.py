@@ -4,7 +4,6 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import settings
 
 from tests.oracle import simbody
 from tests.oracle.commands import BYTES, PAUSE, Commands
@@ -12,6 +11,7 @@ from tests.oracle.model import Model
 from tests.oracle.pair import LOOK, Pair
 from tests.oracle.quirks import ALL
 from tests.oracle.simbody import Simbody
+from tests.profiles import count
 
 pytestmark = [
     pytest.mark.simbody,
@@ -30,13 +30,13 @@ def test_state_and_the_model_answer_as_the_real_library_does(
     real: Simbody, record_property: Callable[[str, object], None]
 ) -> None:
     """Fresh sequences in each run; a failing one is printed with its seed and its commands."""
-    count = settings().max_examples
+    number = count(200)
     first = random.SystemRandom().randrange(2**32)
-    compared = sum(compare(real, seed) for seed in range(first, first + count))
-    record_property("sequences", count)
+    compared = sum(compare(real, seed) for seed in range(first, first + number))
+    record_property("sequences", number)
     record_property("commands compared", compared)
-    print(f"{count} sequences from seed {first}, {compared} commands compared")  # noqa: T201 - shown by -rP
-    assert compared > 10 * count
+    print(f"{number} sequences from seed {first}, {compared} commands compared")  # noqa: T201 - shown by -rP
+    assert compared > 10 * number
 
 
 def compare(real: Simbody, seed: int) -> int:

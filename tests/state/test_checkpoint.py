@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -21,6 +20,7 @@ from stagecache.errors import (
 )
 from stagecache.graph.journal import Journal
 from stagecache.state.handles import Vector
+from tests.profiles import examples
 from tests.state.realizing import realize, state_of
 
 FOREVER = (Stage.TOPOLOGY, Stage.INFINITY)
@@ -622,4 +622,4 @@ class StageMachine(RuleBasedStateMachine):
 
 
 TestStageMachine = StageMachine.TestCase
-TestStageMachine.settings = settings(max_examples=max(settings().max_examples // 2, 1))
+TestStageMachine.settings = examples(100)

@@ -1,22 +1,22 @@
 """Everything at once, against the brute-force model of the oracle.
 
 Write, read, mark, allocate, back up, re-allocate, copy, keep the cache, checkpoint, roll back, cut
-off, strict mode and frozen copies; `tests/state/combined.py` says what the model is. In the nightly
-profile there are 500 runs of 100 steps.
+off, strict mode and frozen copies; `tests/state/combined.py` holds the model.
 """
 
 from contextlib import ExitStack
 
-from hypothesis import note, settings
+from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from stagecache import strict
 from tests.oracle.commands import BYTES, PAUSE
+from tests.profiles import examples
 from tests.state.combined import CombinedCommands, CombinedPair
 
 SEED = st.binary(min_size=BYTES, max_size=BYTES)
-SETTINGS = settings(max_examples=min(500, settings().max_examples // 4 or 1))
+SETTINGS = examples(50)
 
 
 class CombinedMachine(RuleBasedStateMachine):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -47,6 +47,7 @@ from stagecache.system.events.reporters import (
     ScheduledEventReporter,
     TriggeredEventReporter,
 )
+from tests.profiles import examples
 from tests.study.integrating import METHODS
 from tests.study.models import Oscillator, Rod
 
@@ -561,7 +562,7 @@ def times_of(times: set[float]) -> Callable[[State, bool], float]:
     return following
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     handled=st.sets(EIGHTHS, max_size=4),
     reported=st.sets(EIGHTHS, max_size=4),

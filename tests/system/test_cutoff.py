@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -30,6 +30,7 @@ from stagecache.errors import (
     TopologyVersionError,
 )
 from stagecache.state.handles import Vector
+from tests.profiles import examples
 from tests.state.realizing import realize
 
 
@@ -263,7 +264,7 @@ KINDS = ("write", "write", "q", "read", "read", "read", "invalidate", "mark", "r
 STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 30)), max_size=40)
 
 
-@settings(max_examples=max(settings().max_examples // 2, 1))
+@examples(100)
 @given(plan=PLAN, steps=STEPS, is_strict=st.booleans())
 def test_values_are_the_same_without_comparisons_and_no_call_is_added(
     plan: list[tuple[list[int], bool, int, Stage | None]],

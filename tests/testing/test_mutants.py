@@ -8,15 +8,15 @@ from hypothesis import settings
 from rich.console import Console
 
 from stagecache.testing import check_all
+from tests.profiles import is_nightly
 from tests.testing.mutants.catalogue import MODELS, MUTANTS, Model, Mutant
 from tests.testing.mutants.hunt import CHECKS, hunt
 from tests.testing.mutants.models import clock
 from tests.testing.mutants.table import model_table, mutant_table
 
-IS_NIGHTLY = settings.get_current_profile_name() == "nightly"
-SEEDS = range(5) if IS_NIGHTLY else range(1)
-MODEL_SEEDS = range(20) if IS_NIGHTLY else range(2)
-BRIEF = None if IS_NIGHTLY else settings(max_examples=10)
+SEEDS = range(5) if is_nightly() else range(1)
+MODEL_SEEDS = range(20) if is_nightly() else range(2)
+BRIEF = None if is_nightly() else settings(max_examples=10)
 
 
 def pairs() -> list[object]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from stagecache import (
     Assembler,
@@ -23,6 +23,7 @@ from stagecache import (
 from stagecache.multibody import Ball, Free, MobilizedBody, MultibodySystem
 from tests.assembly.models import Array, four_bar
 from tests.multibody.trees import Tree, make_tree, trees
+from tests.profiles import examples
 
 
 class Place(AssemblyCondition):
@@ -54,7 +55,7 @@ def derivatives(assembler: Assembler, q: Array) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(trees(most=6))
 def test_they_are_those_of_differences_in_random_trees_with_locks(tree: Tree) -> None:
     system, random = tree.system, tree.rng

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from attrs import frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
@@ -38,12 +38,13 @@ from stagecache.multibody import (
     Universal,
 )
 from tests.assembly.models import four_bar
+from tests.profiles import examples
 
 Array = NDArray[np.float64]
 
 KINDS = (Pin, Slider, Universal, Planar, Gimbal, Translation, Ball, Free)
 
-FEW = settings(max_examples=40)  # as each example takes a while
+FEW = examples(40)  # as each example takes a while
 MANY = 10  # iterations of two frames: more are needed where a valley or saddle is flat
 
 SEEDS = st.integers(0, 2**32 - 1)

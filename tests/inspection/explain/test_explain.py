@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import CauseKind, Explanation, Stage, State, System
@@ -16,6 +16,7 @@ from stagecache.testing.programs.operation import (
     Realize,
 )
 from stagecache.testing.programs.writes import SetTime, SetVariable, SetVector
+from tests.profiles import examples
 from tests.state.asking import entries, random_systems, realized, steps
 from tests.state.realizing import realize, state_of
 from tests.system.models import Crane
@@ -48,7 +49,7 @@ def check(state: State, explained: Explanation) -> None:
     assert set(zip(explained.path, explained.path[1:], strict=False)) <= edges
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(random_systems(), st.data())
 def test_the_cause_is_the_write_without_which_the_entry_would_be_realized(
     system: System, data: st.DataObject
@@ -66,7 +67,7 @@ def test_the_cause_is_the_write_without_which_the_entry_would_be_realized(
                 assert is_named(explained, written), explained
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(random_systems(), st.data())
 def test_the_write_that_is_named_makes_the_entry_stale_by_itself(
     system: System, data: st.DataObject
@@ -96,7 +97,7 @@ def makes_stale(state: State, variable: str, path: str) -> bool:
     return is_there and path in state.impact(variable).entries
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(random_systems(), st.data())
 def test_a_call_computes_what_is_said(system: System, data: st.DataObject) -> None:
     for step in steps(system, data):

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import CacheEntry, Stage, State, System
@@ -17,6 +17,7 @@ from stagecache.errors import (
 )
 from stagecache.testing.items import blocks_of
 from stagecache.views.nodes import Status
+from tests.profiles import examples
 from tests.state.asking import random_systems, realized, steps
 from tests.state.realizing import realize, state_of
 from tests.system.models import Crane
@@ -32,7 +33,7 @@ def mechanism(state: State) -> str:
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(random_systems(), st.data())
 def test_it_is_what_a_write_then_does(system: System, data: st.DataObject) -> None:
     for step in steps(system, data):
@@ -55,7 +56,7 @@ def test_it_is_what_a_write_then_does(system: System, data: st.DataObject) -> No
         assert left == list(impact.stages)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(random_systems(), st.data())
 def test_it_is_the_same_for_all_variables_of_a_copy_that_keeps_its_cache(
     system: System, data: st.DataObject
@@ -124,7 +125,7 @@ def test_weights_leave_report_only() -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.data())
 def test_entries_that_are_presumed_computed_are_lost_with_the_stage_that_presumes_them(
     data: st.DataObject,

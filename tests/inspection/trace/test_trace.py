@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -31,6 +31,7 @@ from stagecache import (
 )
 from stagecache.errors import NotAStateError, StageTooLowError
 from stagecache.state.contents.contents import Contents
+from tests.profiles import examples
 from tests.state.realizing import realize, state_of
 
 Entry = CacheEntry[Any]
@@ -362,7 +363,7 @@ def test_an_exchange_of_variables_is_a_write() -> None:
 Steps = st.lists(st.sampled_from(["angle", "mass", "time", "tip", "torque", "height", "weight"]))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(Steps, st.booleans())
 def test_computed_and_hits_are_the_reads(steps: list[str], is_strict: bool) -> None:
     fixture = Fixture()
@@ -391,7 +392,7 @@ def test_computed_and_hits_are_the_reads(steps: list[str], is_strict: bool) -> N
     assert summary.computed == len(events_of(trace, ComputationEvent))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.integers(0, 79), max_size=5))
 def test_of_a_deep_chain_what_is_computed_ahead_is_no_hit_when_it_is_read(links: list[int]) -> None:
     fixture = Fixture(Stage.TOPOLOGY)

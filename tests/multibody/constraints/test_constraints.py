@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -28,8 +28,9 @@ from tests.multibody.trees import (
     plain_poses,
     trees,
 )
+from tests.profiles import examples
 
-few = settings(max_examples=25, deadline=None)
+few = examples(25)
 
 
 @few

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, State, Subsystem, cached, strict
@@ -44,6 +44,7 @@ from tests.multibody.trees import (
     make_tree,
     trees,
 )
+from tests.profiles import examples
 
 
 def test_u_that_move_both_bodies_have_columns_of_exact_zeros() -> None:
@@ -120,7 +121,7 @@ def loop() -> MultibodySystem:
 def test_the_checks_of_the_testing_kit_have_nothing_to_say() -> None:
     system = loop()
     for check in (check_coherence, check_strict, check_precision, check_pickle):
-        check(system, settings=settings(max_examples=5, deadline=None), seed=0)
+        check(system, settings=examples(5), seed=0)
     state = system.new_state()
     with strict(state):
         state.u = np.ones(state.nu)
@@ -156,7 +157,7 @@ def test_a_disabled_constraint_has_no_rows() -> None:
     assert state.qerr[0] == constraint.error(state)[0]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(trees(most=6), st.lists(st.sampled_from(PAIRS), min_size=1, max_size=2))
 def test_random_loops_are_closed_by_projection(tree: Tree, kinds: list[Any]) -> None:
     constraints = []

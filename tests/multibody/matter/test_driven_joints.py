@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs.exceptions import FrozenInstanceError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, State, simulate, strict
@@ -55,6 +55,7 @@ from tests.multibody.trees import (
     random_transform,
     spin,
 )
+from tests.profiles import examples
 
 STEP = 1e-5
 
@@ -143,7 +144,7 @@ heavy_trees = st.builds(
 # ---------------------------------------------------------------------- motions
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(moved_trees, times)
 def test_joints_with_a_motion_are_where_it_says_and_others_are_free(
     tree: Tree, time: float
@@ -168,7 +169,7 @@ def test_joints_with_a_motion_are_where_it_says_and_others_are_free(
     assert system.free_u_index(state).tolist() == free_u
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(moved_trees, times)
 def test_velocities_and_accelerations_are_derivatives_along_the_motion(
     tree: Tree, time: float
@@ -193,7 +194,7 @@ def test_velocities_and_accelerations_are_derivatives_along_the_motion(
     np.testing.assert_allclose(udot, ((after.u - before.u) / (2 * STEP))[driven], atol=1e-7)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(moved_trees | heavy_trees, times, st.data())
 def test_udot_and_qdotdot_of_driven_joints_are_derivatives_along_the_motion(
     tree: Tree, time: float, data: Any
@@ -247,7 +248,7 @@ def test_udot_of_a_joint_is_forgotten_when_it_is_not_driven_any_more() -> None:
     assert np.isnan(state.udot).all()
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seeds, times)
 def test_a_motion_is_the_same_in_quaternions_and_in_angles(seed: int, time: float) -> None:
     one, two = (moved_tree(seed, 4, use_euler_angles=angles) for angles in (False, True))
@@ -346,7 +347,7 @@ def test_a_matter_without_motions_does_not_ask_for_the_time() -> None:
 # ---------------------------------------------------------------------- locks
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(moved_trees, times, st.data())
 def test_a_locked_joint_stays_where_it_is_to_the_last_bit(
     tree: Tree, time: float, data: Any
@@ -485,7 +486,7 @@ def test_a_lock_goes_before_the_motion_at_either_level() -> None:
     assert (arm.q(state)[0], arm.u(state)[0]) == (10.0, 2.0)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seeds)
 def test_a_lock_holds_the_same_pose_after_conversion_of_orientations(seed: int) -> None:
     tree = make_tree([Ball, Free, Pin], [0, 1, 2], seed)
@@ -511,7 +512,7 @@ Command = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(Command, max_size=12))
 def test_any_sequence_of_locks_and_switches_gives_what_a_plain_model_gives(
     commands: list[tuple[str, int, float]],
@@ -653,7 +654,7 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
             system.realize(state, Stage.ACCELERATION)
             assert crank.q(state)[0] == 0.5 + 2 * time
             rocker.lock(state)
-    check_coherence(system, settings=settings(max_examples=10, deadline=None), seed=0)
+    check_coherence(system, settings=examples(10), seed=0)
 
 
 def test_motions_and_locks_are_pickled_with_the_state() -> None:
@@ -715,7 +716,7 @@ def test_a_motion_is_not_changed_once_it_is_made() -> None:
 # ---------------------------------------------------------------------- rates of N
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.sampled_from([*MOBILIZERS, Screw]), st.booleans(), seeds)
 def test_rates_of_n_are_central_differences(kind: Any, angles: bool, seed: int) -> None:
     mobilizer = kind().with_euler_angles() if angles else kind()

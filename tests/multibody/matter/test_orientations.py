@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage
@@ -21,8 +21,9 @@ from stagecache.multibody import (
 )
 from stagecache.system.constraints.jacobians import normalization_jacobian
 from tests.multibody.trees import Array, Tree, make_tree, poses, trees
+from tests.profiles import examples
 
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 
 
 @few
@@ -50,7 +51,7 @@ quaternions = st.builds(
 
 
 @given(st.sampled_from([Ball, Free]), quaternions)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_quaternions_come_back_from_angles_with_the_sign_that_makes_w_positive(
     kind: Any, quaternion: Array
 ) -> None:
@@ -92,7 +93,7 @@ def test_the_quaternion_of_a_motion_changes_its_sign_nowhere() -> None:
 
 
 @given(st.floats(-7, 7), st.floats(-1e-9, 1e-9) | st.just(0.0), st.sampled_from([-1, 1]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_conversion_keeps_poses_where_angles_are_singular(a: float, off: float, side: int) -> None:
     tree = make_tree([Ball], [0], 0, use_euler_angles=True, plain=True)
     matter = tree.system.matter

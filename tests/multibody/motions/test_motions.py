@@ -1,12 +1,13 @@
 """Velocities, accelerations and Jacobians, against differences and against each other."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from stagecache import Stage
 from tests.multibody.trees import Tree, along, poses, spin, trees
+from tests.profiles import examples
 
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 STEP = 1e-5
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -28,8 +28,9 @@ from stagecache.multibody import (
 )
 from tests.multibody.constrained_trees import ball, tied
 from tests.multibody.trees import Tree, make_tree, poses, trees
+from tests.profiles import examples
 
-few = settings(max_examples=60, deadline=None)
+few = examples(60)
 
 
 class Cart(Subsystem):

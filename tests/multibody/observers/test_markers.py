@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from attrs.exceptions import FrozenInstanceError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Assembler, DecorativeLine, DecorativePoint
@@ -11,8 +11,9 @@ from stagecache.errors import OutOfRangeError, ShapeError, UnknownMarkerError
 from stagecache.multibody import Markers, Pin
 from tests.multibody.observed_trees import with_markers
 from tests.multibody.trees import Tree, make_tree, trees
+from tests.profiles import examples
 
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 
 
 @few

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -35,8 +35,9 @@ from stagecache.multibody import (
 from tests.multibody.mobilizers.test_own_mobilizer import Screw
 from tests.multibody.observed_trees import by_differences, observed, with_markers, with_sensors
 from tests.multibody.trees import Array, Tree, make_tree
+from tests.profiles import examples
 
-few = settings(max_examples=60, deadline=None)
+few = examples(60)
 BOTH = pytest.mark.parametrize("make", [Markers, OrientationSensors])
 Observed = tuple[Tree, Any, State]
 
@@ -86,7 +87,7 @@ def test_jacobians_are_those_of_differences(found: Observed) -> None:
         np.testing.assert_allclose(jacobian, expected, rtol=0, atol=1e-6 * scale)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(observed(most=4))
 def test_second_derivatives_are_those_of_second_differences(found: Observed) -> None:
     """In angles, as the Assembler has them, of any mobilizers."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
@@ -17,8 +17,9 @@ from stagecache.multibody.geometry.rotation_vectors import (
 )
 from tests.multibody.observed_trees import with_sensors
 from tests.multibody.trees import Array, Tree, make_tree, trees
+from tests.profiles import examples
 
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 ANGLES = [0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1.9e-4, 2.1e-4, 0.01, 1.0, 3.0, 3.14159, np.pi - 1e-9]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, State, Subsystem, cached_family, strict, verify
@@ -31,6 +31,7 @@ from stagecache.testing import (
     check_threads,
 )
 from tests.multibody.trees import Tree, make_tree, poses, random_transform, trees
+from tests.profiles import examples
 
 
 class Lamps(Subsystem):
@@ -84,7 +85,7 @@ def read_all(lamps: Lamps, state: State) -> None:
         lamps.blur[i](state)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(trees(euler=False), st.data())
 def test_a_write_of_q_recomputes_what_is_outboard(tree: Tree, data: st.DataObject) -> None:
     lamps, state = with_lamps(tree)
@@ -105,7 +106,7 @@ def test_a_write_of_q_recomputes_what_is_outboard(tree: Tree, data: st.DataObjec
         assert moved == moving
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(trees(euler=False), st.data())
 def test_a_write_of_u_recomputes_no_position(tree: Tree, data: st.DataObject) -> None:
     lamps, state = with_lamps(tree)
@@ -206,7 +207,7 @@ def small_system() -> MultibodySystem:
     "check", [check_coherence, check_precision, check_strict, check_pickle, check_threads]
 )
 def test_a_small_tree_passes(check: Any) -> None:
-    result = check(small_system(), settings=settings(max_examples=20, deadline=None), seed=1)
+    result = check(small_system(), settings=examples(20), seed=1)
     assert result.examples > 0
 
 

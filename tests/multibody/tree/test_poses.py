@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache.multibody import AbstractMobilizer, Pin, Weld
 from tests.multibody.trees import MOBILIZERS, Tree, make_tree, plain_poses, poses, trees
+from tests.profiles import examples
 
-few = settings(max_examples=60, deadline=None)
+few = examples(60)
 
 
 @few

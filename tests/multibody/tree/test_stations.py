@@ -1,14 +1,15 @@
 """Groups of stations: entries, and products without the Jacobian."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import State
 from stagecache.multibody import Ball, Pin, StationGroup
 from tests.multibody.trees import Tree, make_tree, trees
+from tests.profiles import examples
 
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 
 
 def with_stations(tree: Tree, count: int) -> tuple[StationGroup, State]:

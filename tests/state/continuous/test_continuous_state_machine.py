@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from stagecache.errors import PartitionError
 from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
 from stagecache.state.continuous.diagram import DiagramContinuousState
+from tests.profiles import examples
 
 PARTS = ("q", "v", "z")
 VIEWS = ("vector", *PARTS)
@@ -327,6 +327,4 @@ def plan_like(model: Model, data: st.DataObject) -> Any:
 
 
 TestContinuousState = ContinuousStateMachine.TestCase
-TestContinuousState.settings = settings(
-    max_examples=max(20, settings().max_examples // 2), stateful_step_count=20
-)
+TestContinuousState.settings = examples(100, stateful_step_count=20)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
@@ -25,6 +25,7 @@ from stagecache.study.integrate.constraint_keeper import ConstraintKeeper
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.options import IntegratorOptions
 from stagecache.study.integrate.statistics import IntegratorStatistics
+from tests.profiles import examples
 from tests.study.integrating import (
     CONSTRAINED,
     METHODS,
@@ -148,7 +149,7 @@ def swung(length: float, angle: float, time: float) -> Vector:
 
 
 @METHOD
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(
     length=st.floats(0.5, 5.0),
     angle=st.floats(-1.4, 1.0),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import State, Subsystem, System, q_variable
@@ -20,6 +20,7 @@ from stagecache.study.simulate import simulate
 from stagecache.study.time_stepper import TimeStepper
 from stagecache.system.events.handlers import PeriodicEventHandler, ScheduledEventHandler
 from stagecache.system.events.reporters import PeriodicEventReporter, ScheduledEventReporter
+from tests.profiles import examples
 
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
 
@@ -113,7 +114,7 @@ def sums(step: Fraction, end: Fraction) -> list[float]:
     return list(itertools.accumulate([float(step)] * number))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     handled=st.lists(SERIES, max_size=3),
     reported=st.lists(SERIES, max_size=3),
@@ -152,7 +153,7 @@ def test_events_take_place_once_and_in_the_step_to_a_sum_that_is_their_time(
         check(log, known, k * step)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     handled=st.lists(SERIES, max_size=3),
     reported=st.lists(SERIES, max_size=3),

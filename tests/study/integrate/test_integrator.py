@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, System, strict
@@ -23,6 +23,7 @@ from stagecache.errors import (
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
 from stagecache.system.events.reporters import PeriodicEventReporter
+from tests.profiles import examples
 from tests.study.integrating import (
     END,
     LIMIT,
@@ -48,7 +49,7 @@ TIMES = st.lists(st.just(0.0) | st.floats(1e-100, 2.0), min_size=1, max_size=8).
 
 
 @METHOD
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(times=TIMES, interpolates=st.booleans())
 def test_a_step_to_a_time_ends_there_to_the_bit(
     method: str, times: list[float], interpolates: bool
@@ -63,7 +64,7 @@ def test_a_step_to_a_time_ends_there_to_the_bit(
 
 
 @METHOD
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(times=TIMES)
 def test_no_step_goes_beyond_a_scheduled_event(method: str, times: list[float]) -> None:
     integrator = integrating(Oscillator(), method, accuracy=1e-2)
@@ -198,7 +199,7 @@ def test_the_first_step_is_what_it_is_to_be(method: str) -> None:
 
 
 @FIXED
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(size=st.floats(0.01, 0.3))
 def test_fixed_steps_are_all_of_that_size_but_the_last_before_a_bound(
     method: str, size: float

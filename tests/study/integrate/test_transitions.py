@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -46,6 +46,7 @@ from stagecache.errors import (
 )
 from stagecache.state.handles import Vector
 from stagecache.study.integrate.integrator import MOST_ROUNDS
+from tests.profiles import examples
 from tests.study.models import Rod
 
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
@@ -190,7 +191,7 @@ def exact_thermostat(
     return found
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     start=st.floats(10.0, 28.0).map(lambda x: round(x, 2)),
     heats=st.booleans(),
@@ -322,7 +323,7 @@ class PlainList:
             self.numbers[number] = value
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data())
 def test_handlers_trigger_each_other_as_a_plain_list_of_numbers_says(data: Any) -> None:
     numbers = data.draw(st.lists(VALUES, min_size=1, max_size=3))
@@ -444,7 +445,7 @@ def test_a_trigger_that_falls_may_be_left_below_zero_by_its_handler() -> None:
     assert found == pytest.approx([FIRST, 2 * FIRST], abs=1e-6)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     height=st.floats(0.1, 3.0),
     speed=st.floats(-2.0, 2.0),

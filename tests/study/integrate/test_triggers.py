@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -25,6 +25,7 @@ from stagecache.state.handles import Vector
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.localization import TriggeredEvent, TriggerWatch, Window
 from stagecache.system.events.events import Event, EventTriggerInfo
+from tests.profiles import examples
 from tests.study.integrating import (
     METHODS,
     REPORT,
@@ -182,7 +183,7 @@ class Thrown(Subsystem):
 
 
 @pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     roots=st.lists(st.integers(1, 400), min_size=1, max_size=3, unique=True),
     step=st.floats(1.0, 100.0),
@@ -217,7 +218,7 @@ class Mixed(Oscillator):
 
 
 @METHOD
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     phase=st.floats(0.0, 6.28),
     depth=st.floats(0.02, 0.5),
@@ -262,7 +263,7 @@ class Bent(Oscillator):
         return SHAPES[self.shape](self.place(state), self.low, self.high)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     shape=st.sampled_from(list(SHAPES)),
     low=st.floats(-0.9, 0.9),
@@ -376,7 +377,7 @@ def test_leaving_zero_is_no_event_and_reaching_it_is() -> None:
     assert times_of(lambda t: 0.0 if t < 1 else 2.0 - t) == pytest.approx([2.0], abs=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.floats(0.05, 2.9), st.sampled_from([-1.0, 1.0]), st.floats(1e-3, 1e6))
 def test_a_trigger_that_jumps_is_found(time: float, sign: float, size: float) -> None:
     found = times_of(lambda t: sign if t < time else -sign * size)
@@ -467,7 +468,7 @@ def watch_of(*directions: TriggerDirection, unit: float = 1e-6) -> TriggerWatch:
     return TriggerWatch(infos, unit)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.floats(0.01, 0.99), min_size=1, max_size=4),
     st.lists(st.sampled_from(["line", "cubic", "step", "steep", "flat"]), min_size=4, max_size=4),

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -26,6 +26,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import DerivativeError
+from tests.profiles import examples
 from tests.study.integrating import END, METHODS, STEP, integrating, run, run_to
 from tests.study.models import state_of
 
@@ -190,7 +191,7 @@ class Widest(Counting):
 
 @METHOD
 @given(speed=st.floats(-3, 3), end=st.floats(0.01, 3))
-@settings(max_examples=10)
+@examples(10)
 def test_what_an_update_has_seen_in_the_end_are_all_ends_of_steps(
     method: str, speed: float, end: float
 ) -> None:

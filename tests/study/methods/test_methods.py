@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.integrate
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
@@ -17,6 +17,7 @@ from stagecache.state.handles import Vector
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.methods.tolerances import tolerances_of
 from stagecache.system.constraints.quaternions import quaternion_kinematics
+from tests.profiles import examples
 from tests.study.integrating import CONSTRAINED, METHODS, ONE_STEP, POWERS, integrating, run_to
 from tests.study.models import (
     REFERENCE_Q,
@@ -198,7 +199,7 @@ def test_the_estimated_error_of_verlet_is_that_of_the_step(model: type[Subsystem
         assert ratios[0] * true < estimated < ratios[1] * true
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     frequency=st.floats(0.2, 30.0),
     damping=st.floats(0.0, 1.0),
@@ -261,7 +262,7 @@ def test_what_has_a_larger_weight_is_computed_more_exactly(method: str) -> None:
     assert counts[0] > counts[1] >= counts[2]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3), st.floats(1e-9, 1e-1))
 def test_tolerances_are_those_that_are_documented(u: float, z: float, accuracy: float) -> None:
     system, state = state_of(Oscillator())
@@ -297,7 +298,7 @@ def test_a_weight_that_is_not_positive_is_refused_by_the_name_of_its_variable(
 
 
 @METHOD
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(times=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=20))
 def test_interpolated_states_are_as_exact_as_the_others(method: str, times: list[float]) -> None:
     accuracy = 1e-3 if method in COARSE else 1e-5

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -44,6 +44,7 @@ from stagecache.errors import (
 )
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.trajectory import Trajectory
+from tests.profiles import examples
 
 
 class Chain(Subsystem):
@@ -336,7 +337,7 @@ def test_rows_that_are_not_there_are_refused() -> None:
 # ---------------------------------------------------------------------- slices and copies
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 12),
     st.slices(12),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -31,6 +31,7 @@ from stagecache.system.constraints.jacobians import (
     velocity_jacobian,
 )
 from stagecache.testing import check_coherence
+from tests.profiles import examples
 from tests.system.models import state_of
 
 
@@ -85,7 +86,7 @@ def chain(length: int, forms: list[str]) -> State:
     return state
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.sampled_from([1, 3, 99, 100, 130]),
     st.lists(st.sampled_from(["dict", "dense", "sparse"]), min_size=1, max_size=3),
@@ -110,7 +111,7 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
         state.q = state.q + 0.1
         state.system.realize(state, Stage.ACCELERATION)
         assert acceleration_jacobian(state).shape == (3, 3)
-    check_coherence(state.system, settings=settings(max_examples=15, deadline=None), seed=0)
+    check_coherence(state.system, settings=examples(15), seed=0)
 
 
 def test_what_is_read_and_not_declared_has_a_hint() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -29,6 +29,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import TopologyVersionError
+from tests.profiles import examples
 from tests.system.core.test_transport import where_it_is_unknown
 
 MODEL = """
@@ -381,7 +382,7 @@ def class_of(items: dict[str, Item], module: ModuleType) -> Any:
     return module.Arm
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(declared, st.data())
 def test_each_value_comes_to_its_own_name_or_every_difference_is_named(
     before: dict[str, Item], data: st.DataObject

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -35,6 +35,7 @@ from stagecache.system.constraints.jacobians import (
 )
 from stagecache.system.constraints.rows import constraint_rows, row_names, velocity_weights
 from stagecache.testing import check_coherence
+from tests.profiles import examples
 from tests.system.models import state_of
 
 INSTANCE, POSITION, ACCELERATION = Stage.INSTANCE, Stage.POSITION, Stage.ACCELERATION
@@ -237,7 +238,7 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
         for is_tied in (True, False, True):
             rope.is_tied.set(state, is_tied)
             all_of(state)
-    check_coherence(system, settings=settings(max_examples=20, deadline=None), seed=0)
+    check_coherence(system, settings=examples(20), seed=0)
 
 
 Step = st.tuples(
@@ -245,7 +246,7 @@ Step = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(Step, max_size=12))
 def test_rows_are_those_of_a_fresh_state_after_any_changes(steps: list[tuple[str, int]]) -> None:
     rope = Rope()

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -25,6 +25,7 @@ from stagecache.errors import DeclarationError, NotANumberError
 from stagecache.state.handles import Vector
 from stagecache.system.motion.prescribing import prescribed_udot
 from stagecache.testing import check_coherence
+from tests.profiles import examples
 from tests.system.models import state_of
 
 
@@ -71,7 +72,7 @@ def flat(lists: list[Any]) -> list[Any]:
 rows = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(rows, st.floats(-3, 3, allow_nan=False))
 def test_each_item_is_prescribed_where_its_own_switch_is_true(
     switches: list[tuple[bool, bool]], time: float
@@ -140,7 +141,7 @@ def test_strict_mode_and_the_coherence_check_have_nothing_to_say() -> None:
             system.prescribe(state)
             system.realize(state, Stage.ACCELERATION)
             assert system.free_u_index(state).size == 6 - sum(1 + j % 3 for j in range(i + 1))
-    check_coherence(system, settings=settings(max_examples=10, deadline=None), seed=0)
+    check_coherence(system, settings=examples(10), seed=0)
 
 
 def test_a_subclass_may_have_one_switch_for_all() -> None:
@@ -217,7 +218,7 @@ class Blocks(Subsystem):
     last = q_variable((4.0,))
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=3))
 def test_blocks_of_a_family_lie_one_after_the_other_whatever_their_sizes(
     changes: list[tuple[int, int, int, int]],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -50,6 +50,7 @@ from stagecache.system.motion.prescribing import (
     prescribed_udot,
 )
 from stagecache.testing import check_coherence
+from tests.profiles import examples
 from tests.system.models import state_of
 
 INSTANCE, TIME, POSITION, VELOCITY = Stage.INSTANCE, Stage.TIME, Stage.POSITION, Stage.VELOCITY
@@ -190,7 +191,7 @@ def built(model: list[tuple[int, int, bool, bool, float]]) -> tuple[System, list
     return system, machines, state
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(models, numbers, st.randoms(use_true_random=False))
 def test_prescribed_values_are_exact_and_nothing_else_moves(
     model: list[tuple[int, int, bool, bool, float]], time: float, random: Any
@@ -237,7 +238,7 @@ def test_prescribed_values_are_exact_and_nothing_else_moves(
     assert state.stage_versions == versions
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(models, numbers, st.randoms(use_true_random=False))
 def test_udot_of_prescribed_u_is_the_derivative_along_the_motion_without_any_mass(
     model: list[tuple[int, int, bool, bool, float]], time: float, random: Any
@@ -541,7 +542,7 @@ def test_a_motion_of_q_that_reads_q_is_found_in_strict_mode() -> None:
 
 def test_models_with_motion_are_coherent() -> None:
     machine = Machine(2, 2)
-    result = check_coherence(System(machine), settings=settings(max_examples=30), seed=1)
+    result = check_coherence(System(machine), settings=examples(30), seed=1)
     assert result.entries == result.computed == 11
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -42,6 +42,7 @@ from stagecache.errors import (
 from stagecache.state.handles import Vector
 from stagecache.system.projection.equilibrium import relax
 from stagecache.testing import check_coherence
+from tests.profiles import examples
 from tests.system.models import state_of
 
 INSTANCE, TIME, POSITION, VELOCITY = Stage.INSTANCE, Stage.TIME, Stage.POSITION, Stage.VELOCITY
@@ -77,7 +78,7 @@ class Chain(Subsystem):
 stiffnesses = st.lists(st.floats(0.5, 5), min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(stiffnesses, st.floats(-3, 3))
 def test_linear_springs_relax_to_the_solution_in_few_evaluations(
     stiffness: list[float], load: float
@@ -100,7 +101,7 @@ def test_linear_springs_relax_to_the_solution_in_few_evaluations(
     assert np.abs(chain.balance(state)).max(initial=0.0) <= 1e-6
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.floats(0.1, 5), st.just(0.0) | st.floats(0.1, 50), st.floats(-20, 20))
 def test_a_hardening_spring_relaxes_to_the_root_of_its_cubic(
     stiffness: float, hardening: float, load: float
@@ -203,7 +204,7 @@ class Bench(Subsystem):
         return self.matrix @ off + self.cubic * off**3
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(st.integers(1, 2), st.floats(0, 1), st.randoms(use_true_random=False))
 def test_coupled_subsystems_relax_together_and_nothing_else_moves(
     count: int, cubic: float, random: Any
@@ -462,5 +463,5 @@ def test_a_condition_may_read_a_later_variable_that_it_names() -> None:
 
 def test_models_with_conditions_are_coherent() -> None:
     system = System(Damper(), Fast(lambda x: x**3 - 1), Chain([1.0, 2.0, 3.0]))
-    result = check_coherence(system, settings=settings(max_examples=20), seed=1)
+    result = check_coherence(system, settings=examples(20), seed=1)
     assert result.entries == result.computed == 4

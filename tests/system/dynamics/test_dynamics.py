@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -41,6 +41,7 @@ from stagecache.numerics import constrained_dynamics
 from stagecache.numerics.constrained_dynamics import solve_constrained
 from stagecache.system.dynamics.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
 from stagecache.testing import check_coherence, check_pickle
+from tests.profiles import examples
 from tests.system.dynamics_models import (
     ACCELERATION,
     FORMS,
@@ -66,7 +67,7 @@ VELOCITY, DYNAMICS, POSITION = Stage.VELOCITY, Stage.DYNAMICS, Stage.POSITION
 # ---------------------------------------------------------------------- random models
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(model=random_dynamics())
 def test_realizing_acceleration_solves_the_equations_of_motion(model: RandomDynamics) -> None:
     model.system.realize(model.state, ACCELERATION)
@@ -79,7 +80,7 @@ def test_realizing_acceleration_solves_the_equations_of_motion(model: RandomDyna
     assert_allclose(udot[model.driven], model.udot[model.driven], rtol=1e-14)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(model=random_dynamics())
 def test_multipliers_of_redundant_rows_are_the_shortest(model: RandomDynamics) -> None:
     free = model.g[:, ~model.driven]
@@ -128,7 +129,7 @@ def test_a_sparse_problem_has_the_solution_of_the_dense_one(
     assert_allclose(multipliers, shortest, rtol=1e-6, atol=1e-7 * np.abs(shortest).max())
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(model=random_dynamics())
 def test_the_sparse_solution_of_small_models_is_the_same(model: RandomDynamics) -> None:
     model.system.realize(model.state, ACCELERATION)
@@ -146,7 +147,7 @@ def test_the_sparse_solution_of_small_models_is_the_same(model: RandomDynamics) 
     assert_allclose(twin.multipliers, model.state.multipliers, rtol=1e-6, atol=1e-7 * size)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), m=st.integers(0, 8))
 def test_the_pure_function_agrees_with_dense_matrices(seed: int, n: int, m: int) -> None:
     random = np.random.default_rng(seed)
@@ -169,7 +170,7 @@ def test_the_pure_function_agrees_with_dense_matrices(seed: int, n: int, m: int)
 TENTHS = st.integers(-30, 30).map(lambda i: i / 10)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     angle=st.floats(-3, 3),
     rate=st.floats(-5, 5),
@@ -189,7 +190,7 @@ def test_the_multiplier_of_a_rod_is_its_tension(angle: float, rate: float, cls: 
     assert_allclose(state.qdotdot, state.udot, rtol=1e-15)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     angles=st.tuples(TENTHS, TENTHS),
     rates=st.tuples(TENTHS, TENTHS),
@@ -289,7 +290,7 @@ class ThirdCrank(Parallelogram):
 BASES = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 1000),
     of_q=st.sampled_from((0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)),
@@ -639,7 +640,7 @@ def test_forces_may_depend_on_z() -> None:
 @pytest.mark.parametrize("cls", [Bob, DeclaredBob, MinimalDouble, Cart, Body, Muscle])
 def test_models_with_dynamics_are_coherent(cls: Any) -> None:
     system = System(cls())
-    check_coherence(system, settings=settings(max_examples=25, derandomize=True))
+    check_coherence(system, settings=examples(25))
 
 
 @pytest.mark.parametrize("cls", [Bob, DeclaredBob, MinimalDouble, Cart, Body, Muscle])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import (
@@ -54,6 +54,7 @@ from stagecache.system.events.reporters import (
     TriggeredEventReporter,
 )
 from stagecache.testing import check_coherence, check_pickle, check_strict, check_threads
+from tests.profiles import examples
 from tests.system.event_models import Ball, started
 
 POSITION, VELOCITY, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.ACCELERATION
@@ -587,12 +588,12 @@ def test_a_model_with_added_triggers_is_coherent() -> None:
     system.add_event_handler(TriggeredEventHandler(VELOCITY, lambda s: s.qdot[0], nothing))
     system.add_event_handler(TriggeredEventHandler(POSITION, ball.height, nothing))
     system.add_event_reporter(PeriodicEventReporter(0.1, nothing))
-    check_coherence(system, settings=settings(max_examples=30, deadline=None), seed=0)
+    check_coherence(system, settings=examples(30), seed=0)
 
 
 def test_a_model_with_handlers_passes_the_other_checks_of_the_testing_kit() -> None:
     system = handled_system()
-    few = settings(max_examples=10, deadline=None)
+    few = examples(10)
     check_pickle(system, settings=few, seed=0)
     check_strict(system, settings=few, seed=0)
     check_threads(system, settings=few, seed=0)

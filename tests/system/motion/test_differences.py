@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -39,6 +39,7 @@ from stagecache.system.motion.differences import (
 from stagecache.system.motion.kinematics import kinematics
 from stagecache.system.motion.operators import multiply_by_n
 from stagecache.testing import check_coherence
+from tests.profiles import examples
 from tests.system.models import state_of
 
 Matrix = NDArray[np.float64]
@@ -173,7 +174,7 @@ def close(found: Any, wanted: Any, by: float) -> bool:
     return np.allclose(found, wanted, rtol=0, atol=by * scale)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 1000),
     nu=st.integers(1, 4),
@@ -445,4 +446,4 @@ def test_a_state_with_what_is_not_declared_is_pickled() -> None:
 def test_the_coherence_check_has_nothing_to_say() -> None:
     joint = Joint(3, 2)
     system = System(joint, Plain(joint, 2))
-    check_coherence(system, settings=settings(max_examples=15, deadline=None), seed=0)
+    check_coherence(system, settings=examples(15), seed=0)

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import block_diag
@@ -50,6 +50,7 @@ from stagecache.system.motion.operators import (
     multiply_by_n_pinv_transpose,
     multiply_by_n_transpose,
 )
+from tests.profiles import examples
 from tests.system.models import state_of
 
 POSITION, INSTANCE = Stage.POSITION, Stage.INSTANCE
@@ -292,7 +293,7 @@ def test_operators_equal_explicit_matrices(
         assert state.stage == POSITION
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(models, st.integers(0, 100), nums)
 def test_pinv_of_n_is_its_inverse_from_the_left(
     model: list[Spec], seed: int, sizes: list[int]
@@ -302,7 +303,7 @@ def test_pinv_of_n_is_its_inverse_from_the_left(
     assert_allclose(multiply_by_n_pinv(state, multiply_by_n(state, identity)), identity, atol=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(models, st.integers(0, 100), nums)
 def test_power_is_the_same_in_q_and_in_u(model: list[Spec], seed: int, sizes: list[int]) -> None:
     built = Built(model, seed, sizes)
@@ -313,7 +314,7 @@ def test_power_is_the_same_in_q_and_in_u(model: list[Spec], seed: int, sizes: li
     assert np.isclose(multiply_by_n_pinv_transpose(state, fu) @ qdot, fu @ u)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(models, st.integers(0, 100), nums)
 def test_transposes_are_adjoint(model: list[Spec], seed: int, sizes: list[int]) -> None:
     state = Built(model, seed, sizes).state
@@ -326,7 +327,7 @@ def test_transposes_are_adjoint(model: list[Spec], seed: int, sizes: list[int]) 
         assert_allclose(transpose(state, np.eye(target)), matrix.T, atol=1e-14)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(models, st.integers(0, 100), nums)
 def test_blocks_are_all_of_n_that_is_not_one(
     model: list[Spec], seed: int, sizes: list[int]

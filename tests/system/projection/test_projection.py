@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from attrs import evolve
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
@@ -34,6 +34,7 @@ from stagecache.errors import (
 )
 from stagecache.state.handles import Vector
 from stagecache.system.projection.options import ProjectOptions, ProjectResults, ProjectStatus
+from tests.profiles import examples
 from tests.system.projection_models import (
     TIME_SCALE,
     Bob,
@@ -76,7 +77,7 @@ def as_it_was(state: State) -> Any:
 # ---------------------------------------------------------------------- random models
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(random_models())
 def test_position_errors_are_removed_by_the_least_change_of_free_q(model: RandomModel) -> None:
     state = model.new_state()
@@ -106,7 +107,7 @@ def test_position_errors_are_removed_by_the_least_change_of_free_q(model: Random
         np.testing.assert_allclose(wq @ change, wq @ expected, atol=1e-7 + 100 * size**2)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(random_models())
 def test_velocity_errors_are_removed_by_the_least_change_of_free_u(model: RandomModel) -> None:
     state = model.new_state()
@@ -126,7 +127,7 @@ def test_velocity_errors_are_removed_by_the_least_change_of_free_u(model: Random
         np.testing.assert_allclose((state.u - u0)[free], expected, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(random_models(), st.sampled_from(["q", "u"]), st.booleans())
 def test_projecting_again_changes_nothing_unless_forced(
     model: RandomModel, which: str, infinity: bool
@@ -152,7 +153,7 @@ def test_projecting_again_changes_nothing_unless_forced(
     )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(random_models(), st.booleans())
 def test_an_error_estimate_is_left_without_what_is_normal_to_the_constraints(
     model: RandomModel, forced: bool
@@ -193,7 +194,7 @@ def test_an_error_estimate_is_left_without_what_is_normal_to_the_constraints(
         np.testing.assert_allclose(gone[free], expected, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(random_models())
 def test_numerical_jacobians_lead_to_the_same_place(model: RandomModel) -> None:
     other = evolve_model(model, is_declared=not model.is_declared)
@@ -211,7 +212,7 @@ def evolve_model(model: RandomModel, **changes: Any) -> RandomModel:
     return RandomModel(**{**{name: getattr(model, name) for name in names}, **changes})
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(random_models(), st.floats(0.1, 10))
 def test_a_failed_projection_leaves_the_state_as_it_was(model: RandomModel, by: float) -> None:
     model = evolve_model(model, impossible=by)
@@ -376,7 +377,7 @@ class Redundant(Subsystem):
 
 
 @pytest.mark.parametrize("count", [1, 50])
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32), st.sampled_from([1e-5, 1e-3, 0.03]))
 def test_rows_that_are_dependent_only_on_the_constraints_pull_nowhere_else(
     count: int, seed: int, off: float
@@ -394,7 +395,7 @@ def test_rows_that_are_dependent_only_on_the_constraints_pull_nowhere_else(
     np.testing.assert_allclose(changes[0], changes[1], atol=0.2 * size + 1e-7)
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_rows_that_are_dependent_only_there_take_no_more_of_an_estimate(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -408,7 +409,7 @@ def test_rows_that_are_dependent_only_there_take_no_more_of_an_estimate(seed: in
     np.testing.assert_allclose(estimates[0], estimates[1], atol=0.05)
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32), st.sampled_from([1e-9, 1e-5, 1e-3]))
 def test_u_is_pulled_nowhere_else_by_rows_that_are_dependent_only_there(
     seed: int, off: float

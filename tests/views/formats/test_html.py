@@ -7,10 +7,11 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from stagecache.views import GraphView, NodeInfo
 from stagecache.views.formats.html import html_of
+from tests.profiles import examples
 from tests.views.samples import pendulum, random_view
 from tests.views.strategies import NASTY, views
 
@@ -50,7 +51,7 @@ def hash_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(views())
 def test_the_page_holds_the_view_whatever_the_names_are(view: GraphView) -> None:
     page = Page(html_of(view))

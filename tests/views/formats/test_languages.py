@@ -5,9 +5,10 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from stagecache.views import GraphView, NodeInfo
+from tests.profiles import examples
 from tests.views.samples import pendulum, random_view
 from tests.views.strategies import views
 
@@ -34,7 +35,7 @@ def test_graphviz_draws_each_node_and_edge(number: int) -> None:
 
 
 @needs_graphviz
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(views())
 def test_graphviz_accepts_any_name(view: GraphView) -> None:
     assert drawn(view).count('class="node"') == len(view)
