@@ -21,12 +21,10 @@ from stagecache import (
     acceleration_error,
     auto_update,
     cached,
-    cached_family,
     discrete,
     event_trigger,
     modeling_option,
     parameter,
-    parameter_family,
     position_error,
     q_variable,
     u_variable,
@@ -47,7 +45,7 @@ class Chain(Subsystem):
 
     beads = modeling_option(3)  # how many beads there are in a State
     mass = parameter(0.5)  # kg, of each bead
-    stiffness = parameter_family(
+    stiffness = parameter(
         factory=lambda _, i: 40.0 + 10.0 * i, count=lambda self: self.num_springs
     )  # N/m
     wind = discrete(0.0, invalidates=Stage.DYNAMICS)  # N, upward, on each bead
@@ -68,7 +66,7 @@ class Chain(Subsystem):
         """How much longer each spring is than at rest [m]."""
         return -np.diff(self.height(state), prepend=0.0) - 0.1
 
-    @cached_family(
+    @cached(
         count=lambda self: self.num_springs,
         prerequisites=lambda self, i: (self.stiffness[i], self.stretches),
     )

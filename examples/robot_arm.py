@@ -27,7 +27,7 @@ from stagecache import (
     State,
     Subsystem,
     animate,
-    cached_family,
+    cached,
     draw,
 )
 from stagecache.errors import MissingExtraError
@@ -67,7 +67,7 @@ class Heights(Subsystem):
     def __init__(self, links: Sequence[MobilizedBody]) -> None:
         self.links = links
 
-    @cached_family(
+    @cached(
         count=lambda self: len(self.links),
         prerequisites=lambda self, i: (self.links[i].pose,),
     )

@@ -11,17 +11,9 @@ from stagecache.system.core.constrained import AbstractConstrainedSystem
 from stagecache.system.core.eventful import AbstractEventfulSystem
 from stagecache.system.core.system import System
 from stagecache.system.declare.auto_update import auto_update
-from stagecache.system.declare.computations import cached
+from stagecache.system.declare.cached import cached
 from stagecache.system.declare.declaration import AbstractDeclaration
-from stagecache.system.declare.families import (
-    Family,
-    cached_family,
-    discrete_family,
-    parameter_family,
-    q_variable_family,
-    u_variable_family,
-    z_variable_family,
-)
+from stagecache.system.declare.families import Family
 from stagecache.system.declare.subsystem import DefaultSystemSubsystem, Subsystem
 from stagecache.system.declare.variables import (
     discrete,
@@ -99,9 +91,7 @@ __all__ = [
     "acceleration_error",
     "auto_update",
     "cached",
-    "cached_family",
     "discrete",
-    "discrete_family",
     "event_trigger",
     "generalized_force",
     "inverse_mass_matrix",
@@ -111,16 +101,12 @@ __all__ = [
     "modeling_option",
     "normalization_error",
     "parameter",
-    "parameter_family",
     "position_error",
     "profile",
     "q_variable",
-    "q_variable_family",
     "quaternion_kinematics",
     "quaternion_normalization",
     "u_variable",
-    "u_variable_family",
     "velocity_error",
     "z_variable",
-    "z_variable_family",
 ]

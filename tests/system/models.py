@@ -8,15 +8,12 @@ from stagecache import (
     Subsystem,
     System,
     cached,
-    cached_family,
     discrete,
     event_trigger,
     modeling_option,
     parameter,
-    parameter_family,
     position_error,
     q_variable,
-    q_variable_family,
     u_variable,
     z_variable,
 )
@@ -204,12 +201,10 @@ class Springs(Subsystem):
     def __init__(self, count: int) -> None:
         self.count = count
 
-    stiffness = parameter_family(
-        factory=lambda self, i: 10.0 * (i + 1), count=lambda self: self.count
-    )
-    place = q_variable_family(0.5, count=lambda self: self.count + 1)
+    stiffness = parameter(factory=lambda self, i: 10.0 * (i + 1), count=lambda self: self.count)
+    place = q_variable(0.5, count=lambda self: self.count + 1)
 
-    @cached_family(
+    @cached(
         count=lambda self: self.count,
         prerequisites=lambda self, i: (self.place[i], self.place[i + 1], self.stiffness[i]),
     )

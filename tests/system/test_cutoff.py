@@ -15,7 +15,6 @@ from stagecache import (
     Subsystem,
     System,
     cached,
-    cached_family,
     discrete,
     modeling_option,
     parameter,
@@ -59,7 +58,7 @@ class Walker(Subsystem):
         self.calls.append("height")
         return float(state.q[0]) + len(self.side(state))
 
-    @cached_family(count=lambda self: 3, prerequisites=lambda self, i: (self.force,), equal=True)
+    @cached(count=lambda self: 3, prerequisites=lambda self, i: (self.force,), equal=True)
     def share(self, state: State, i: int) -> float:
         self.calls.append(f"share {i}")
         return abs(self.force(state)) * i

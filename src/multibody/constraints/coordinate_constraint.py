@@ -29,7 +29,7 @@ from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.refusals import whole_number
 from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error
-from stagecache.system.declare.computations import cached
+from stagecache.system.declare.cached import cached
 
 
 def _all_q(self: Any) -> tuple[Any, ...]:

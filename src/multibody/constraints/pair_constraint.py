@@ -33,7 +33,7 @@ from stagecache.multibody.matter.body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error
-from stagecache.system.declare.computations import cached
+from stagecache.system.declare.cached import cached
 
 DENSE: Final = 100
 """Up to as many u, a Jacobian is dense."""

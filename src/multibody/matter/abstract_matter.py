@@ -45,11 +45,10 @@ from stagecache.multibody.tree.poses import LastPoses, TreePoses
 from stagecache.multibody.tree.stations import AnyStations, StationTable
 from stagecache.state.state import State
 from stagecache.system.constraints.normalization import normalization_error
-from stagecache.system.declare.computations import cached
+from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
-from stagecache.system.declare.families import cached_family, q_variable_family, u_variable_family
 from stagecache.system.declare.subsystem import Subsystem
-from stagecache.system.declare.variables import modeling_option
+from stagecache.system.declare.variables import modeling_option, q_variable, u_variable
 from stagecache.system.motion.kinematics import kinematics
 
 
@@ -86,8 +85,8 @@ class AbstractMatter(Subsystem):
     use_euler_angles = modeling_option(False)
     """Whether orientations of Balls and Frees are body-fixed x-y-z angles, not quaternions."""
 
-    joint_q = q_variable_family(factory=_default_q, count=_num_bodies)
-    joint_u = u_variable_family(factory=_default_u, count=_num_bodies)
+    joint_q = q_variable(factory=_default_q, count=_num_bodies)
+    joint_u = u_variable(factory=_default_u, count=_num_bodies)
 
     @property
     def bodies(self) -> Sequence[AnyBody]:
@@ -111,7 +110,7 @@ class AbstractMatter(Subsystem):
         """The poses of all bodies: what did not move is taken from the poses before."""
         return self.last_poses(state).poses_at(self.layout(state), self.q(state).copy())
 
-    @cached_family(
+    @cached(
         count=_num_bodies,
         prerequisites=lambda self, i: (self.tree_poses,) if i else (),
         equal=same_transform,
@@ -134,7 +133,7 @@ class AbstractMatter(Subsystem):
         """The motions of all bodies about the origin of the ground, by row of the layout."""
         return motions(self.layout(state), self.axes(state), self.u(state))
 
-    @cached_family(
+    @cached(
         count=_num_bodies,
         prerequisites=lambda self, i: (self.tree_motions, self.pose[i]),
         equal=_same_bits,
@@ -155,7 +154,7 @@ class AbstractMatter(Subsystem):
         poses, axes, rates = self.tree_poses(state), self.axes(state), self.tree_motions(state)
         return motion_bias(self.layout(state), poses, axes, rates, self.u(state))
 
-    @cached_family(
+    @cached(
         count=_num_bodies,
         prerequisites=lambda self, i: (self.tree_bias, self.velocity[i], self.pose[i]),
         equal=_same_bits,
@@ -169,19 +168,17 @@ class AbstractMatter(Subsystem):
 
     # ------------------------------------------------------------------ stations
 
-    @cached_family(count=_num_groups, prerequisites=lambda self, _: (self.tree_poses,))
+    @cached(count=_num_groups, prerequisites=lambda self, _: (self.tree_poses,))
     def station_positions(self, state: State, i: int) -> Array:
         """Where the stations of a group are in the ground, (k, 3) [m]."""
         return self._tables[i].positions(self.tree_poses(state).bodies)
 
-    @cached_family(
-        count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
-    )
+    @cached(count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
     def station_jacobian(self, state: State, i: int) -> Array:
         """The derivatives of the velocities of a group by u, (k, 3, nu)."""
         return self._tables[i].jacobian(self.station_positions[i](state), self.axes(state))
 
-    @cached_family(
+    @cached(
         count=_num_groups,
         prerequisites=lambda self, i: (self.tree_motions, self.station_positions[i]),
     )
@@ -190,7 +187,7 @@ class AbstractMatter(Subsystem):
         rates = self.tree_motions(state)[self._tables[i].rows]
         return velocities_at(self.station_positions[i](state), rates)
 
-    @cached_family(
+    @cached(
         count=_num_groups,
         prerequisites=lambda self, i: (
             *(self.tree_bias, self.tree_motions),
@@ -203,9 +200,7 @@ class AbstractMatter(Subsystem):
         rates, bias = self.tree_motions(state)[rows], self.tree_bias(state)[rows]
         return accelerations_at(self.station_positions[i](state), rates, bias)
 
-    @cached_family(
-        count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
-    )
+    @cached(count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
     def station_frame_jacobian(self, state: State, i: int) -> Array:
         """The same of frames at the stations, (k, 6, nu): angular, then linear velocity."""
         return self._tables[i].frame_jacobian(self.station_positions[i](state), self.axes(state))

@@ -32,8 +32,8 @@ from stagecache.multibody.matter.driven_joints import (
 from stagecache.multibody.matter.joint_lock import JointLock
 from stagecache.multibody.motions.motion import AbstractMotion
 from stagecache.state.state import State
-from stagecache.system.declare.computations import cached
-from stagecache.system.declare.families import parameter_family
+from stagecache.system.declare.cached import cached
+from stagecache.system.declare.variables import parameter
 from stagecache.system.motion.prescribing import AbstractMover, PrescribedVariable
 
 
@@ -68,10 +68,10 @@ def _sources(matter: Any) -> tuple[Any, ...]:
 class AbstractDrivenMatter(AbstractMatter, AbstractMover):
     """A matter whose joints can be locked, and moved by motions."""
 
-    joint_lock = parameter_family(factory=_no_lock, count=lambda self: len(self.bodies))
+    joint_lock = parameter(factory=_no_lock, count=lambda self: len(self.bodies))
     """At what the joint of a body is held; None if it is not. See `MobilizedBody.lock`."""
 
-    follows_motion = parameter_family(True, count=lambda self: len(self.moving))
+    follows_motion = parameter(True, count=lambda self: len(self.moving))
     """Whether bodies that have a motion follow it. See `MobilizedBody.follows_motion`."""
 
     @property

@@ -4,25 +4,20 @@ from collections.abc import Callable
 from types import MethodType, NoneType, UnionType
 from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_type_hints
 
-from attrs import frozen
-
 from stagecache.errors import (
     ComputeSignatureError,
-    DeclarationError,
     NotCallableError,
     NoValueError,
     short_repr,
 )
-from stagecache.graph.declaration import Equality, check_equal, check_function
+from stagecache.graph.declaration import check_function
 from stagecache.state.handles import AbstractHandle, CacheEntry
-from stagecache.state.stage import Stage, check_stage
+from stagecache.state.stage import Stage
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     AnyPrerequisites,
     PlannedEntry,
-    Prerequisites,
     arguments,
-    check_prerequisites,
     resolve,
 )
 
@@ -144,104 +139,3 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
 
     def _fill(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # others need it
         return None
-
-
-# ---------------------------------------------------------------------- cache entries
-
-
-@frozen
-class CachedSettings:
-    """When a declared cache entry is stale, and when it is computed."""
-
-    prerequisites: AnyPrerequisites | None
-    available_from: Stage | None
-    computed_by: Stage
-    equal: Callable[[Any, Any], Any] | None
-
-    @classmethod
-    def checked(
-        cls,
-        what: str,
-        prerequisites: AnyPrerequisites | None,
-        available_from: Stage | None,
-        computed_by: Stage,
-        equal: Equality,
-    ) -> "CachedSettings":
-        """Return them, if they say when the value is stale."""
-        lowest = Stage.TOPOLOGY
-        if available_from is not None:
-            lowest = available_from = check_stage(
-                available_from, lowest, Stage.REPORT, f"{what}(available_from=...)"
-            )
-        computed_by = check_stage(computed_by, lowest, Stage.INFINITY, f"{what}(computed_by=...)")
-        named = check_prerequisites(prerequisites, what)
-        if named is None and available_from is None:
-            raise DeclarationError(
-                f"{what}: does not say when the value is stale",
-                "prerequisites=, or available_from=, or both",
-                "neither",
-                f"name what it is computed from, as in {what}(prerequisites=(angle, length)); "
-                "for a constant, prerequisites=()",
-            )
-        return cls(named, available_from, computed_by, check_equal(equal, what))
-
-
-@final
-class CachedDeclaration(AbstractComputation[T]):
-    """A declared cache entry of any type."""
-
-    def __init__(self, compute: Callable[..., T], settings: CachedSettings) -> None:
-        self.compute = compute
-        self.prerequisites = settings.prerequisites
-        self.available_from = settings.available_from
-        self.computed_by = settings.computed_by
-        self.equal = settings.equal
-
-
-def cached(
-    without_parentheses: None = None,
-    /,
-    *,
-    prerequisites: Prerequisites | None = None,
-    available_from: Stage | None = None,
-    computed_by: Stage = Stage.INFINITY,
-    equal: Equality = None,
-) -> Callable[[Callable[[Any, Any], T]], CachedDeclaration[T]]:
-    """Declare a cache entry, by the function ``(self, state)`` that computes it.
-
-    Parameters
-    ----------
-    prerequisites : tuple, or callable
-        The declared items on which it depends; or a function ``(self)`` that returns handles, also
-        of other subsystems, called when the topology is realized.
-    available_from : Stage, optional
-        The earliest stage at which it can be computed, Topology to Report. It is stale when that
-        stage changes. The default is the lowest at which all prerequisites can be read.
-    computed_by : Stage, optional
-        The stage whose realization computes it. The default is none: a read does.
-    equal : bool or callable, optional
-        What compares a new value with the one before; True stands for ``==``, and for arrays there
-        is ``np.array_equal``. If it is equal, the old one stays, and entries below that depend on
-        nothing else that has changed are not computed again: not on a stage that the write
-        invalidates, either.
-
-    Raises
-    ------
-    DeclarationError
-        Neither prerequisites nor a stage are given.
-    PrerequisitesError, StageOutOfRangeError, NotCallableError, ComputeSignatureError
-    """
-    what = "cached"
-    if without_parentheses is not None:
-        raise DeclarationError(
-            f"{what}: is used without parentheses",
-            "@cached(prerequisites=(...)), or @cached(available_from=Stage...)",
-            "@cached alone, which does not say when the value is stale",
-            "name what it is computed from, as in @cached(prerequisites=(angle, length))",
-        )
-    settings = CachedSettings.checked(what, prerequisites, available_from, computed_by, equal)
-
-    def declare(compute: Callable[[Any, Any], T]) -> CachedDeclaration[T]:
-        return CachedDeclaration(check_compute(compute, what), settings)
-
-    return declare

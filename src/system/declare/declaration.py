@@ -136,6 +136,17 @@ class AbstractDeclaration(Generic[H]):
         """What gives it the size that variables decide, when `sized_at` is being realized."""
         return None
 
+    def sizing_of_all(
+        self,
+        handles: Sequence[Any],  # noqa: ARG002  # likewise
+    ) -> Callable[[Any], None] | None:
+        """What gives all items of a family their sizes, where one pass does it for all."""
+        return None
+
+    def like(self, item: "AbstractDeclaration[Any]") -> Any:
+        """Return a declaration for each item of this one: of a single one, as it is."""
+        return item
+
     def companions(
         self,
         found: "Mapping[str, AbstractDeclaration[Any]]",  # noqa: ARG002  # likewise
@@ -157,6 +168,11 @@ class AbstractDeclaration(Generic[H]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
+
+
+def is_family(declared: AbstractDeclaration[Any]) -> bool:
+    """Tell whether a declaration is of many items."""
+    return hasattr(declared, "item")
 
 
 def item_of(declared: Any) -> Any:

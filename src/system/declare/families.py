@@ -3,25 +3,19 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, final, overload
 
-from numpy.typing import ArrayLike
-
 from stagecache.errors import UnknownItemError, short_repr
-from stagecache.graph.declaration import Equality
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
     NO_NUMBER,
     AbstractHandle,
     CacheEntry,
-    ContinuousVariable,
     DiscreteVariable,
-    ScalarVariable,
     Vector,
     copied_item,
     declared_item,
 )
 from stagecache.state.refusals import check_count, whole_number
-from stagecache.state.stage import Stage, check_stage
-from stagecache.system.declare.computations import CachedDeclaration, CachedSettings, check_compute
+from stagecache.state.stage import Stage
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     FamilyPrerequisites,
@@ -31,21 +25,11 @@ from stagecache.system.declare.enabling import Enabling, check_number_of_switche
 from stagecache.system.declare.fast_variables import equilibrium_decorator
 from stagecache.system.declare.prescribed import (
     Motion,
-    PrescribedAccelerationDeclaration,
-    PrescribedDeclaration,
-    check_acceleration,
-    check_motion,
-)
-from stagecache.system.declare.variables import (
-    NOT_GIVEN,
-    DiscreteDeclaration,
-    Initial,
-    VectorDeclaration,
-    continuous,
+    acceleration_decorator,
+    prescribed_decorator,
 )
 
 H = TypeVar("H", bound=AbstractHandle)
-T = TypeVar("T")
 Count = int | Callable[[Any], int]
 
 
@@ -164,11 +148,13 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:
         """What gives them the sizes that modeling options decide; all together, by the first."""
-        if not isinstance(self.item, VectorDeclaration):
+        if not self.is_variable:
             return self.item.sizing(handle)
-        if handle._number:
-            return None
-        return self.item.sizing_of_all(tuple(self.bound(handle._owner)))
+        return None if handle._number else self.item.sizing_of_all(tuple(self.bound(handle._owner)))
+
+    def like(self, item: AbstractDeclaration[Any]) -> "FamilyDeclaration[Any]":
+        """Return a family of as many items."""
+        return FamilyDeclaration(item, self.count)
 
     def _bind_all(self, subsystem: Any) -> Family[H]:
         return Family(self, subsystem)
@@ -209,15 +195,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
             refused when the topology is realized.
         PrerequisitesError, NotCallableError, ComputeSignatureError
         """
-        named, switch = check_motion(self, prerequisites, enabled)
-
-        def declare(function: Motion) -> FamilyDeclaration[CacheEntry[Vector]]:
-            checked = check_compute(function, "prescribed", in_family=True)
-            return FamilyDeclaration(
-                PrescribedDeclaration(self, checked, named, switch), self.count
-            )
-
-        return declare if compute is None else declare(compute)
+        return prescribed_decorator(self, compute, prerequisites, enabled)
 
     @overload
     def acceleration(self, compute: Motion) -> "FamilyDeclaration[CacheEntry[Vector]]": ...
@@ -229,15 +207,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         self, compute: Motion | None = None, *, prerequisites: FamilyPrerequisites | None = None
     ) -> Any:
         """Decorate the function ``(self, state, i)`` of the udot of a prescribed u."""
-        named = check_acceleration(self, prerequisites)
-
-        def declare(function: Motion) -> FamilyDeclaration[CacheEntry[Vector]]:
-            checked = check_compute(function, "prescribed.acceleration", in_family=True)
-            return FamilyDeclaration(
-                PrescribedAccelerationDeclaration(self, checked, named), self.count
-            )
-
-        return declare if compute is None else declare(compute)
+        return acceleration_decorator(self, compute, prerequisites)
 
     def equilibrium(
         self,
@@ -248,146 +218,13 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         prerequisites: FamilyPrerequisites | None = None,
     ) -> Callable[[Motion], "FamilyDeclaration[CacheEntry[Vector]]"]:
         """Decorate the function ``(self, state, i)`` that is zero at equilibrium of one."""
-        decorate = equilibrium_decorator(self, without_parentheses, stage, prerequisites)
-        return lambda compute: FamilyDeclaration(decorate(compute), self.count)
+        return equilibrium_decorator(self, without_parentheses, stage, prerequisites)
 
 
-def _family(what: str, item: AbstractDeclaration[H], count: Count) -> FamilyDeclaration[H]:
+def repeated(what: str, item: AbstractDeclaration[Any], count: Count | None) -> Any:
+    """Return the declaration of an item, or of as many as a count says."""
+    if count is None:
+        return item
     if not callable(count):
         count = check_count(count, 0, f"{what}(count=...)")
     return FamilyDeclaration(item, count)
-
-
-def cached_family(
-    *,
-    count: Count,
-    prerequisites: FamilyPrerequisites | None = None,
-    available_from: Stage | None = None,
-    computed_by: Stage = Stage.INFINITY,
-    equal: Equality = None,
-) -> Callable[[Callable[[Any, Any, int], T]], FamilyDeclaration[CacheEntry[T]]]:
-    """Declare many cache entries, by the function ``(self, state, i)`` that computes one of them.
-
-    Parameters
-    ----------
-    count : int or callable
-        How many; or a function ``(self)`` that tells, called when the topology is realized.
-    prerequisites : tuple or callable
-        As for `cached`; the function is ``(self, i)``. A family that is named in a tuple stands for
-        all its items.
-    available_from, computed_by, equal : optional
-        As for `cached`.
-
-    Raises
-    ------
-    DeclarationError, PrerequisitesError, StageOutOfRangeError, InvalidCountError
-    """
-    what = "cached_family"
-    settings = CachedSettings.checked(what, prerequisites, available_from, computed_by, equal)
-
-    def declare(compute: Callable[[Any, Any, int], T]) -> FamilyDeclaration[CacheEntry[T]]:
-        function = check_compute(compute, what, in_family=True)
-        return _family(what, CachedDeclaration(function, settings), count)
-
-    return declare
-
-
-@overload
-def parameter_family(initial: T, *, count: Count) -> FamilyDeclaration[DiscreteVariable[T]]: ...
-@overload
-def parameter_family(
-    *, factory: Callable[[Any, int], T], count: Count
-) -> FamilyDeclaration[DiscreteVariable[T]]: ...
-def parameter_family(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any, int], Any] | None = None, count: Count
-) -> FamilyDeclaration[DiscreteVariable[Any]]:
-    """Declare many parameters; `factory` is ``(self, i)``. See `parameter` and `cached_family`."""
-    return _discrete_family("parameter_family", initial, factory, Stage.INSTANCE, count)
-
-
-@overload
-def discrete_family(
-    initial: T, *, invalidates: Stage, count: Count
-) -> FamilyDeclaration[DiscreteVariable[T]]: ...
-@overload
-def discrete_family(
-    *, factory: Callable[[Any, int], T], invalidates: Stage, count: Count
-) -> FamilyDeclaration[DiscreteVariable[T]]: ...
-def discrete_family(
-    initial: Any = NOT_GIVEN,
-    *,
-    factory: Callable[[Any, int], Any] | None = None,
-    invalidates: Stage,
-    count: Count,
-) -> FamilyDeclaration[DiscreteVariable[Any]]:
-    """Declare many discrete variables; `factory` is ``(self, i)``. See `discrete`."""
-    what = "discrete_family"
-    stage = check_stage(invalidates, Stage.MODEL, Stage.REPORT, f"{what}(invalidates=...)")
-    return _discrete_family(what, initial, factory, stage, count)
-
-
-def _discrete_family(
-    what: str, initial: Any, factory: Any, invalidates: Stage, count: Count
-) -> FamilyDeclaration[DiscreteVariable[Any]]:
-    item = DiscreteDeclaration(Initial(what, initial, factory), invalidates)
-    return _family(what, item, count)
-
-
-@overload
-def q_variable_family(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
-@overload
-def q_variable_family(
-    initial: ArrayLike, *, count: Count
-) -> FamilyDeclaration[ContinuousVariable]: ...
-@overload
-def q_variable_family(
-    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
-) -> FamilyDeclaration[ContinuousVariable]: ...
-def q_variable_family(
-    initial: Any = NOT_GIVEN,
-    *,
-    factory: Callable[[Any, Any, int], ArrayLike] | None = None,
-    count: Count,
-) -> Any:
-    """Declare many blocks of q; `factory` is ``(self, state, i)``. See `q_variable`."""
-    return _family("q_variable_family", continuous("q", initial, factory), count)
-
-
-@overload
-def u_variable_family(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
-@overload
-def u_variable_family(
-    initial: ArrayLike, *, count: Count
-) -> FamilyDeclaration[ContinuousVariable]: ...
-@overload
-def u_variable_family(
-    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
-) -> FamilyDeclaration[ContinuousVariable]: ...
-def u_variable_family(
-    initial: Any = NOT_GIVEN,
-    *,
-    factory: Callable[[Any, Any, int], ArrayLike] | None = None,
-    count: Count,
-) -> Any:
-    """Declare many blocks of u; `factory` is ``(self, state, i)``. See `u_variable`."""
-    return _family("u_variable_family", continuous("u", initial, factory), count)
-
-
-@overload
-def z_variable_family(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
-@overload
-def z_variable_family(
-    initial: ArrayLike, *, count: Count
-) -> FamilyDeclaration[ContinuousVariable]: ...
-@overload
-def z_variable_family(
-    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
-) -> FamilyDeclaration[ContinuousVariable]: ...
-def z_variable_family(
-    initial: Any = NOT_GIVEN,
-    *,
-    factory: Callable[[Any, Any, int], ArrayLike] | None = None,
-    count: Count,
-) -> Any:
-    """Declare many blocks of z; `factory` is ``(self, state, i)``. See `z_variable`."""
-    return _family("z_variable_family", continuous("z", initial, factory), count)

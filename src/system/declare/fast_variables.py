@@ -37,13 +37,13 @@ from stagecache.system.declare.declaration import (
     PlannedEntry,
     arguments,
     check_prerequisites,
+    is_family,
     item_of,
 )
 from stagecache.system.declare.prescribed import (
     Motion,
     PrescribedDeclaration,
     checked_values,
-    is_family,
     kind_of,
 )
 
@@ -135,17 +135,17 @@ def values_of(variable: FastVariable, state: Any) -> Vector:
     )
 
 
-def check_equilibrium(
+def equilibrium_decorator(
     of: AbstractDeclaration[Any],
     without_parentheses: object,
     stage: Stage,
     prerequisites: AnyPrerequisites | None,
-) -> tuple[Stage, AnyPrerequisites | None]:
-    """Return the arguments of `equilibrium`, unless they make no sense for that variable."""
+) -> Callable[[Motion], Any]:
+    """Return what ``variable.equilibrium(...)`` is, of a variable or of a family of them."""
     what = "equilibrium"
     if without_parentheses is not None:
         raise DeclarationError(
-            f"{what}: is used without parentheses",
+            f"{what}: used without parentheses",
             "@stretch.equilibrium(stage=Stage...)",
             f"{short_repr(without_parentheses)}, and no stage",
             "say at which stage the condition can be computed",
@@ -161,21 +161,11 @@ def check_equilibrium(
             if first is not None and first > stage
             else "declare it for q, u or z, or for a variable that invalidates a later stage",
         )
-    return stage, check_prerequisites(prerequisites, what)
+    named = check_prerequisites(prerequisites, what)
 
-
-def equilibrium_decorator(
-    of: AbstractDeclaration[Any],
-    without_parentheses: object,
-    stage: Stage,
-    prerequisites: AnyPrerequisites | None,
-) -> Callable[[Motion], EquilibriumDeclaration]:
-    """What ``variable.equilibrium(...)`` returns, of a variable or of a family of them."""
-    stage, named = check_equilibrium(of, without_parentheses, stage, prerequisites)
-
-    def declare(compute: Motion) -> EquilibriumDeclaration:
-        function = check_compute(compute, "equilibrium", in_family=is_family(of))
-        return EquilibriumDeclaration(of, function, stage, named)
+    def declare(compute: Motion) -> Any:
+        function = check_compute(compute, what, in_family=is_family(of))
+        return of.like(EquilibriumDeclaration(of, function, stage, named))
 
     return declare
 

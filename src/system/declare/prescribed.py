@@ -29,6 +29,7 @@ from stagecache.system.declare.declaration import (
     Prerequisites,
     arguments,
     check_prerequisites,
+    is_family,
     item_of,
 )
 from stagecache.system.declare.enabling import Enabling, check_enabling, is_enabled
@@ -43,11 +44,6 @@ STAGES: Final = {"q": Stage.TIME, "u": Stage.POSITION}
 def kind_of(declared: AbstractDeclaration[Any]) -> str:
     """Whether a declaration, or each item of a family, is of q, u or z; "" if of none."""
     return str(getattr(item_of(declared), "kind", ""))
-
-
-def is_family(declared: AbstractDeclaration[Any]) -> bool:
-    """Whether a declaration is that of many items."""
-    return hasattr(declared, "item")
 
 
 class AbstractPrescription(AbstractComputation[Vector]):
@@ -195,13 +191,7 @@ class PrescribedDeclaration(AbstractPrescription):
             What is prescribed is q.
         PrerequisitesError, NotCallableError, ComputeSignatureError
         """
-        named = check_acceleration(self, prerequisites)
-
-        def declare(function: Motion) -> PrescribedAccelerationDeclaration:
-            checked = check_compute(function, "prescribed.acceleration")
-            return PrescribedAccelerationDeclaration(self, checked, named)
-
-        return declare if compute is None else declare(compute)
+        return acceleration_decorator(self, compute, prerequisites)
 
 
 @final
@@ -242,34 +232,51 @@ class PrescribedAccelerationDeclaration(AbstractPrescription):
         return item_of(found), of
 
 
-# ---------------------------------------------------------------------- what decorators check
+# ---------------------------------------------------------------------- decorators
 
 
-def check_motion(
-    of: AbstractDeclaration[Any], prerequisites: AnyPrerequisites | None, enabled: Any
-) -> tuple[AnyPrerequisites | None, Enabling]:
-    """Return the arguments of `prescribed`, unless they make no sense for that variable."""
+def prescribed_decorator(
+    of: AbstractDeclaration[Any],
+    compute: Motion | None,
+    prerequisites: AnyPrerequisites | None,
+    enabled: Any,
+) -> Any:
+    """Return what ``variable.prescribed`` is, of a variable or of a family of them."""
     if kind_of(of) not in STAGES:
         raise DeclarationError(
-            "prescribed: is not for this variable",
+            "prescribed: not for this variable",
             "a declared q or u, or a family of them",
             f"one of {kind_of(of)}" if kind_of(of) else f"{of}",
             "compute it with @cached instead",
         )
-    switch = check_enabling(enabled, "prescribed", in_family=is_family(of))
-    return check_prerequisites(prerequisites, "prescribed"), switch
+    in_family = is_family(of)
+    switch = check_enabling(enabled, "prescribed", in_family=in_family)
+    named = check_prerequisites(prerequisites, "prescribed")
+
+    def declare(function: Motion) -> Any:
+        checked = check_compute(function, "prescribed", in_family=in_family)
+        return of.like(PrescribedDeclaration(of, checked, named, switch))
+
+    return declare if compute is None else declare(compute)
 
 
-def check_acceleration(
-    of: AbstractDeclaration[Any], prerequisites: AnyPrerequisites | None
-) -> AnyPrerequisites | None:
-    """Return the argument of `acceleration`, unless it is not a u that is prescribed."""
+def acceleration_decorator(
+    of: AbstractDeclaration[Any], compute: Motion | None, prerequisites: AnyPrerequisites | None
+) -> Any:
+    """Return what ``drive_rate.acceleration`` is, of a prescribed u or of a family of them."""
     is_motion = isinstance(item_of(of), PrescribedDeclaration)
     if not is_motion or kind_of(of) != "u":
         raise DeclarationError(
-            "acceleration: is only that of a prescribed u",
+            "acceleration: exists for a prescribed u only",
             "what @rate.prescribed has made, of a rate that is declared by u_variable",
             "the prescribed values of q" if is_motion else f"{of}",
             "prescribe u as well, and decorate with @drive_rate.acceleration",
         )
-    return check_prerequisites(prerequisites, "prescribed.acceleration")
+    what = "prescribed.acceleration"
+    named = check_prerequisites(prerequisites, what)
+
+    def declare(function: Motion) -> Any:
+        checked = check_compute(function, what, in_family=is_family(of))
+        return of.like(PrescribedAccelerationDeclaration(of, checked, named))
+
+    return declare if compute is None else declare(compute)

@@ -22,7 +22,6 @@ from stagecache.state.items.layout import resize_all
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values.values import duplicate, kept
 from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.system.declare.computations import check_compute
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     Prerequisites,
@@ -30,8 +29,9 @@ from stagecache.system.declare.declaration import (
     declared_attempt,
 )
 from stagecache.system.declare.enabling import Enabling
+from stagecache.system.declare.families import Count, FamilyDeclaration, repeated
 from stagecache.system.declare.fast_variables import EquilibriumDeclaration, equilibrium_decorator
-from stagecache.system.declare.prescribed import Motion, PrescribedDeclaration, check_motion
+from stagecache.system.declare.prescribed import Motion, PrescribedDeclaration, prescribed_decorator
 
 H = TypeVar("H")
 T = TypeVar("T")
@@ -141,9 +141,18 @@ class DiscreteDeclaration(AbstractFastVariable[DiscreteVariable[T]]):
 def parameter(initial: T) -> DiscreteDeclaration[T]: ...
 @overload
 def parameter(*, factory: Callable[[Any], T]) -> DiscreteDeclaration[T]: ...
+@overload
+def parameter(initial: T, *, count: Count) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+@overload
 def parameter(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any], Any] | None = None
-) -> DiscreteDeclaration[Any]:
+    *, factory: Callable[[Any, int], T], count: Count
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+def parameter(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[..., Any] | None = None,
+    count: Count | None = None,
+) -> Any:
     """Declare a discrete variable that invalidates Instance: a mass, a length, a stiffness.
 
     Parameters
@@ -151,14 +160,19 @@ def parameter(
     initial : object
         Its value in the default State. Of an array a read-only copy is kept.
     factory : callable
-        Instead, a function ``(self)`` that returns it, called when the topology is realized.
+        Instead, a function ``(self)`` that returns it, called when the topology is realized; with
+        a count, ``(self, i)``.
+    count : int or callable, optional
+        Declare so many under one name, a `Family`: their number, or a function ``(self)`` that
+        returns it, called when the topology is realized.
 
     Raises
     ------
     DeclarationError
-        Neither is given, or both are.
+        Neither first value is given, or both are.
+    InvalidCountError
     """
-    return DiscreteDeclaration(Initial("parameter", initial, factory), Stage.INSTANCE)
+    return _discrete("parameter", initial, factory, Stage.INSTANCE, count)
 
 
 @overload
@@ -170,7 +184,7 @@ def modeling_option(
 ) -> DiscreteDeclaration[Any]:
     """Declare a discrete variable that invalidates Model, and so may decide sizes.
 
-    Parameters are those of `parameter`.
+    Parameters are those of `parameter`, but for the count.
     """
     return DiscreteDeclaration(Initial("modeling_option", initial, factory), Stage.MODEL)
 
@@ -179,24 +193,40 @@ def modeling_option(
 def discrete(initial: T, *, invalidates: Stage) -> DiscreteDeclaration[T]: ...
 @overload
 def discrete(*, factory: Callable[[Any], T], invalidates: Stage) -> DiscreteDeclaration[T]: ...
+@overload
 def discrete(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any], Any] | None = None, invalidates: Stage
-) -> DiscreteDeclaration[Any]:
+    initial: T, *, invalidates: Stage, count: Count
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+@overload
+def discrete(
+    *, factory: Callable[[Any, int], T], invalidates: Stage, count: Count
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+def discrete(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[..., Any] | None = None,
+    invalidates: Stage,
+    count: Count | None = None,
+) -> Any:
     """Declare a discrete variable.
 
     Parameters
     ----------
-    initial, factory
-        As those of `parameter`.
+    initial, factory, count
+        As for `parameter`.
     invalidates : Stage
         Model to Report: a write makes this stage stale, and those after it.
 
     Raises
     ------
-    DeclarationError, StageOutOfRangeError
+    DeclarationError, StageOutOfRangeError, InvalidCountError
     """
     stage = check_stage(invalidates, Stage.MODEL, Stage.REPORT, "discrete(invalidates=...)")
-    return DiscreteDeclaration(Initial("discrete", initial, factory), stage)
+    return _discrete("discrete", initial, factory, stage, count)
+
+
+def _discrete(what: str, initial: Any, factory: Any, invalidates: Stage, count: Any) -> Any:
+    return repeated(what, DiscreteDeclaration(Initial(what, initial, factory), invalidates), count)
 
 
 # ---------------------------------------------------------------------- q, u and z
@@ -249,12 +279,7 @@ class AbstractContinuousDeclaration(AbstractFastVariable[H]):
             The variable is none of q or u.
         PrerequisitesError, NotCallableError, ComputeSignatureError
         """
-        named, switch = check_motion(self, prerequisites, enabled)
-
-        def declare(function: Motion) -> PrescribedDeclaration:
-            return PrescribedDeclaration(self, check_compute(function, "prescribed"), named, switch)
-
-        return declare if compute is None else declare(compute)
+        return prescribed_decorator(self, compute, prerequisites, enabled)
 
 
 @final
@@ -323,19 +348,22 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
         return initial
 
 
-def continuous(
-    kind: str, initial: Any, factory: Callable[..., ArrayLike] | None
-) -> ScalarDeclaration | VectorDeclaration:
-    """A declaration of some q, u or z: a scalar if the first value is a number."""
+def _continuous(
+    kind: str, initial: Any, factory: Callable[..., ArrayLike] | None, count: Count | None
+) -> Any:
+    """Declare some q, u or z: a scalar if the first value is a number."""
     what = f"{kind}_variable"
     first = Initial(what, initial, factory)
+    item: ScalarDeclaration | VectorDeclaration
     if factory is not None:
-        return VectorDeclaration(kind, first)
-    if isinstance(initial, Real) and not isinstance(initial, bool):
-        return ScalarDeclaration(kind, float(initial))
-    vector = vector_of(initial, what)
-    values: Vector = converted(vector, FLOAT, (len(vector),), what).copy()
-    return VectorDeclaration(kind, Initial(what, values, None))
+        item = VectorDeclaration(kind, first)
+    elif isinstance(initial, Real) and not isinstance(initial, bool):
+        item = ScalarDeclaration(kind, float(initial))
+    else:
+        vector = vector_of(initial, what)
+        values: Vector = converted(vector, FLOAT, (len(vector),), what).copy()
+        item = VectorDeclaration(kind, Initial(what, values, None))
+    return repeated(what, item, count)
 
 
 @overload
@@ -344,28 +372,41 @@ def q_variable(initial: float) -> ScalarDeclaration: ...
 def q_variable(initial: ArrayLike) -> VectorDeclaration: ...
 @overload
 def q_variable(*, factory: Callable[[Any, Any], ArrayLike]) -> VectorDeclaration: ...
+@overload
+def q_variable(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def q_variable(initial: ArrayLike, *, count: Count) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
 def q_variable(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any, Any], ArrayLike] | None = None
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+def q_variable(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[..., ArrayLike] | None = None,
+    count: Count | None = None,
 ) -> Any:
     """Declare generalized coordinates. A write invalidates Position.
 
-    What is declared can be given as a function of the time, with ``@angle.prescribed``, or moved to
-    an equilibrium, with ``@angle.equilibrium(stage=...)``. Else it is free.
+    Values can be given as a function of the time, with ``@angle.prescribed``, or moved to an
+    equilibrium, with ``@angle.equilibrium(stage=...)``. Else they are free.
 
     Parameters
     ----------
     initial : float or array_like of shape (n,)
-        What they start with. A number is read and set as a float, all else as a vector.
+        First values. A number is read and set as a float, all else as a vector.
     factory : callable
-        Instead, a function ``(self, state)`` that returns a vector. It is called whenever Model is
-        realized, with the State at Topology: its modeling options can be read, and so may decide
-        how many there are.
+        Instead, a function ``(self, state)`` that returns a vector; with a count,
+        ``(self, state, i)``. It is called whenever Model is realized, with the State at Topology:
+        its modeling options can be read, and so may decide how many numbers there are.
+    count : int or callable, optional
+        As for `parameter`.
 
     Raises
     ------
-    DeclarationError, ShapeError, NotANumberError
+    DeclarationError, ShapeError, NotANumberError, InvalidCountError
     """
-    return continuous("q", initial, factory)
+    return _continuous("q", initial, factory, count)
 
 
 @overload
@@ -374,11 +415,22 @@ def u_variable(initial: float) -> ScalarDeclaration: ...
 def u_variable(initial: ArrayLike) -> VectorDeclaration: ...
 @overload
 def u_variable(*, factory: Callable[[Any, Any], ArrayLike]) -> VectorDeclaration: ...
+@overload
+def u_variable(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def u_variable(initial: ArrayLike, *, count: Count) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
 def u_variable(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any, Any], ArrayLike] | None = None
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+def u_variable(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[..., ArrayLike] | None = None,
+    count: Count | None = None,
 ) -> Any:
     """Declare generalized speeds, as `q_variable` does. A write invalidates Velocity."""
-    return continuous("u", initial, factory)
+    return _continuous("u", initial, factory, count)
 
 
 @overload
@@ -387,8 +439,19 @@ def z_variable(initial: float) -> ScalarDeclaration: ...
 def z_variable(initial: ArrayLike) -> VectorDeclaration: ...
 @overload
 def z_variable(*, factory: Callable[[Any, Any], ArrayLike]) -> VectorDeclaration: ...
+@overload
+def z_variable(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def z_variable(initial: ArrayLike, *, count: Count) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
 def z_variable(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any, Any], ArrayLike] | None = None
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+) -> FamilyDeclaration[ContinuousVariable]: ...
+def z_variable(
+    initial: Any = NOT_GIVEN,
+    *,
+    factory: Callable[..., ArrayLike] | None = None,
+    count: Count | None = None,
 ) -> Any:
     """Declare auxiliary variables, as `q_variable` does. A write invalidates Dynamics."""
-    return continuous("z", initial, factory)
+    return _continuous("z", initial, factory, count)

@@ -12,7 +12,8 @@ from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, Time
 from stagecache.state.stage import Stage
 from stagecache.system.constraints.declared_jacobians import JacobianDeclaration
 from stagecache.system.constraints.errors import BiasDeclaration
-from stagecache.system.declare.computations import AbstractComputation, CachedDeclaration
+from stagecache.system.declare.cached import CachedDeclaration
+from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import AbstractDeclaration, resolve
 from stagecache.system.declare.families import FamilyDeclaration
 from stagecache.system.declare.prescribed import AbstractPrescription
@@ -31,14 +32,14 @@ def hint_of(entry: CacheEntry[Any], gap: Gap) -> str:
     declared, item = found
     undeclarable = [handle for handle in gap.handles if handle._owner is None]
     if undeclarable:
-        return _cure_without_handles(declared, item, undeclarable, gap)
+        return _cure_without_handles(item, undeclarable, gap)
     if isinstance(item, AbstractRows | AbstractPrescription) and gap.latest > item.computed_by:
         return (
             f"leave it out: what is computed by {item.computed_by} must not depend on what "
             "changes without invalidating that; or declare it at a later level or stage"
         )
     if gap.stage is not None and not gap.handles and not isinstance(item, CachedDeclaration):
-        return _cure_of_stage(declared, item, gap.stage)
+        return _cure_of_stage(item, gap.stage)
     arguments = []
     if declared is not item:
         arguments.append("count=...")
@@ -48,7 +49,7 @@ def hint_of(entry: CacheEntry[Any], gap: Gap) -> str:
         arguments.append(_prerequisites(entry, declared, item, gap.handles))
     if isinstance(item, CachedDeclaration):
         arguments += _stages(item, gap)
-    return f"write @{_decorator(declared, item)}({', '.join(arguments)})"
+    return f"write @{_decorator(item)}({', '.join(arguments)})"
 
 
 def _declaration_of(
@@ -66,10 +67,10 @@ def _declaration_of(
     return None
 
 
-def _decorator(declared: AbstractDeclaration[Any], item: AbstractComputation[Any]) -> str:
+def _decorator(item: AbstractComputation[Any]) -> str:
     if item.of is not None:
         return f"{item.of.name}.{item.role}"
-    return item.decorator if declared is item else f"{item.decorator}_family"
+    return item.decorator
 
 
 def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
@@ -91,9 +92,7 @@ def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
     return arguments
 
 
-def _cure_of_stage(
-    declared: AbstractDeclaration[Any], item: AbstractComputation[Any], stage: Stage
-) -> str:
+def _cure_of_stage(item: AbstractComputation[Any], stage: Stage) -> str:
     """Of what is not computed by @cached: its stage follows from what it is."""
     if item.role == "update":
         assert item.of is not None
@@ -103,7 +102,7 @@ def _cure_of_stage(
         whole = Stage.VELOCITY
     if item.prerequisites is not None and stage <= whole:
         return (
-            f"leave prerequisites out of @{_decorator(declared, item)}(...), so that it depends on "
+            f"leave prerequisites out of @{_decorator(item)}(...), so that it depends on "
             f"all of stage {whole}"
         )
     if isinstance(item, JacobianDeclaration):
@@ -112,7 +111,6 @@ def _cure_of_stage(
 
 
 def _cure_without_handles(
-    declared: AbstractDeclaration[Any],
     item: AbstractComputation[Any],
     handles: list[AbstractHandle],
     gap: Gap,
@@ -121,7 +119,7 @@ def _cure_without_handles(
     hint = f"declare {names} in a Subsystem: what is allocated by hand can be no prerequisite"
     stage = max(gap.latest, gap.stage or gap.latest)
     if isinstance(item, CachedDeclaration) and stage <= Stage.REPORT:
-        hint += f"; or write @{_decorator(declared, item)}(..., available_from=Stage.{stage.name})"
+        hint += f"; or write @{_decorator(item)}(..., available_from=Stage.{stage.name})"
     return hint
 
 

@@ -24,8 +24,7 @@ from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error
 from stagecache.system.core.system import System
 from stagecache.system.declare.auto_update import auto_update
-from stagecache.system.declare.computations import cached
-from stagecache.system.declare.families import cached_family, parameter_family
+from stagecache.system.declare.cached import cached
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import (
     discrete,
@@ -187,7 +186,7 @@ def _declared(plan: Plan, item: PlannedItem) -> dict[str, Any]:
         assert item.stage is not None
         return {name: discrete(first, invalidates=item.stage)}
     if item.kind == "family":
-        return {name: parameter_family(first, count=FAMILY)}
+        return {name: parameter(first, count=FAMILY)}
     if item.kind in BLOCKS:
         return {name: _block(plan, item)}
     if item.kind == "entry":
@@ -195,7 +194,7 @@ def _declared(plan: Plan, item: PlannedItem) -> dict[str, Any]:
             name: cached(prerequisites=prerequisites, available_from=item.stage)(_sum(plan, item))
         }
     if item.kind == "entries":
-        family = cached_family(count=FAMILY, prerequisites=prerequisites)
+        family = cached(count=FAMILY, prerequisites=prerequisites)
         return {name: family(_sum(plan, item))}
     if item.kind == "auto update":
         variable = auto_update(first, invalidates=Stage.DYNAMICS, available_from=Stage.TIME)

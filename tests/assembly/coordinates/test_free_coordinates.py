@@ -15,10 +15,8 @@ from stagecache import (
     System,
     kinematics,
     q_variable,
-    q_variable_family,
     quaternion_kinematics,
     u_variable,
-    u_variable_family,
 )
 from stagecache.multibody import Ball, Free, MobilizedBody, MultibodySystem
 from tests.assembly.models import Array, four_bar
@@ -111,8 +109,8 @@ class Given(AssemblyCondition):
 class Spinning(Subsystem):
     """Two quaternions, which N relates block by block."""
 
-    orientation = q_variable_family((0.6, 0.0, 0.8, 0.0), count=2)
-    spin = u_variable_family((0.0, 0.0, 0.0), count=2)
+    orientation = q_variable((0.6, 0.0, 0.8, 0.0), count=2)
+    spin = u_variable((0.0, 0.0, 0.0), count=2)
     turning = quaternion_kinematics(orientation, spin)
 
 

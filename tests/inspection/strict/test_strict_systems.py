@@ -17,11 +17,9 @@ from stagecache import (
     System,
     auto_update,
     cached,
-    cached_family,
     discrete,
     event_trigger,
     parameter,
-    parameter_family,
     position_error,
     q_variable,
     strict,
@@ -45,7 +43,7 @@ class Arm(Subsystem):
     wear = z_variable(0.0)
     pull = discrete(1.0, invalidates=Stage.DYNAMICS)
     latch = auto_update(1.0, invalidates=Stage.POSITION, available_from=Stage.TIME)
-    masses = parameter_family(1.0, count=3)
+    masses = parameter(1.0, count=3)
 
     @cached(prerequisites=(angle, length))
     def tip(self, state: State) -> float:
@@ -84,11 +82,11 @@ class Reader(Arm):
     def called(self, state: State) -> object:
         return self.reading(self, state)
 
-    @cached_family(count=3, prerequisites=lambda self, i: (self.masses[i],))
+    @cached(count=3, prerequisites=lambda self, i: (self.masses[i],))
     def each(self, state: State, i: int) -> object:
         return self.reading(self, state)
 
-    @cached_family(count=2, prerequisites=(own,))
+    @cached(count=2, prerequisites=(own,))
     def pair(self, state: State, i: int) -> object:
         return self.reading(self, state)
 
@@ -170,17 +168,17 @@ HINTS: dict[str, tuple[str, Reads, str]] = {
     "a neighbour in a family": (
         "each",
         lambda self, state: [self.masses[i](state) for i in (1, 0)],
-        "@cached_family(count=..., prerequisites=lambda self, i: (..., self.masses[i + 1]))",
+        "@cached(count=..., prerequisites=lambda self, i: (..., self.masses[i + 1]))",
     ),
     "one that is further away": (
         "each",
         lambda self, state: self.masses[2](state),
-        "@cached_family(count=..., prerequisites=lambda self, i: (..., self.masses[2]))",
+        "@cached(count=..., prerequisites=lambda self, i: (..., self.masses[2]))",
     ),
     "in a family": (
         "pair",
         lambda self, state: self.masses[0](state),
-        "@cached_family(count=..., prerequisites=lambda self, i: (self.own, self.masses[i]))",
+        "@cached(count=..., prerequisites=lambda self, i: (self.own, self.masses[i]))",
     ),
     "a vector of a stage": (
         "named",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache import Stage, State, Subsystem, cached_family, strict, verify
+from stagecache import Stage, State, Subsystem, cached, strict, verify
 from stagecache.errors import ConstModelError, DeclaredNameError
 from stagecache.multibody import (
     Ball,
@@ -40,14 +40,14 @@ class Lamps(Subsystem):
     def __init__(self, matter: MatterSubsystem) -> None:
         self.matter = matter
 
-    @cached_family(
+    @cached(
         count=lambda self: len(self.matter.bodies),
         prerequisites=lambda self, i: (self.matter.pose[i],),
     )
     def light(self, state: State, i: int) -> float:
         return float(self.matter.pose[i](state).translation.sum())
 
-    @cached_family(
+    @cached(
         count=lambda self: len(self.matter.bodies),
         prerequisites=lambda self, i: (self.matter.velocity[i],),
     )

@@ -14,9 +14,7 @@ from stagecache import (
     System,
     auto_update,
     cached,
-    cached_family,
     parameter,
-    parameter_family,
 )
 
 
@@ -150,7 +148,7 @@ def compared_entry(value: Any) -> Read:
 
 def item_of_a_family(value: Any) -> Read:
     class Model(Subsystem):
-        @cached_family(count=2, prerequisites=())
+        @cached(count=2, prerequisites=())
         def entry(self, state: State, i: int) -> Any:
             return value
 
@@ -246,7 +244,7 @@ def parameter_by_a_factory(value: Any) -> Read:
 
 def parameter_of_a_family(value: Any) -> Read:
     class Model(Subsystem):
-        sizes = parameter_family(value, count=2)
+        sizes = parameter(value, count=2)
 
     model = Model()
     state = _own_state(model)

@@ -18,7 +18,6 @@ from stagecache import (
     Subsystem,
     System,
     cached,
-    cached_family,
     discrete,
     modeling_option,
     parameter,
@@ -73,7 +72,7 @@ class Chain(Subsystem):
     def label(self, state: State) -> str:
         return f"{self.rate(state):g}"
 
-    @cached_family(count=2, prerequisites=lambda self, i: (self.heat,))
+    @cached(count=2, prerequisites=lambda self, i: (self.heat,))
     def warm(self, state: State, i: int) -> float:
         return float(self.heat(state)[i]) + 1
 

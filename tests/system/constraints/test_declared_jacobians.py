@@ -14,7 +14,6 @@ from stagecache import (
     modeling_option,
     position_error,
     u_variable,
-    u_variable_family,
 )
 from stagecache.errors import (
     DeclarationError,
@@ -34,7 +33,7 @@ class Wheel(Subsystem):
     count = modeling_option(2)
     spin = u_variable(1.0)
     slide = u_variable(factory=lambda self, state: np.ones(self.count(state)))
-    spokes = u_variable_family([1.0, 2.0], count=2)
+    spokes = u_variable([1.0, 2.0], count=2)
 
 
 class Axle(Subsystem):

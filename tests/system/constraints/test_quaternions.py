@@ -14,9 +14,7 @@ from stagecache import (
     modeling_option,
     parameter,
     q_variable,
-    q_variable_family,
     u_variable,
-    u_variable_family,
 )
 from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownModeError
 from stagecache.state.handles import Vector
@@ -65,8 +63,8 @@ class Swarm(Subsystem):
     def __init__(self, count: int) -> None:
         self.count = count
 
-    orientation = q_variable_family((1.0, 0.0, 0.0, 0.0), count=lambda self: self.count)
-    spin = u_variable_family((0.0, 0.0, 0.0), count=lambda self: self.count)
+    orientation = q_variable((1.0, 0.0, 0.0, 0.0), count=lambda self: self.count)
+    spin = u_variable((0.0, 0.0, 0.0), count=lambda self: self.count)
     turning = quaternion_kinematics(orientation, spin)
     length = quaternion_normalization(orientation)
 

@@ -43,7 +43,7 @@ class Arm(Subsystem):
     table = parameter(np.zeros(2))
     label = discrete("a", invalidates=Stage.REPORT)
     memory = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.TIME)
-    springs = parameter_family(1.0, count=2)
+    springs = parameter(1.0, count=2)
     angle = q_variable(0.1)
     bend = q_variable(0.2)
     place = q_variable([0.3, 0.4])
@@ -265,7 +265,7 @@ REFUSED: dict[str, tuple[Edit, list[str]]] = {
         ["arm.heat is z, 4 numbers (it was z, 3 numbers"],
     ),
     "resize a family": (
-        replaced("parameter_family(1.0, count=2)", "parameter_family(1.0, count=3)"),
+        replaced("parameter(1.0, count=2)", "parameter(1.0, count=3)"),
         ["arm.springs[2] is new"],
     ),
     "a stage": (

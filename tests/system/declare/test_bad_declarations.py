@@ -15,16 +15,12 @@ from stagecache import (
     acceleration_error,
     auto_update,
     cached,
-    cached_family,
     discrete,
-    discrete_family,
     event_trigger,
     modeling_option,
     parameter,
-    parameter_family,
     position_error,
     q_variable,
-    q_variable_family,
     u_variable,
     velocity_error,
 )
@@ -77,7 +73,8 @@ def topology_error(error: type[StagecacheError], *subsystems: Subsystem) -> Stag
 
 def entry_of(prerequisites: Any, **settings: Any) -> Subsystem:
     """A subsystem "reader" with x, which is a q, and an entry of these prerequisites."""
-    body = {"x": q_variable(1.0), "e": cached(prerequisites=prerequisites, **settings)(one)}
+    declare: Any = cached(prerequisites=prerequisites, **settings)
+    body = {"x": q_variable(1.0), "e": declare(one)}
     reader: Subsystem = type("Reader", (Subsystem,), body)()
     return reader
 
@@ -275,7 +272,7 @@ def test_a_size_or_a_count_that_is_none_is_refused() -> None:
     assert state.stage is Stage.MODEL
 
     class Odder(Subsystem):
-        springs = parameter_family(1.0, count=lambda self: 1.5)  # type: ignore[arg-type, return-value]
+        springs = parameter(1.0, count=lambda self: 1.5)  # type: ignore[arg-type, return-value]
 
     error = topology_error(InvalidCountError, Odder())
     assert isinstance(error, ValueError)
@@ -367,7 +364,7 @@ def test_none_is_never_a_value_of_rows_and_jacobians(name: str, promised: object
 def test_an_assignment_to_a_declared_name_names_set() -> None:
     class Pendulum(Subsystem):
         length = parameter(1.0)
-        masses = parameter_family(1.0, count=2)
+        masses = parameter(1.0, count=2)
         latched = auto_update(1.0, invalidates=Stage.VELOCITY, available_from=Stage.TIME)
 
         @cached(prerequisites=(length,))
@@ -635,7 +632,7 @@ CALLS: dict[str, tuple[Callable[..., object], type[StagecacheError], type[Except
         ValueError,
     ),
     "nothing": (lambda: cached()(one), DeclarationError, TypeError),
-    "one": (lambda: cached(prerequisites=ANGLE)(one), PrerequisitesError, TypeError),  # type: ignore[arg-type]
+    "one": (lambda: cached(prerequisites=ANGLE)(one), PrerequisitesError, TypeError),  # type: ignore[call-overload]
     "string": (lambda: cached(prerequisites="angle")(one), PrerequisitesError, TypeError),  # type: ignore[arg-type]
     "empty": (lambda: cached(available_from=Stage.EMPTY)(one), StageOutOfRangeError, ValueError),
     "order": (
@@ -650,14 +647,14 @@ CALLS: dict[str, tuple[Callable[..., object], type[StagecacheError], type[Except
         TypeError,
     ),
     "family": (
-        lambda: cached_family(count=2, prerequisites=())(one),  # type: ignore[arg-type]
+        lambda: cached(count=2, prerequisites=())(one),  # type: ignore[arg-type]
         ComputeSignatureError,
         TypeError,
     ),
-    "count": (lambda: parameter_family(1.0, count=-1), InvalidCountError, ValueError),
-    "half": (lambda: q_variable_family(1.0, count=1.5), InvalidCountError, ValueError),  # type: ignore[call-overload]
+    "count": (lambda: parameter(1.0, count=-1), InvalidCountError, ValueError),
+    "half": (lambda: q_variable(1.0, count=1.5), InvalidCountError, ValueError),  # type: ignore[call-overload]
     "stage of family": (
-        lambda: discrete_family(1, invalidates=Stage.EMPTY, count=2),
+        lambda: discrete(1, invalidates=Stage.EMPTY, count=2),
         StageOutOfRangeError,
         ValueError,
     ),
@@ -731,7 +728,7 @@ def test_cached_without_parentheses_is_refused() -> None:
         return 1.0
 
     with pytest.raises(DeclarationError, match="without parentheses"):
-        cached(tip)  # type: ignore[arg-type]  # is refused
+        cached(tip)  # type: ignore[call-overload]  # is refused
 
 
 def test_a_name_among_prerequisites_is_refused_whole() -> None:

@@ -17,18 +17,12 @@ from stagecache import (
     System,
     auto_update,
     cached,
-    cached_family,
     discrete,
-    discrete_family,
     modeling_option,
     parameter,
-    parameter_family,
     q_variable,
-    q_variable_family,
     u_variable,
-    u_variable_family,
     z_variable,
-    z_variable_family,
 )
 from stagecache.errors import (
     HandleTruthError,
@@ -185,7 +179,7 @@ def test_initial_values_that_can_be_changed_belong_to_one_state_each() -> None:
     class Listing(Subsystem):
         option = modeling_option(given)
         latched = auto_update(given, invalidates=REPORT, available_from=TIME)
-        many = parameter_family(given, count=2)
+        many = parameter(given, count=2)
 
         def realize_topology(self, state: State) -> None:
             for handle in (self.option, self.latched, *self.many):
@@ -371,7 +365,7 @@ def test_time_and_wholes_are_prerequisites() -> None:
 def test_a_list_and_a_function_name_prerequisites_as_a_tuple_does() -> None:
     class Naming(Subsystem):
         a = parameter(1.0)
-        b = parameter_family(2.0, count=2)
+        b = parameter(2.0, count=2)
 
         @cached(prerequisites=[a])
         def by_list(self, state: State) -> float:
@@ -681,13 +675,13 @@ def test_members_of_a_family_are_stale_one_by_one() -> None:
 
 def test_there_are_families_of_each_kind() -> None:
     class Many(Subsystem):
-        d = discrete_family(factory=lambda self, i: i * i, invalidates=REPORT, count=3)
+        d = discrete(factory=lambda self, i: i * i, invalidates=REPORT, count=3)
         n = modeling_option(2)
-        qs = q_variable_family(factory=lambda self, state, i: [i] * self.n(state), count=2)
-        us = u_variable_family([1.0, 2.0], count=2)
-        zs = z_variable_family(4.0, count=2)
+        qs = q_variable(factory=lambda self, state, i: [i] * self.n(state), count=2)
+        us = u_variable([1.0, 2.0], count=2)
+        zs = z_variable(4.0, count=2)
 
-        @cached_family(count=2, available_from=VELOCITY, computed_by=VELOCITY)
+        @cached(count=2, available_from=VELOCITY, computed_by=VELOCITY)
         def speed(self, state: State, i: int) -> float:
             return float(self.us[i](state).sum())
 
@@ -709,7 +703,7 @@ def test_a_family_has_as_many_items_as_when_the_topology_was_realized() -> None:
         def __init__(self) -> None:
             self.names = ["a", "b"]
 
-        @cached_family(count=lambda self: len(self.names), prerequisites=())
+        @cached(count=lambda self: len(self.names), prerequisites=())
         def length(self, state: State, i: int) -> int:
             return len(self.names[i])
 

@@ -14,12 +14,10 @@ from stagecache import (
     System,
     modeling_option,
     parameter,
-    parameter_family,
     position_error,
     q_variable,
-    q_variable_family,
     strict,
-    u_variable_family,
+    u_variable,
 )
 from stagecache.errors import DeclarationError, NotANumberError
 from stagecache.state.handles import Vector
@@ -36,13 +34,13 @@ class Row(Subsystem):
         self.count = count
         self.called = [] if called is None else called
 
-    is_placed = parameter_family(True, count=lambda self: self.count)
-    is_spun = parameter_family(False, count=lambda self: self.count)
+    is_placed = parameter(True, count=lambda self: self.count)
+    is_spun = parameter(False, count=lambda self: self.count)
     free = q_variable(5.0)
-    x = q_variable_family(
+    x = q_variable(
         factory=lambda self, state, i: np.zeros(1 + i % 3), count=lambda self: self.count
     )
-    v = u_variable_family(
+    v = u_variable(
         factory=lambda self, state, i: np.zeros(1 + i % 3), count=lambda self: self.count
     )
 
@@ -162,7 +160,7 @@ def test_a_subclass_may_have_one_switch_for_all() -> None:
 
 def test_another_number_of_switches_is_refused_with_both_numbers() -> None:
     class Short(Row):
-        is_placed = parameter_family(True, count=lambda self: self.count - 1)
+        is_placed = parameter(True, count=lambda self: self.count - 1)
 
     with pytest.raises(DeclarationError, match=r"short\.place: has another number") as caught:
         System(Short(4)).realize_topology()
@@ -171,7 +169,7 @@ def test_another_number_of_switches_is_refused_with_both_numbers() -> None:
 
 
 def test_a_family_of_switches_for_one_variable_is_refused() -> None:
-    many: Any = parameter_family(True, count=2)
+    many: Any = parameter(True, count=2)
     single: Any = q_variable(0.0)
     for decorate in (single.prescribed, position_error):
         with pytest.raises(DeclarationError, match="cannot be enabled by") as caught:
@@ -179,11 +177,9 @@ def test_a_family_of_switches_for_one_variable_is_refused() -> None:
         assert caught.value.got == "a family of switches"
 
 
-@pytest.mark.parametrize(
-    "switches", [parameter_family(1.0, count=2), q_variable_family(1.0, count=2)]
-)
+@pytest.mark.parametrize("switches", [parameter(1.0, count=2), q_variable(1.0, count=2)])
 def test_a_family_that_holds_no_bools_is_refused(switches: Any) -> None:
-    family: Any = q_variable_family(0.0, count=2)
+    family: Any = q_variable(0.0, count=2)
     with pytest.raises(DeclarationError, match="cannot be enabled by"):
         family.prescribed(enabled=switches)
 
@@ -212,9 +208,9 @@ class Blocks(Subsystem):
 
     sizes = modeling_option((0, 0, 0, 0))
     first = q_variable((1.0, 2.0))
-    many = q_variable_family(factory=values_of, count=4)
+    many = q_variable(factory=values_of, count=4)
     middle = q_variable((3.0,))
-    more = q_variable_family(factory=lambda self, state, i: -values_of(self, state, 3 - i), count=4)
+    more = q_variable(factory=lambda self, state, i: -values_of(self, state, 3 - i), count=4)
     last = q_variable((4.0,))
 
 

@@ -18,12 +18,9 @@ from stagecache import (
     cached,
     modeling_option,
     parameter,
-    parameter_family,
     q_variable,
-    q_variable_family,
     strict,
     u_variable,
-    u_variable_family,
     z_variable,
 )
 from stagecache.errors import (
@@ -73,18 +70,18 @@ class Machine(Subsystem):
     is_driven = parameter(True)
     has_driven_tail = modeling_option(True)
     speed = parameter(2.0)
-    phases = parameter_family(factory=lambda self, i: 0.5 * i, count=lambda self: self.count)
+    phases = parameter(factory=lambda self, i: 0.5 * i, count=lambda self: self.count)
 
     free = q_variable(7.0)
     arm = q_variable(0.5)
     idle = q_variable((8.0, 9.0))
-    links = q_variable_family(0.25, count=lambda self: self.count)
+    links = q_variable(0.25, count=lambda self: self.count)
     tail = q_variable(factory=lambda self, state: np.full(self.size_of_tail, 0.125))
 
     free_rate = u_variable(-7.0)
     arm_rate = u_variable(0.0)
     idle_rates = u_variable((-8.0, -9.0))
-    link_rates = u_variable_family(0.0, count=lambda self: self.count)
+    link_rates = u_variable(0.0, count=lambda self: self.count)
     tail_rates = u_variable(factory=lambda self, state: np.zeros(self.size_of_tail))
 
     @arm.prescribed(enabled=is_driven)
@@ -690,7 +687,7 @@ def test_a_default_state_is_not_written() -> None:
 
 
 def test_z_is_not_prescribed_nor_is_the_acceleration_of_q() -> None:
-    wear, angle, lengths = z_variable(0.0), q_variable(0.0), parameter_family(1.0, count=2)
+    wear, angle, lengths = z_variable(0.0), q_variable(0.0), parameter(1.0, count=2)
     with pytest.raises(DeclarationError, match="one of z"):
         wear.prescribed(lambda self, state: 0.0)
     with pytest.raises(DeclarationError, match="prescribed"):
@@ -698,14 +695,14 @@ def test_z_is_not_prescribed_nor_is_the_acceleration_of_q() -> None:
     drive = angle.prescribed(lambda self, state: 0.0)
     with pytest.raises(DeclarationError, match="prescribed u"):
         drive.acceleration(lambda self, state: 0.0)
-    angles = q_variable_family(0.0, count=2)
+    angles = q_variable(0.0, count=2)
     with pytest.raises(DeclarationError, match="prescribed u"):
         angles.acceleration(lambda self, state, i: 0.0)
 
 
 def test_the_function_and_its_arguments_are_checked() -> None:
     rate: Any = u_variable(0.0)
-    rates = u_variable_family(0.0, count=2)
+    rates = u_variable(0.0, count=2)
     with pytest.raises(ComputeSignatureError):
         rate.prescribed(lambda self: 0.0)
     with pytest.raises(ComputeSignatureError):

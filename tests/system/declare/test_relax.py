@@ -19,9 +19,7 @@ from stagecache import (
     discrete,
     modeling_option,
     parameter,
-    parameter_family,
     q_variable,
-    q_variable_family,
     strict,
     u_variable,
     z_variable,
@@ -129,8 +127,8 @@ class Part(Subsystem):
     wear = z_variable(0.0)
     level = discrete(0.0, invalidates=DYNAMICS)
     grid = discrete(np.zeros((2, 2)), invalidates=Stage.POSITION)
-    links = q_variable_family(0.0, count=2)
-    slack = parameter_family(0.0, count=2)
+    links = q_variable(0.0, count=2)
+    slack = parameter(0.0, count=2)
     slow = q_variable(3.0)
     later = z_variable(5.0)
 
@@ -381,7 +379,7 @@ def test_a_default_state_is_not_moved() -> None:
         (z_variable(0.0), VELOCITY, DeclarationError),
         (discrete(0.0, invalidates=VELOCITY), POSITION, DeclarationError),
         (modeling_option(0.0), POSITION, DeclarationError),
-        (q_variable_family(0.0, count=2), TIME, DeclarationError),
+        (q_variable(0.0, count=2), TIME, DeclarationError),
         (q_variable(0.0), Stage.MODEL, StageOutOfRangeError),
         (q_variable(0.0), Stage.INFINITY, StageOutOfRangeError),
         (q_variable(0.0), None, StageOutOfRangeError),
@@ -395,7 +393,7 @@ def test_a_condition_needs_a_stage_that_its_variable_invalidates(
 
 
 def test_decorators_check_their_arguments() -> None:
-    x, family = q_variable(0.0), q_variable_family(0.0, count=2)
+    x, family = q_variable(0.0), q_variable(0.0, count=2)
     with pytest.raises(DeclarationError, match="parentheses"):
         x.equilibrium(lambda self, state: 0.0, stage=POSITION)  # type: ignore[arg-type]  # refused
     with pytest.raises(PrerequisitesError):

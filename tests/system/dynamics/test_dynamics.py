@@ -23,7 +23,6 @@ from stagecache import (
     quaternion_normalization,
     strict,
     u_variable,
-    u_variable_family,
     velocity_error,
     z_variable,
 )
@@ -602,7 +601,7 @@ class Springs(Subsystem):
     """Masses that are a family of u."""
 
     places = q_variable(np.zeros(3))
-    speeds = u_variable_family(1.0, count=lambda self: 3)
+    speeds = u_variable(1.0, count=lambda self: 3)
 
     @mass_matrix(speeds, prerequisites=())
     def inertia(self, state: State) -> Vector:

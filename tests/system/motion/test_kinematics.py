@@ -23,10 +23,8 @@ from stagecache import (
     modeling_option,
     parameter,
     q_variable,
-    q_variable_family,
     strict,
     u_variable,
-    u_variable_family,
     z_variable,
 )
 from stagecache.errors import (
@@ -176,7 +174,7 @@ def variable(kind: str, piece: Piece) -> Any:
     size = piece.shape["qu".index(kind)]
     start = 0.5 if kind == "q" else 0.0
     if piece.form == "family":
-        declare: Any = q_variable_family if kind == "q" else u_variable_family
+        declare: Any = q_variable if kind == "q" else u_variable
         return declare(np.full(size, start), count=piece.count)
     declare = q_variable if kind == "q" else u_variable
     if piece.is_sized:
@@ -607,7 +605,7 @@ def test_a_block_has_its_variables_in_the_order_in_which_they_are_named() -> Non
         a = q_variable(1.0)
         gap = q_variable(1.0)
         b = q_variable((1.0, 2.0))
-        c = q_variable_family(1.0, count=2)
+        c = q_variable(1.0, count=2)
         v = u_variable(1.0)
         w = u_variable((1.0, 2.0))
         other_gap = u_variable(1.0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache import State, cached, cached_family
+from stagecache import State, cached
 from tests.testing.mutants.models import Anchor, Pendulum, Springs
 
 
@@ -48,7 +48,7 @@ class SharedScratch(Springs):
         self.count = count
         self.scratch = np.zeros(2)
 
-    @cached_family(
+    @cached(
         count=lambda self: self.count,
         prerequisites=lambda self, i: (self.place[i], self.place[i + 1], self.stiffness[i]),
     )
@@ -65,7 +65,7 @@ class KeepsNumber(Springs):
         self.count = count
         self.current = [0]
 
-    @cached_family(
+    @cached(
         count=lambda self: self.count,
         prerequisites=lambda self, i: (self.place[i], self.place[i + 1], self.stiffness[i]),
     )

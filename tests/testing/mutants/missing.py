@@ -5,7 +5,7 @@ What is computed is the same as in the sound model. Only the declaration is anot
 
 import math
 
-from stagecache import Stage, State, TriggerDirection, cached, cached_family, event_trigger
+from stagecache import Stage, State, TriggerDirection, cached, event_trigger
 from tests.testing.mutants.models import (
     Anchor,
     Beads,
@@ -79,7 +79,7 @@ class ForgottenOption(Beads):
 class ForgottenNeighbour(Springs):
     """The force of a spring does not name the place of its far end."""
 
-    @cached_family(
+    @cached(
         count=lambda self: self.count,
         prerequisites=lambda self, i: (self.place[i], self.stiffness[i]),
     )

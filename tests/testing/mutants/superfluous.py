@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from stagecache import State, cached, cached_family
+from stagecache import State, cached
 from tests.testing.mutants.models import (
     Beads,
     Brake,
@@ -34,7 +34,7 @@ class SuperfluousInOtherSubsystem(Brake):
 class SuperfluousMembers(Springs):
     """The force of each spring names the stiffness of all."""
 
-    @cached_family(
+    @cached(
         count=lambda self: self.count,
         prerequisites=lambda self, i: (self.place[i], self.place[i + 1], self.stiffness),
     )
