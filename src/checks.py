@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from stagecache.errors import (
     DuplicateNameError,
-    InvalidCountError,
     InvalidNameError,
     MissingExtraError,
     NotANumberError,
-    NotCallableError,
     OutOfRangeError,
     ShapeError,
     StagecacheError,
-    UnknownModeError,
+    UnknownChoiceError,
+    WrongTypeError,
     listed,
     short_repr,
 )
@@ -43,8 +42,8 @@ Kind = type[StagecacheError]
 def wrong_type(value: object, error: Kind, what: str, expected: str, hint: str) -> StagecacheError:
     """Return the error of a value of a wrong type, which tells a class from its instance.
 
-    >>> from stagecache.errors import NotAStateError
-    >>> print(wrong_type(3, NotAStateError, "copy_from(): not a State", "a State", "pass a State"))
+    >>> from stagecache.errors import WrongTypeError
+    >>> print(wrong_type(3, WrongTypeError, "copy_from(): not a State", "a State", "pass a State"))
     copy_from(): not a State
       expected: a State
       got:      3, of type int
@@ -94,11 +93,11 @@ def require_callable(value: CallableT, what: str, expected: str, hint: str) -> C
 
     Raises
     ------
-    NotCallableError
+    WrongTypeError
     """
     if callable(value):
         return value
-    raise NotCallableError(f"{what}: cannot be called", expected, type_text(value), hint)
+    raise WrongTypeError(f"{what}: cannot be called", expected, type_text(value), hint)
 
 
 # ---------------------------------------------------------------------- names
@@ -155,7 +154,7 @@ def require_choice(
     what: str,
     hint: str = "",
     *,
-    error: Kind = UnknownModeError,
+    error: Kind = UnknownChoiceError,
 ) -> T:
     """Return one of several choices, mostly strings, with a suggestion if it was misspelled.
 
@@ -295,12 +294,12 @@ def require_count(value: object, lowest: int, what: str, hint: str = "") -> int:
 
     Raises
     ------
-    InvalidCountError
+    OutOfRangeError
     """
     number = whole_number(value)
     if number is not None and number >= lowest:
         return number
-    raise InvalidCountError(
+    raise OutOfRangeError(
         f"{what}: not a possible number",
         f"an integer from {lowest} up",
         short_repr(value),

@@ -58,23 +58,23 @@ class StagecacheError(Exception):
 
 
 class InvalidNameError(StagecacheError, TypeError):
-    """A node was given a name that is not a non-empty string."""
+    """A name is not a string, or is empty where it must not be."""
 
 
 class DuplicateNameError(StagecacheError, ValueError):
-    """A node was given a name that another node of the graph has."""
+    """A name is taken: of a node, subsystem, body, event; or two nodes of a view have one path."""
 
 
 class CheckpointError(StagecacheError, ValueError):
-    """A State cannot go back to what was given."""
+    """A State cannot go back to the given checkpoint."""
 
 
 class ComparisonError(StagecacheError, TypeError):
-    """What is to compare the values of an entry failed to do so."""
+    """`equal=` cannot compare the values of an entry, or the entry has no compute function."""
 
 
 class UnknownNodeError(StagecacheError, KeyError):
-    """No node of the graph has that name or number."""
+    """A graph has no node of that name or number."""
 
 
 class ForeignNodeError(StagecacheError, ValueError):
@@ -86,139 +86,119 @@ class RemovedNodeError(StagecacheError, LookupError):
 
 
 class NodeInUseError(StagecacheError, ValueError):
-    """A node was to be removed on which other nodes still depend."""
+    """A node cannot be removed while other nodes depend on it, or while it is computed."""
 
 
 class NodeKindError(StagecacheError, TypeError):
-    """An operation was asked of a kind of node that does not have it."""
+    """A node of this kind does not have that operation: an entry cannot be set, for one."""
 
 
-class DerivedNodeError(NodeKindError):
-    """A derived entry was to be set, which only a variable can be."""
-
-
-class PrerequisitesError(StagecacheError, TypeError):
-    """The prerequisites were not given as an ordered collection."""
-
-
-class NotANodeError(StagecacheError, TypeError):
-    """Something that is not a node was given in place of one."""
+class WrongTypeError(StagecacheError, TypeError):
+    """A value has a type that cannot be used there: not a State, not a function, ..."""
 
 
 class DuplicatePrerequisiteError(StagecacheError, ValueError):
-    """A prerequisite was listed twice."""
-
-
-class NotCallableError(StagecacheError, TypeError):
-    """A compute function cannot be called."""
+    """A prerequisite is listed twice."""
 
 
 class ComputeSignatureError(StagecacheError, TypeError):
-    """A compute function does not take one argument for each prerequisite."""
+    """A compute function does not take the arguments with which it is called."""
 
 
 class DeclarationError(StagecacheError, TypeError):
-    """A Subsystem class declares something that cannot be."""
+    """A class of Subsystem declares something that cannot be."""
 
 
 class DeclaredNameError(StagecacheError, AttributeError):
-    """An attribute was assigned that stands for a declared item."""
+    """An attribute that stands for a declared item was assigned or deleted."""
 
 
 class ConstModelError(StagecacheError, AttributeError):
-    """A model was to be changed while something is computed with it."""
+    """A model was changed while something is computed with it."""
 
 
 class NoValueError(StagecacheError, ValueError):
-    """A computation returned None where a value was promised."""
-
-
-class NotASubsystemError(StagecacheError, TypeError):
-    """Something else was given in place of a Subsystem."""
+    """A computation returned None, and its annotation promises a value."""
 
 
 class AdoptionError(StagecacheError, ValueError):
-    """A subsystem was to be adopted that has a System, or to be used that has none."""
+    """A subsystem already has a System, or does not have one yet."""
 
 
 class TopologyVersionError(StagecacheError, ValueError):
-    """A State was given that was made before its System was last changed."""
+    """A State is older than the last change of its System."""
 
 
 class ForeignStateError(StagecacheError, ValueError):
-    """A State was given that is one of another System, or of none."""
+    """A State belongs to another System, or to none."""
 
 
 class RealizationOrderError(StagecacheError, ValueError):
-    """A System was to realize its subsystems in an order that does not have each of them once."""
+    """`order_subsystems` does not return each subsystem once."""
 
 
 class StageTooLowError(StagecacheError, RuntimeError):
-    """Something was asked for that is there, or allowed, only from a later stage on."""
+    """The call needs a later stage."""
 
 
 class StageTooHighError(StagecacheError, RuntimeError):
-    """Something was asked for that is allowed only before a stage is realized."""
+    """The call needs an earlier stage."""
 
 
 class StageOutOfRangeError(StagecacheError, ValueError):
-    """A stage was given that is none, or none of those that make sense there."""
+    """A stage is not a `Stage`, or not in the range of the call."""
 
 
 class StageOrderError(StagecacheError, ValueError):
-    """A stage was to be reached before the one that comes before it."""
+    """A stage cannot be reached before the one that precedes it."""
 
 
 class CacheEntryOutOfDateError(StagecacheError, RuntimeError):
-    """A cache entry was read that is not realized, and that has no compute function."""
+    """An entry without a compute function was read while it is not valid."""
 
 
 class NoUpdateEntryError(StagecacheError, LookupError):
-    """The update value was asked for of a discrete variable that has none."""
+    """A discrete variable does not have an update value."""
 
 
 class PrerequisiteStageError(StagecacheError, ValueError):
-    """A prerequisite comes at a later stage than what would depend on it."""
+    """A prerequisite is available only after the entry that depends on it."""
 
 
 class UnknownSubsystemError(StagecacheError, IndexError):
-    """The State has no subsystem of that index."""
+    """A State or System has no such subsystem."""
 
 
 class UnknownItemError(StagecacheError, IndexError):
-    """A subsystem has no discrete variable, or no cache entry, of that index."""
-
-
-class InvalidCountError(StagecacheError, ValueError):
-    """A number of things was given that is no such number."""
+    """No variable, entry, row or element of that index or name exists."""
 
 
 class ShapeError(StagecacheError, ValueError):
-    """An array does not have the shape of what it was assigned to."""
+    """An array has another shape than is needed."""
 
 
 class EquilibriumError(StagecacheError, RuntimeError):
-    """No values of the fast variables were found at which their conditions are met."""
+    """No values of the fast variables meet their conditions."""
 
 
 class OutOfRangeError(StagecacheError, ValueError):
-    """A number was given that is outside of what makes sense there."""
+    """A number is beyond its limits."""
 
 
 class KinematicsError(StagecacheError, ValueError):
-    """Some q and u are not related: their numbers differ, or their matrix N is singular."""
+    """q and u do not fit each other: their numbers differ, or the matrix N is singular."""
 
 
 class MassMatrixError(StagecacheError, ValueError):
-    """What is declared as a mass matrix is none, or something that needs a mass has none."""
+    """A declared mass matrix is not one, or a u that needs a mass has none."""
 
 
 class InconsistentConstraintsError(StagecacheError, RuntimeError):
-    """No accelerations satisfy all constraints: some of these contradict each other."""
+    """No accelerations satisfy all constraints: some contradict each other."""
 
 
 class NotANumberError(StagecacheError, TypeError):
-    """Something was assigned that is not made of numbers, or of none that fit there."""
+    """A value is not a number, or not of a type that fits there."""
 
 
 class ProjectionError(StagecacheError, RuntimeError):
@@ -239,55 +219,39 @@ class ProjectionError(StagecacheError, RuntimeError):
 
 
 class StudyError(StagecacheError, RuntimeError):
-    """A Study was asked for something that it cannot do then: before its beginning, say."""
-
-
-class UnknownMethodError(StagecacheError, ValueError):
-    """An integration method was asked for that there is not."""
+    """A Study cannot do that now: before `initialize`, say."""
 
 
 class MethodError(StagecacheError, ValueError):
     """A numerical method cannot integrate this System."""
 
 
-class DerivativeError(StagecacheError, ArithmeticError):
-    """A time derivative is not finite."""
+class NotFiniteError(StagecacheError, ArithmeticError):
+    """A time derivative is not finite, or an event trigger is NaN."""
 
 
 class EventLoopError(StagecacheError, RuntimeError):
     """Handlers trigger each other without end, at one time."""
 
 
-class TriggerError(StagecacheError, ArithmeticError):
-    """An event trigger is not a number."""
-
-
 class StepSizeError(StagecacheError, RuntimeError):
-    """A step would have to be shorter than it may be."""
+    """The next step would be shorter than is allowed."""
 
 
 class UnknownOptionError(StagecacheError, TypeError):
-    """An option was given that there is not, or that is given in another way."""
-
-
-class UnknownRowError(StagecacheError, IndexError):
-    """A trajectory has no row of that index."""
+    """An option does not exist, or is given in another way."""
 
 
 class ConditionError(StagecacheError, ValueError):
-    """An assembly condition cannot be used so, or returns what does not fit."""
-
-
-class NotAConditionError(StagecacheError, TypeError):
-    """Something else was given in place of an assembly condition."""
+    """An assembly condition cannot be used like this, or returns wrong values."""
 
 
 class UnknownMobilizerError(StagecacheError, LookupError):
-    """What is to be locked or restricted is no group of q of the System."""
+    """The System has no such group of q to lock or restrict."""
 
 
 class ObservationError(StagecacheError, ValueError):
-    """Observations do not belong to an Assembler, or to its frames; or there are none."""
+    """Observations do not fit the Assembler, its frames, or each other."""
 
 
 class AssemblyError(StagecacheError, RuntimeError):
@@ -328,92 +292,48 @@ class TrackFailed(AssemblyError):  # noqa: N818  # likewise
     """`Assembler.track` has found no configuration near the last one. All is as it was."""
 
 
-class NotAnIntegratorError(StagecacheError, TypeError):
-    """Something else was given in place of an Integrator."""
-
-
 class PartitionError(StagecacheError, ValueError):
     """Sizes of q, v and z, or views of them, do not make up the vector."""
 
 
-class ElementIndexError(StagecacheError, IndexError):
-    """A continuous state has no element of that index."""
-
-
 class ReadOnlyError(StagecacheError, ValueError):
-    """Something was to be written that is only for reading."""
-
-
-class NotADecorationError(StagecacheError, TypeError):
-    """Something else was given in place of a decoration."""
+    """A write to something that is read-only."""
 
 
 class PictureError(StagecacheError, ValueError):
-    """A picture was to be drawn where it cannot be, in a way that there is not, or of nothing."""
+    """A picture cannot be drawn like this, or there."""
 
 
 class MissingExtraError(StagecacheError, ImportError):
-    """A package is missing that comes with an extra."""
-
-
-class NotAnEventHandlerError(StagecacheError, TypeError):
-    """Something else was given in place of an event handler, or of an event reporter."""
+    """A package that comes with an extra is not installed."""
 
 
 class UnknownEventError(StagecacheError, ValueError):
-    """Something is no event of this System, or none that can be handled so."""
+    """The System has no such event, or it cannot be handled like this."""
 
 
 class EventHandlerError(StagecacheError, RuntimeError):
-    """What handles, reports or schedules an event has raised, or returned what it may not."""
+    """A handler, reporter or schedule of an event raised, or returned a wrong value."""
 
 
 class EventTimeError(StagecacheError, ValueError):
-    """A handler has changed the time, or the time of an event is no number."""
-
-
-class NotAStateError(StagecacheError, TypeError):
-    """Something else was given in place of a State, or of a continuous state."""
-
-
-class DuplicatePathError(StagecacheError, ValueError):
-    """Two nodes of a view have the same path."""
+    """A handler changed the time, or the time of an event is not a number."""
 
 
 class UnknownPathError(StagecacheError, KeyError):
-    """A view of a graph has no node of that path."""
-
-
-class UnknownSelectionError(StagecacheError, ValueError):
-    """Nodes were asked for of a kind, or with a status, that there is not."""
+    """No node, or column, has that path."""
 
 
 class GraphFormatError(StagecacheError, ValueError):
-    """A text is no graph in JSON, or one of a version of the format that is not known."""
+    """A text is not a graph in JSON, or its version is unknown."""
 
 
-class ModelImportError(StagecacheError, ImportError):
-    """A module or a file, named on a command line, cannot be imported."""
-
-
-class UnknownModelError(StagecacheError, LookupError):
-    """A module has no System of the name that was given, or none was given where it has several."""
-
-
-class NotASystemError(StagecacheError, TypeError):
-    """Something else was given in place of a System, or of what returns one."""
-
-
-class ModelRunError(StagecacheError, RuntimeError):
-    """A model, named on a command line, raises when it is realized, read, written or run."""
+class ModelError(StagecacheError, RuntimeError):
+    """A model that a command names cannot be imported, found or run."""
 
 
 class NotPicklableError(StagecacheError, TypeError):
-    """Something was to be pickled that cannot be taken to another process."""
-
-
-class HandleTruthError(StagecacheError, TypeError):
-    """A handle was used as a condition, where its value was meant."""
+    """The object means nothing in another process, and so is not pickled."""
 
 
 class CheckFailedError(StagecacheError, AssertionError):
@@ -447,19 +367,19 @@ class CheckFailedError(StagecacheError, AssertionError):
 
 
 class IncoherentError(CheckFailedError):
-    """A value is not the one that a fresh State with the same variables gives."""
+    """A value differs from the one in a fresh State with the same variables."""
 
 
 class ImpreciseError(CheckFailedError):
-    """A declared prerequisite is never read, or a write invalidates what does not depend on it."""
+    """A declared prerequisite is never read, or a write invalidates an independent entry."""
 
 
 class NeverComputedError(CheckFailedError):
-    """An entry, or a hook, raises in every program that gets to it, so nothing is known of it."""
+    """An entry or a hook raises in every program, so nothing could be compared."""
 
 
 class UnfaithfulPickleError(CheckFailedError):
-    """A System or a State cannot be pickled, or is another one afterwards."""
+    """A System or State cannot be pickled, or differs afterwards."""
 
 
 class ThreadedReadError(CheckFailedError):
@@ -485,7 +405,7 @@ class CycleError(StagecacheError, ValueError):
 
 
 class UndeclaredPrerequisiteError(StagecacheError, RuntimeError):
-    """A computation has read something that its entry does not declare."""
+    """A computation read something that its entry does not declare."""
 
 
 class MutatedValueError(StagecacheError, RuntimeError):
@@ -509,37 +429,33 @@ class StaleValueError(StagecacheError, RuntimeError):
         self.suspects = suspects
 
 
-class UnknownModeError(StagecacheError, ValueError):
-    """A way of working was asked for that there is not."""
+class UnknownChoiceError(StagecacheError, ValueError):
+    """A choice does not exist: of a mode, a method, a kind, a status."""
 
 
 class UnknownBodyError(StagecacheError, LookupError):
-    """A body was named that is not in the tree."""
+    """The tree has no such body."""
 
 
 class MassPropertiesError(StagecacheError, ValueError):
-    """No body can have that mass and inertia."""
+    """A rigid body cannot have that mass and inertia."""
 
 
 class MobilizerError(StagecacheError, TypeError):
-    """What is to join two bodies is no mobilizer, or one whose methods do not fit each other."""
+    """A joint is not a mobilizer, or the methods of its class do not fit each other."""
 
 
 class MotionError(StagecacheError, TypeError):
-    """What is to move a joint is no motion, or there is nothing to move."""
+    """The motion of a joint is not one, or the joint has nothing to move."""
 
 
 class ConstraintError(StagecacheError, ValueError):
-    """A constraint ties what cannot be tied so."""
+    """A constraint cannot act between these bodies or coordinates."""
 
 
 class UnknownMarkerError(StagecacheError, LookupError):
-    """Markers, or sensors, have no such one, or no such observation."""
-
-
-class ObservationOrderError(StagecacheError, ValueError):
-    """One marker, or sensor, would have two observations."""
+    """No marker, sensor or observation has that name or index."""
 
 
 class NoObservationError(ObservationError):
-    """There is nothing to be compared with markers, or sensors."""
+    """Markers or sensors are assembled without any observation."""

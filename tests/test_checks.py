@@ -11,16 +11,14 @@ import pytest
 from stagecache import checks
 from stagecache.errors import (
     DuplicateNameError,
-    InvalidCountError,
     InvalidNameError,
     MissingExtraError,
     NotANumberError,
-    NotAStateError,
-    NotCallableError,
     OutOfRangeError,
     ShapeError,
+    UnknownChoiceError,
     UnknownItemError,
-    UnknownModeError,
+    WrongTypeError,
 )
 
 
@@ -71,7 +69,7 @@ def test_a_bool_is_one_of_python_or_numpy() -> None:
 def test_counts_and_indices_are_integers_in_a_range() -> None:
     assert checks.require_count(np.int64(3), 1, "x") == 3
     for value in (0, True, 1.0, None):
-        with pytest.raises(InvalidCountError, match="from 1 up"):
+        with pytest.raises(OutOfRangeError, match="from 1 up"):
             checks.require_count(value, 1, "x")
     assert checks.require_index(1, 2, UnknownItemError, "row 1", "hint") == 1
     for index in (2, -1, "0"):
@@ -80,11 +78,11 @@ def test_counts_and_indices_are_integers_in_a_range() -> None:
 
 
 def test_a_class_in_place_of_its_instance_is_told_apart() -> None:
-    assert checks.require_type(3, int, NotAStateError, "x", "a number", "hint") == 3
-    with pytest.raises(NotAStateError, match="the class int; an instance of it is needed"):
-        checks.require_type(int, int, NotAStateError, "x", "a number", "hint")
-    with pytest.raises(NotAStateError, match="'3', of type str"):
-        checks.require_type("3", int, NotAStateError, "x", "a number", "hint")
+    assert checks.require_type(3, int, WrongTypeError, "x", "a number", "hint") == 3
+    with pytest.raises(WrongTypeError, match="the class int; an instance of it is needed"):
+        checks.require_type(int, int, WrongTypeError, "x", "a number", "hint")
+    with pytest.raises(WrongTypeError, match="'3', of type str"):
+        checks.require_type("3", int, WrongTypeError, "x", "a number", "hint")
 
 
 def test_names_and_texts() -> None:
@@ -99,16 +97,16 @@ def test_names_and_texts() -> None:
 
 def test_a_choice_that_is_misspelled_is_suggested() -> None:
     assert checks.require_choice("raise", ["raise", "skip"], "x") == "raise"
-    with pytest.raises(UnknownModeError, match="did you mean 'raise'"):
+    with pytest.raises(UnknownChoiceError, match="did you mean 'raise'"):
         checks.require_choice("rise", ["raise", "skip"], "x")
-    with pytest.raises(UnknownModeError, match="use one of these"):
+    with pytest.raises(UnknownChoiceError, match="use one of these"):
         checks.require_choice(1, ["raise", "skip"], "x")
 
 
 def test_what_cannot_be_called_is_refused() -> None:
     assert checks.require_callable(len, "x", "a function", "hint") is len
     given: Any = 3
-    with pytest.raises(NotCallableError, match="x: cannot be called"):
+    with pytest.raises(WrongTypeError, match="x: cannot be called"):
         checks.require_callable(given, "x", "a function", "hint")
 
 

@@ -12,20 +12,17 @@ from stagecache import Graph
 from stagecache.errors import (
     ComputeSignatureError,
     CycleError,
-    DerivedNodeError,
     DuplicateNameError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
-    HandleTruthError,
     InvalidNameError,
     NodeInUseError,
-    NotANodeError,
-    NotCallableError,
+    NodeKindError,
     NotPicklableError,
-    PrerequisitesError,
     RemovedNodeError,
     StagecacheError,
     UnknownNodeError,
+    WrongTypeError,
 )
 from tests.graph.check_structure import check_store
 
@@ -98,13 +95,13 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: f.graph["qqqqqqq"],
     ),
     "name in place of a node": (
-        NotANodeError,
+        WrongTypeError,
         TypeError,
         "write graph['angle']",
         lambda f: f.graph.remove("angle"),  # type: ignore[arg-type]  # is refused
     ),
     "a handle as a condition": (
-        HandleTruthError,
+        WrongTypeError,
         TypeError,
         "angle()",
         lambda f: bool(f.angle),
@@ -140,31 +137,31 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: f.graph.entry("e", identity, prerequisites=(f.graph.copy()[f.angle],)),
     ),
     "no node as prerequisite": (
-        NotANodeError,
+        WrongTypeError,
         TypeError,
         "'angle'",
         lambda f: f.graph.entry("e", identity, prerequisites=("angle",)),  # type: ignore[arg-type]  # is refused
     ),
     "a node in place of a list of prerequisites": (
-        PrerequisitesError,
+        WrongTypeError,
         TypeError,
         "(node,)",
         lambda f: f.graph.entry("e", identity, prerequisites=f.angle),  # type: ignore[call-overload]  # is refused
     ),
     "a set of prerequisites": (
-        PrerequisitesError,
+        WrongTypeError,
         TypeError,
         "ordered",
         lambda f: f.graph.entry("e", lambda a, t: 1, prerequisites={f.angle, f.tip}),
     ),
     "no prerequisites at all": (
-        PrerequisitesError,
+        WrongTypeError,
         TypeError,
         "NoneType",
         lambda f: f.graph.entry("e", lambda: 1, prerequisites=None),  # type: ignore[call-overload]  # is refused
     ),
     "a string of prerequisites": (
-        PrerequisitesError,
+        WrongTypeError,
         TypeError,
         "str",
         lambda f: f.graph.entry("e", identity, prerequisites="angle"),  # type: ignore[arg-type]  # is refused
@@ -176,13 +173,13 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: Graph(3),  # type: ignore[arg-type]  # is refused
     ),
     "compute is a coroutine function": (
-        NotCallableError,
+        WrongTypeError,
         TypeError,
         "coroutine",
         lambda f: f.graph.entry("e", wait, prerequisites=(f.angle,)),
     ),
     "compute is a generator function": (
-        NotCallableError,
+        WrongTypeError,
         TypeError,
         "generator",
         lambda f: f.graph.entry("e", generate, prerequisites=(f.angle,)),
@@ -212,7 +209,7 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: f.graph[f.removed],
     ),
     "no node looked up": (
-        NotANodeError,
+        WrongTypeError,
         TypeError,
         "int",
         lambda f: f.graph[3],  # type: ignore[call-overload]  # is refused
@@ -261,13 +258,13 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: f.graph.remove(f.angle),
     ),
     "compute is no function": (
-        NotCallableError,
+        WrongTypeError,
         TypeError,
         "3.0",
         lambda f: f.graph.entry("e", 3.0),  # type: ignore[call-overload]  # is refused
     ),
     "compute is missing": (
-        NotCallableError,
+        WrongTypeError,
         TypeError,
         "None",
         lambda f: f.graph.entry("e", prerequisites=(f.angle,)),  # type: ignore[call-overload]  # is refused
@@ -285,7 +282,7 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         lambda f: f.graph.entry("e", identity),
     ),
     "a derived entry is set": (
-        DerivedNodeError,
+        NodeKindError,
         TypeError,
         "set the variables",
         lambda f: f.tip.set(3.0),

@@ -53,7 +53,7 @@ class AbstractAssembler(Study):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         """
         self._system._require_own(state)
         internal = self._converted(state)
@@ -67,7 +67,7 @@ class AbstractAssembler(Study):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, ReadOnlyError
+        WrongTypeError, ForeignStateError, TopologyVersionError, ReadOnlyError
         ShapeError
             The State has other modeling options, and so another number of q.
         """

@@ -6,7 +6,7 @@ from typing import NoReturn, TypeVar
 from stagecache.assembly.abstract_restricted import AbstractRestricted
 from stagecache.assembly.conditions.condition import AssemblyCondition, without_errors
 from stagecache.assembly.conditions.system_constraints import Normalization, SystemConstraints
-from stagecache.errors import ConditionError, NotAConditionError, OutOfRangeError, short_repr
+from stagecache.errors import ConditionError, OutOfRangeError, WrongTypeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.core.system import System
 
@@ -57,7 +57,7 @@ class AbstractConditioned(AbstractRestricted):
 
         Raises
         ------
-        NotAConditionError
+        WrongTypeError
         ConditionError
             It has no errors, is in an Assembler already, or is for another System. Its class has
             its own `__eq__`, or an `__init__` that does not call that of AssemblyCondition.
@@ -78,7 +78,7 @@ class AbstractConditioned(AbstractRestricted):
 
         Raises
         ------
-        NotAConditionError, ConditionError, ForeignNodeError
+        WrongTypeError, ConditionError, ForeignNodeError
             As `add_error`.
         ShapeError, NotANumberError, OutOfRangeError
             The weight is none.
@@ -90,7 +90,7 @@ class AbstractConditioned(AbstractRestricted):
 
         Raises
         ------
-        NotAConditionError
+        WrongTypeError
             It was not added.
         ConditionError
             It has no errors, but is to be one; or no goal.
@@ -110,12 +110,12 @@ class AbstractConditioned(AbstractRestricted):
 
         Raises
         ------
-        NotAConditionError
+        WrongTypeError
             It was not added.
         """
         _check_condition(condition)
         if condition not in self._weights:
-            raise NotAConditionError(
+            raise WrongTypeError(
                 f"{condition!r}: is not in {self.name}",
                 "a condition that was added to it",
                 "one of another Assembler" if condition.is_in_assembler else "one of none",
@@ -153,7 +153,7 @@ class AbstractConditioned(AbstractRestricted):
 
 def _check_condition(condition: object) -> None:
     if not isinstance(condition, AssemblyCondition):
-        raise NotAConditionError(
+        raise WrongTypeError(
             f"{short_repr(condition)}: is no condition",
             "an AssemblyCondition",
             "a class; an instance of it is needed"

@@ -42,7 +42,7 @@ class AbstractPrepared(AbstractConditioned):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         OutOfRangeError
             Bounds of a q that was restricted in several ways contradict each other.
         Exception

@@ -35,9 +35,9 @@ from stagecache.assembly.tracking import track_frames
 from stagecache.errors import (
     AssembleFailed,
     AssemblyError,
-    NotCallableError,
     OutOfRangeError,
     TrackFailed,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.state.stage import Stage
@@ -75,7 +75,7 @@ class Assembler(AbstractPrepared):
 
     Raises
     ------
-    NotASystemError, InvalidNameError, ShapeError, NotANumberError, OutOfRangeError
+    WrongTypeError, InvalidNameError, ShapeError, NotANumberError, OutOfRangeError
 
     Examples
     --------
@@ -127,10 +127,10 @@ class Assembler(AbstractPrepared):
 
         Raises
         ------
-        NotCallableError
+        WrongTypeError
         """
         if not callable(reporter):
-            raise NotCallableError(
+            raise WrongTypeError(
                 f"{short_repr(reporter)}: cannot report",
                 "a function of a State",
                 f"an object of type {type(reporter).__name__}",
@@ -169,7 +169,7 @@ class Assembler(AbstractPrepared):
             No configuration was found. q are where they were.
         ConditionError, ObservationError
             A condition returns what does not fit, or observes nothing.
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
             Of the State.
         Exception
             Whatever `initialize` or a condition raises.
@@ -255,9 +255,9 @@ class Assembler(AbstractPrepared):
         ------
         ObservationError
             Numbers of frames differ, or it is not clear what observes.
-        UnknownModeError
+        UnknownChoiceError
             `on_failure` is something else.
-        NotAStateError, ForeignStateError, ShapeError, NotANumberError, OutOfRangeError
+        WrongTypeError, ForeignStateError, ShapeError, NotANumberError, OutOfRangeError
         AssembleFailed, TrackFailed
         Exception
             Whatever `assemble` raises.

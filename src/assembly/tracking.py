@@ -11,10 +11,10 @@ from stagecache.assembly.abstract_prepared import AbstractPrepared
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.errors import (
     AssemblyError,
-    NotAConditionError,
     ObservationError,
     OutOfRangeError,
-    UnknownModeError,
+    UnknownChoiceError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.state.handles import Vector
@@ -46,7 +46,7 @@ def track_frames(
     The list becomes that of the frames that were left out.
     """
     if on_failure not in ("raise", "skip"):
-        raise UnknownModeError(
+        raise UnknownChoiceError(
             "track_all(on_failure=...): is no way of working",
             "'raise' or 'skip'",
             short_repr(on_failure),
@@ -127,7 +127,7 @@ def _by_condition(
         found = {observing[0]: _frames(observations)}
     for condition, values in found.items():
         if not isinstance(condition, AssemblyCondition):
-            raise NotAConditionError(
+            raise WrongTypeError(
                 f"track_all(observations): {short_repr(condition)} is no condition",
                 "conditions as keys, and arrays as values",
                 f"an object of type {type(condition).__name__}",

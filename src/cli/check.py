@@ -72,7 +72,7 @@ def check_model(
     ------
     MissingExtraError
         Hypothesis is not installed.
-    ModelImportError, UnknownModelError, NotASystemError
+    ModelError, WrongTypeError
         There is no such model.
     """
     _need_hypothesis()

@@ -51,7 +51,7 @@ def show_explanation(
     ------
     UnknownPathError, NodeKindError
         There is no such entry.
-    ModelRunError
+    ModelError
         The model, or the function, raises.
     """
     system = load_system(model)

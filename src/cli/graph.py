@@ -80,7 +80,7 @@ def show_graph(
     ------
     UnknownPathError, UnknownSubsystemError
         There is no such node, or no such subsystem.
-    ModelRunError
+    ModelError
         The model, or the function, raises.
     MissingExtraError
         A png is asked for, and matplotlib is not installed.

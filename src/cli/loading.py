@@ -21,11 +21,9 @@ from types import ModuleType
 from typing import Any, Final, get_type_hints
 
 from stagecache.errors import (
-    ModelImportError,
-    NotASystemError,
-    NotCallableError,
+    ModelError,
     StagecacheError,
-    UnknownModelError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.declaration import check_returns
@@ -54,12 +52,12 @@ def load_system(model: str) -> System:
 
     Raises
     ------
-    ModelImportError
+    ModelError
         There is no such module or file, or it raises when it is imported; or no module can have
         that name.
-    UnknownModelError
+    ModelError
         It has no such name, or none was given and there is not exactly one System.
-    NotASystemError
+    WrongTypeError
         What has that name is no System, and does not return one, or raises.
     """
     place, name = _split(model)
@@ -82,9 +80,9 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
 
     Raises
     ------
-    ModelImportError, UnknownModelError
+    ModelError
         There is no such module, file or name.
-    NotCallableError
+    WrongTypeError
         What has that name is no function, or needs other arguments than a State.
     """
     place, attribute = _split(name)
@@ -93,15 +91,13 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     found = _attribute(_module(place), place, attribute, A_FUNCTION)
     path = f"{place}:{attribute}"
     if not callable(found):
-        raise NotCallableError(
-            f"{path}: cannot be called", A_FUNCTION, short_repr(found), WRITE_ONE
-        )
+        raise WrongTypeError(f"{path}: cannot be called", A_FUNCTION, short_repr(found), WRITE_ONE)
     check_returns(found, path)
     try:
         inspect.signature(found).bind("a State")
     except TypeError as error:
         what = f"{path}: cannot be called with a State alone"
-        raise NotCallableError(what, A_FUNCTION, str(error), WRITE_ONE) from None
+        raise WrongTypeError(what, A_FUNCTION, str(error), WRITE_ONE) from None
     except ValueError:  # no signature is known of it: the call will tell
         pass
     return found
@@ -126,7 +122,7 @@ def _module(place: str) -> ModuleType:
 def _import_file(place: str) -> ModuleType:
     path = Path(place).resolve()
     if not path.is_file() or path.suffix != ".py":
-        raise ModelImportError(
+        raise ModelError(
             f"{place}: is no file of Python",
             "the path of a .py file, or the name of a module",
             "a folder" if path.is_dir() else "another file" if path.exists() else "nothing there",
@@ -140,7 +136,7 @@ def _import_file(place: str) -> ModuleType:
     _look_first_in(folder)
     module = _import(name, place)
     if Path(module.__file__ or "").resolve() != path:
-        raise ModelImportError(
+        raise ModelError(
             f"{place}: another module has its name",
             f"{name} to be this file",
             module.__file__ or f"a module of Python, {name}",
@@ -151,7 +147,7 @@ def _import_file(place: str) -> ModuleType:
 
 def _import_module(name: str) -> ModuleType:
     if ":" in name or not all(name.split(".")):
-        raise ModelImportError(
+        raise ModelError(
             f"{name or repr(name)}: is no name of a module",
             "package.module:name, or path/to/file.py:name",
             repr(name),
@@ -172,7 +168,7 @@ def _import(name: str, place: str) -> ModuleType:
             return import_module(name)
     except ModuleNotFoundError as error:
         if error.name and f"{name}.".startswith(f"{error.name}."):
-            raise ModelImportError(
+            raise ModelError(
                 f"{place}: there is no such module",
                 "the name of a module that can be imported, or the path of a .py file",
                 str(error),
@@ -183,8 +179,8 @@ def _import(name: str, place: str) -> ModuleType:
         raise _failed(place, error) from error
 
 
-def _failed(place: str, error: BaseException) -> ModelImportError:
-    return ModelImportError(
+def _failed(place: str, error: BaseException) -> ModelError:
+    return ModelError(
         f"{place}: cannot be imported",
         "a module that raises nothing when it is imported",
         told(error),
@@ -212,7 +208,7 @@ def _attribute(module: ModuleType, place: str, name: str, expected: str) -> obje
     except AttributeError as error:
         hint = _choice(place, _candidates(module)) if expected == A_SYSTEM else WRITE_ONE
         near = get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], n=1)
-        raise UnknownModelError(
+        raise ModelError(
             f"{place}: has nothing of that name",
             expected,
             f"{name!r}: {error}",
@@ -231,7 +227,7 @@ def _only_name(module: ModuleType, place: str) -> str:
         got = "none that says so"
         hint = f"{_choice(place, silent)}; or say what it returns: -> System"
     expected = "the name of one, or a module with exactly one"
-    raise UnknownModelError(f"{place}: which System is meant?", expected, got, hint)
+    raise ModelError(f"{place}: which System is meant?", expected, got, hint)
 
 
 def _choice(place: str, names: list[str]) -> str:
@@ -271,20 +267,20 @@ def _system_of(found: object, path: str) -> System:
         return found
     expected = "a System, or what can be called without arguments and returns one"
     if not callable(found):
-        raise NotASystemError(f"{path}: is no System", expected, short_repr(found), "name another")
+        raise WrongTypeError(f"{path}: is no System", expected, short_repr(found), "name another")
     try:
         inspect.signature(found).bind()
     except TypeError as error:
         hint = "write a function without parameters that calls it"
-        raise NotASystemError(f"{path}: needs arguments", expected, str(error), hint) from None
+        raise WrongTypeError(f"{path}: needs arguments", expected, str(error), hint) from None
     except ValueError:  # no signature is known of it: the call will tell
         pass
     try:
         with redirect_stdout(sys.stderr):
             made = found()
     except (Exception, SystemExit) as error:
-        raise NotASystemError(f"{path}: raises", expected, told(error), MEND_IT) from error
+        raise WrongTypeError(f"{path}: raises", expected, told(error), MEND_IT) from error
     if isinstance(made, System):
         return made
     hint = "return System(...) there"
-    raise NotASystemError(f"{path}: does not return a System", expected, short_repr(made), hint)
+    raise WrongTypeError(f"{path}: does not return a System", expected, short_repr(made), hint)

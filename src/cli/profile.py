@@ -34,7 +34,7 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
 
     Raises
     ------
-    ModelRunError
+    ModelError
         The model, or the function, raises.
     """
     system = load_system(model)

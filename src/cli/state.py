@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from stagecache.cli.loading import MEND_IT, load_function, told
-from stagecache.errors import ModelRunError, StagecacheError, listed
+from stagecache.errors import ModelError, StagecacheError, listed
 from stagecache.graph.evaluation import no_function
 from stagecache.inspection import Trace
 from stagecache.inspection.node_paths import NodePaths
@@ -43,7 +43,7 @@ def make_state(
 
     Raises
     ------
-    ModelRunError
+    ModelError
         The model raises where its topology is realized, or where something is written.
     click.BadParameter
         A write cannot be understood.
@@ -139,9 +139,9 @@ def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
 
     Raises
     ------
-    ModelImportError, UnknownModelError, NotCallableError
+    ModelError, WrongTypeError
         There is no such function.
-    ModelRunError
+    ModelError
         It raises.
     """
     function = load_function(model, run)
@@ -163,7 +163,7 @@ def errors_of(what: str) -> Iterator[None]:
     except StagecacheError:
         raise
     except (Exception, SystemExit) as error:
-        raise ModelRunError(
+        raise ModelError(
             f"{what}: the model raises",
             "a model that can be realized, read and written",
             told(error),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from stagecache.decorations.decorations import AbstractDecoration
-from stagecache.errors import NotADecorationError, short_repr
+from stagecache.errors import WrongTypeError, short_repr
 
 
 def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]:
@@ -18,11 +18,11 @@ def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]
 
     Raises
     ------
-    NotADecorationError
+    WrongTypeError
         One of them is none, or they are no collection.
     """
     if isinstance(given, AbstractDecoration) or not isinstance(given, Iterable):
-        raise NotADecorationError(
+        raise WrongTypeError(
             f"{what}: is no list of decorations",
             "a list of decorations, which may be empty",
             short_repr(given),
@@ -31,7 +31,7 @@ def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]
     found = tuple(given)
     for number, decoration in enumerate(found):
         if not isinstance(decoration, AbstractDecoration):
-            raise NotADecorationError(
+            raise WrongTypeError(
                 f"{what}: item {number} is no decoration",
                 "a DecorativeSphere, or another of these classes",
                 short_repr(decoration),

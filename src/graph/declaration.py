@@ -17,8 +17,7 @@ from typing import Any, Final, TypeVar
 
 from stagecache.errors import (
     ComputeSignatureError,
-    NotCallableError,
-    PrerequisitesError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.handles import AbstractNode
@@ -36,7 +35,7 @@ def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
         return tuple(prerequisites)
     single = isinstance(prerequisites, AbstractNode)
     if single or isinstance(prerequisites, str | Set) or not isinstance(prerequisites, Iterable):
-        raise PrerequisitesError(
+        raise WrongTypeError(
             f"prerequisites: cannot be {short_repr(prerequisites)}",
             "a tuple, a list or another ordered iterable of nodes",
             f"an object of type {type(prerequisites).__name__}",
@@ -64,7 +63,7 @@ def check_function(
         if plain and code.co_argcount == count and not code.co_kwonlyargcount:
             return compute
     if not callable(compute):
-        raise NotCallableError(
+        raise WrongTypeError(
             f"entry {name!r}: its compute function cannot be called",
             "a function of the prerequisites",
             short_repr(compute),
@@ -92,13 +91,13 @@ def check_returns(function: Callable[..., object], what: str) -> None:
 
     Raises
     ------
-    NotCallableError
+    WrongTypeError
     """
     while isinstance(function, partial):
         function = function.func
     for called in (function, type(function).__call__):
         if any(is_one(called) for is_one in VALUELESS):
-            raise NotCallableError(
+            raise WrongTypeError(
                 f"{what}: returns no value when it is called",
                 "a plain function",
                 "a coroutine or generator function",
@@ -113,7 +112,7 @@ def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
     if equal is True:
         return operator.eq
     if not callable(equal):
-        raise NotCallableError(
+        raise WrongTypeError(
             f"{what}: its equal= compares nothing",
             "True, which stands for ==, or a function of two values",
             short_repr(equal),

@@ -24,8 +24,8 @@ from stagecache.errors import (
     ForeignNodeError,
     InvalidNameError,
     NodeInUseError,
-    NotANodeError,
     UnknownNodeError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.declaration import (
@@ -143,8 +143,8 @@ class Graph:
 
         Raises
         ------
-        InvalidNameError, DuplicateNameError, NotCallableError, ComputeSignatureError,
-        PrerequisitesError, NotANodeError, ForeignNodeError, RemovedNodeError,
+        InvalidNameError, DuplicateNameError, WrongTypeError, ComputeSignatureError,
+        WrongTypeError, ForeignNodeError, RemovedNodeError,
         DuplicatePrerequisiteError
             And the graph is as before.
         """
@@ -183,7 +183,7 @@ class Graph:
         ------
         NodeInUseError
             A node that stays depends on one of them, or one of them is being computed.
-        ForeignNodeError, RemovedNodeError, NotANodeError
+        ForeignNodeError, RemovedNodeError, WrongTypeError
             Whatever is raised, the graph is as before.
         """
         structure = self._structure
@@ -362,8 +362,8 @@ class Graph:
             raise self._foreign(node)
         return node.name
 
-    def _no_node(self, node: object) -> NotANodeError:
-        return NotANodeError(
+    def _no_node(self, node: object) -> WrongTypeError:
+        return WrongTypeError(
             f"{short_repr(node)}: is not a node",
             f"a Variable or an Entry of {self._title}",
             f"an object of type {type(node).__name__}",

@@ -5,11 +5,11 @@ from threading import Lock
 from typing import Any, Final, Generic, NoReturn, TypeVar, final
 
 from stagecache.errors import (
-    DerivedNodeError,
-    HandleTruthError,
+    NodeKindError,
     NotPicklableError,
     RemovedNodeError,
     StagecacheError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
@@ -197,7 +197,7 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         raise not_picklable(self)
 
     def __bool__(self) -> bool:
-        raise HandleTruthError(
+        raise WrongTypeError(
             f"{self!r}: is a handle, which is neither true nor false",
             "a value",
             "the handle of a node",
@@ -317,7 +317,7 @@ class Entry(AbstractNode, Generic[T]):
 
     def set(self, value: object) -> NoReturn:
         """Refuse: an entry is computed, not set."""
-        raise DerivedNodeError(
+        raise NodeKindError(
             f"{self!r}: cannot be set",
             "a variable",
             f"a value {short_repr(value)} for a derived entry",

@@ -20,7 +20,7 @@ from typing import Any, Final, final
 import numpy as np
 from attrs import asdict, frozen
 
-from stagecache.errors import NotAStateError, short_repr
+from stagecache.errors import WrongTypeError, short_repr
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -121,7 +121,7 @@ def compare(first: State, second: State) -> Comparison:
 
     Raises
     ------
-    NotAStateError
+    WrongTypeError
     """
     one, other = _Side(first), _Side(second)
     return Comparison((*_stages(one, other), *_items(one, other), *_vectors(one, other)))
@@ -133,7 +133,7 @@ class _Side:
 
     def __init__(self, state: object) -> None:
         if not isinstance(state, State):
-            raise NotAStateError(
+            raise WrongTypeError(
                 f"{short_repr(state)}: is not a State",
                 "two States",
                 f"an object of type {type(state).__name__}",

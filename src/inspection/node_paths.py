@@ -13,7 +13,7 @@ No two nodes have the same path: where one is taken, " (2)" is appended.
 
 from typing import Final, final
 
-from stagecache.errors import NotANodeError, UnknownPathError, short_repr
+from stagecache.errors import UnknownPathError, WrongTypeError, short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle
 from stagecache.state.items.layout import NO_NODE
@@ -79,13 +79,13 @@ class NodePaths:
 
         Raises
         ------
-        UnknownPathError, ForeignNodeError, NotANodeError
+        UnknownPathError, ForeignNodeError, WrongTypeError
         """
         if isinstance(item, AbstractHandle):
             self._contents.require(item)
             return item._node
         if not isinstance(item, str):
-            raise NotANodeError(
+            raise WrongTypeError(
                 f"{short_repr(item)}: is no item of a State",
                 "a handle, or a path as 'pendulum.tip'",
                 f"an object of type {type(item).__name__}",

@@ -24,7 +24,7 @@ class MultibodySystem(System):
 
     Raises
     ------
-    NotASubsystemError, AdoptionError, DuplicateNameError, InvalidNameError
+    WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
 
     Examples
     --------
@@ -84,7 +84,7 @@ class MultibodySystem(System):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         KinematicsError
             A quaternion is zero.
         """
@@ -108,7 +108,7 @@ class MultibodySystem(System):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
         KinematicsError
             The q of `internal` stand for no pose.
         """

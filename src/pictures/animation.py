@@ -11,10 +11,9 @@ import numpy as np
 
 from stagecache.errors import (
     NotANumberError,
-    NotAStateError,
-    NotCallableError,
     OutOfRangeError,
     PictureError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.pictures.drawing import (
@@ -87,9 +86,9 @@ def animate(
     ------
     MissingExtraError
         matplotlib is not installed.
-    NotASystemError, NotAStateError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
+    WrongTypeError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
         One of them is no State of the System; a note says which.
-    NotADecorationError, NotCallableError, NotANumberError, OutOfRangeError
+    WrongTypeError, NotANumberError, OutOfRangeError
     PictureError
         There are no States, or no such folder, or the file is no GIF; and as of `draw`.
     OSError
@@ -106,7 +105,7 @@ def animate(
     stage = check_look("animate()", system, stage, extra, view)
     check_progress(progress)
     if title is not None and not callable(title):
-        raise NotCallableError(
+        raise WrongTypeError(
             "animate(title=...): cannot be called",
             "a function of a State that returns a text",
             short_repr(title),
@@ -147,7 +146,7 @@ def _frames(
 ) -> list[tuple[PictureParts, str]]:
     """What is to be seen of each State, and its title."""
     if isinstance(states, State) or not isinstance(states, Iterable):
-        raise NotAStateError(
+        raise WrongTypeError(
             "animate(): has no States",
             "a list of States, a Trajectory, or a generator of States",
             short_repr(states),

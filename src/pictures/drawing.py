@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from stagecache.decorations.decorations import AbstractDecoration
 from stagecache.errors import (
     MissingExtraError,
-    NotASystemError,
-    NotCallableError,
     PictureError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.pictures.parts import PictureParts
@@ -83,10 +82,10 @@ def draw(
     ------
     MissingExtraError
         matplotlib is not installed.
-    NotASystemError, NotAStateError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
-    NotADecorationError
+    WrongTypeError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
+    WrongTypeError
         Something is no decoration.
-    NotCallableError, PictureError
+    WrongTypeError, PictureError
         `extra` cannot be called; the axes are flat, there is no such view, or something is more
         than 1e100 m away.
     Exception
@@ -144,17 +143,17 @@ def check_look(what: str, system: object, stage: Stage, extra: object, view: Any
 
     Raises
     ------
-    NotASystemError, StageOutOfRangeError, NotCallableError, PictureError
+    WrongTypeError, StageOutOfRangeError, PictureError
     """
     if not isinstance(system, System):
-        raise NotASystemError(
+        raise WrongTypeError(
             f"{what}: has no System",
             "a System",
             short_repr(system),
             "pass that of the States first",
         )
     if extra is not None and not callable(extra):
-        raise NotCallableError(
+        raise WrongTypeError(
             f"{what[:-1]}extra=...): cannot be called",
             "a function of a State that returns decorations",
             short_repr(extra),

@@ -30,7 +30,7 @@ from stagecache.decorations.decorations import (
     DecorativeText,
 )
 from stagecache.decorations.lists import checked_decorations
-from stagecache.errors import NotADecorationError, short_repr
+from stagecache.errors import WrongTypeError, short_repr
 
 Array = NDArray[np.float64]
 Color = tuple[float, ...]
@@ -73,7 +73,7 @@ class PictureParts:
 
     Raises
     ------
-    NotADecorationError
+    WrongTypeError
         One of them is no decoration, or they are no collection of them.
     """
 
@@ -177,7 +177,7 @@ def _surface(decoration: AbstractDecoration) -> Array:
         case DecorativeMesh():
             return decoration.vertices[decoration.faces[:, (0, 1, 2, 2)]]
         case _:
-            raise NotADecorationError(
+            raise WrongTypeError(
                 f"{type(decoration).__name__}: is a decoration of a class that cannot be drawn",
                 "a DecorativeSphere, or another of these classes",
                 short_repr(decoration),

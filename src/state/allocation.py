@@ -14,11 +14,9 @@ from stagecache.errors import (
     ComputeSignatureError,
     DuplicatePrerequisiteError,
     InvalidNameError,
-    NotANodeError,
-    NotCallableError,
-    PrerequisitesError,
     PrerequisiteStageError,
     StageTooLowError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.declaration import Equality, check_equal, check_function
@@ -234,7 +232,7 @@ def check_compute(what: Attempt, compute: Compute) -> None:
     """Refuse a function that cannot be called with a State."""
     try:
         check_function("", compute, ("state",))
-    except (ComputeSignatureError, NotCallableError) as error:
+    except (ComputeSignatureError, WrongTypeError) as error:
         raise type(error)(
             f"{what}: its compute function cannot be called with a State",
             "a plain function of one argument",
@@ -269,7 +267,7 @@ def check_prerequisites(
 ) -> tuple[AbstractHandle, ...]:
     """Return them as a tuple, if they are handles of items of the State, each once."""
     if not isinstance(prerequisites, Iterable):
-        raise PrerequisitesError(
+        raise WrongTypeError(
             f"{what}: its prerequisites cannot be iterated over",
             "a tuple of handles",
             short_repr(prerequisites),
@@ -278,7 +276,7 @@ def check_prerequisites(
     above = tuple(prerequisites)
     for handle in above:
         if not isinstance(handle, AbstractHandle):
-            raise NotANodeError(
+            raise WrongTypeError(
                 f"{what}: a prerequisite is no handle",
                 "what an allocating call returned, or state.variable('q')",
                 f"{short_repr(handle)}, of type {type(handle).__name__}",

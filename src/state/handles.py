@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stagecache.errors import (
-    HandleTruthError,
-    NotAStateError,
     NotPicklableError,
     UnknownItemError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.store import Store
@@ -164,7 +163,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         return twin
 
     def __bool__(self) -> bool:
-        raise HandleTruthError(
+        raise WrongTypeError(
             f"{self!r}: is a handle, which is neither true nor false",
             "a value",
             "the handle of an item",
@@ -466,7 +465,7 @@ def contents_of(state: AnyState) -> HoldsItems:
 
     Raises
     ------
-    NotAStateError
+    WrongTypeError
         It is none.
     """
     try:
@@ -475,7 +474,7 @@ def contents_of(state: AnyState) -> HoldsItems:
     except AttributeError:
         pass
     is_partition = hasattr(state, "_contents") and not isinstance(state, type)
-    raise NotAStateError(
+    raise WrongTypeError(
         f"{short_repr(state)}: is not a State",
         "a State",
         f"an object of type {type(state).__name__}",

@@ -5,7 +5,7 @@ from operator import index
 from typing import Final
 
 from stagecache.errors import (
-    InvalidCountError,
+    OutOfRangeError,
     StageTooHighError,
     StageTooLowError,
     UnknownItemError,
@@ -82,7 +82,7 @@ def check_count(count: object, lowest: int, what: str) -> int:
     number = whole_number(count)
     if number is not None and number >= lowest:
         return number
-    raise InvalidCountError(
+    raise OutOfRangeError(
         f"{what}: is no possible number",
         f"an integer from {lowest} on",
         short_repr(count),

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from stagecache.errors import (
     ForeignStateError,
-    InvalidCountError,
     InvalidNameError,
-    NotAStateError,
     NotPicklableError,
+    OutOfRangeError,
     StageTooLowError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.evaluation import Arguments
@@ -254,7 +254,7 @@ class State(AbstractPartition):
 
         Raises
         ------
-        NotAStateError
+        WrongTypeError
         ForeignStateError
             Both are States of Systems, and these are not the same one.
         """
@@ -341,7 +341,7 @@ class State(AbstractPartition):
 
         Raises
         ------
-        InvalidCountError
+        OutOfRangeError
         """
         count = check_count(count, 0, "the number of subsystems")
         self.clear()
@@ -463,7 +463,7 @@ class State(AbstractPartition):
         """
         now = self.stage_versions
         if not isinstance(versions, Sequence):
-            raise InvalidCountError(
+            raise OutOfRangeError(
                 "lowest_stage_difference(): its versions are none",
                 "what stage_versions was at some time",
                 short_repr(versions),
@@ -482,7 +482,7 @@ class State(AbstractPartition):
 
         Raises
         ------
-        InvalidCountError
+        OutOfRangeError
             It is no positive integer.
         """
         return self._contents.realization.versions.in_system(TOPOLOGY)
@@ -643,7 +643,7 @@ class State(AbstractPartition):
 
         Raises
         ------
-        UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
+        UnknownPathError, NodeKindError, ForeignNodeError, WrongTypeError
         """
         from stagecache.inspection.explain.explain import explain  # noqa: PLC0415
 
@@ -659,7 +659,7 @@ class State(AbstractPartition):
 
         Raises
         ------
-        UnknownPathError, NodeKindError, ForeignNodeError, NotANodeError
+        UnknownPathError, NodeKindError, ForeignNodeError, WrongTypeError
         """
         from stagecache.inspection.explain.impact import impact  # noqa: PLC0415
 
@@ -680,7 +680,7 @@ class State(AbstractPartition):
 
         Raises
         ------
-        NotAStateError
+        WrongTypeError
 
         Examples
         --------
@@ -741,7 +741,7 @@ def _binder(state: State) -> Callable[[int], Arguments]:
 
 def _check_state(other: object) -> None:
     if not isinstance(other, State):
-        raise NotAStateError(
+        raise WrongTypeError(
             f"{short_repr(other)}: is not a State",
             "a State",
             f"an object of type {type(other).__name__}",

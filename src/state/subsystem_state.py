@@ -174,7 +174,7 @@ class SubsystemState(AbstractPartition):
 
         Raises
         ------
-        StageTooHighError, InvalidCountError
+        StageTooHighError, OutOfRangeError
         """
         return self._allocate_errors("qerr", count)
 
@@ -191,7 +191,7 @@ class SubsystemState(AbstractPartition):
 
         Raises
         ------
-        StageTooHighError, StageOutOfRangeError, InvalidCountError
+        StageTooHighError, StageOutOfRangeError, OutOfRangeError
         """
         what = self._attempt("event triggers")
         return allocate_triggers(what, stage, check_count(count, 1, str(what)))
@@ -459,7 +459,7 @@ class SubsystemState(AbstractPartition):
         ------
         PrerequisiteStageError
             A prerequisite is available only later than `available_from`, or is forgotten first.
-        DuplicatePrerequisiteError, NotANodeError, ForeignNodeError, StageOutOfRangeError,
+        DuplicatePrerequisiteError, WrongTypeError, ForeignNodeError, StageOutOfRangeError,
         StageTooHighError
             And nothing has changed.
         """

@@ -69,14 +69,14 @@ def simulate(
 
     Raises
     ------
-    NotASystemError, ForeignStateError, TopologyVersionError, NotAStateError
+    WrongTypeError, ForeignStateError, TopologyVersionError
     UnknownOptionError
         An option is none.
-    UnknownMethodError, NotANumberError, ShapeError, OutOfRangeError, StepSizeError
+    UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError, StepSizeError
         An option has no such value.
     StudyError
         Rows cannot be added to what they are to be added to.
-    UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError, PrerequisitesError
+    UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         Something is to be recorded that is not there.
     Exception
         As `TimeStepper.step_to`.

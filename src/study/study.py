@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from stagecache.errors import InvalidNameError, NotASystemError, short_repr
+from stagecache.errors import InvalidNameError, WrongTypeError, short_repr
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 
@@ -20,12 +20,12 @@ class Study(ABC):
 
     Raises
     ------
-    NotASystemError, InvalidNameError
+    WrongTypeError, InvalidNameError
     """
 
     def __init__(self, system: System, name: str, version: str = "") -> None:
         if not isinstance(system, System):
-            raise NotASystemError(
+            raise WrongTypeError(
                 f"{name}: has no System",
                 "a System",
                 f"{short_repr(system)}, of type {type(system).__name__}",

@@ -21,10 +21,10 @@ from attrs import evolve, field, frozen
 
 from stagecache.errors import (
     ForeignStateError,
-    NotAnIntegratorError,
     NotANumberError,
     OutOfRangeError,
     StudyError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.state.stage import Stage
@@ -85,7 +85,7 @@ class TimeStepper(Study):
 
     Raises
     ------
-    NotASystemError, NotAnIntegratorError, ForeignStateError, NotANumberError, InvalidNameError
+    WrongTypeError, ForeignStateError, NotANumberError, InvalidNameError
 
     Examples
     --------
@@ -125,7 +125,7 @@ class TimeStepper(Study):
     ) -> None:
         super().__init__(system, name, version)
         if not isinstance(integrator, Integrator):
-            raise NotAnIntegratorError(
+            raise WrongTypeError(
                 f"{name}: has no integrator",
                 "an Integrator",
                 "a class; an instance of it is needed"
@@ -176,8 +176,8 @@ class TimeStepper(Study):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError
-        ProjectionError, MethodError, DerivativeError, TriggerError, OutOfRangeError, Exception
+        WrongTypeError, ForeignStateError, TopologyVersionError
+        ProjectionError, MethodError, NotFiniteError, OutOfRangeError, Exception
             As `Integrator.initialize`.
         """
         integrator = self._integrator
@@ -227,7 +227,7 @@ class TimeStepper(Study):
             A handler or reporter has failed. The State is as it was before it.
         EventLoopError
             Handlers trigger each other without end. The State is as the last of them has left it.
-        StepSizeError, DerivativeError, TriggerError, Exception
+        StepSizeError, NotFiniteError, Exception
             A step cannot be taken, as in `Integrator.step_to`. The State is the one at its start.
         """
         integrator = self._started("step_to()")

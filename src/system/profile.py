@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
-from stagecache.errors import NotASystemError, NotCallableError, short_repr
+from stagecache.errors import WrongTypeError, short_repr
 from stagecache.graph.declaration import check_returns
 from stagecache.inspection.trace.summary import duration, html_table, table
 from stagecache.inspection.trace.trace import Trace
@@ -188,7 +188,7 @@ def profile(system: System, run: Callable[[State], object]) -> Profile:
 
     Raises
     ------
-    NotASystemError, NotCallableError
+    WrongTypeError
     Exception
         Whatever the run raises.
 
@@ -214,14 +214,14 @@ changed. It read nothing but spring.stretch: if it never does, name that as prer
 not the stage
     """
     if not isinstance(system, System):
-        raise NotASystemError(
+        raise WrongTypeError(
             f"profile({short_repr(system)}, ...): is no System",
             "a System",
             f"an object of type {type(system).__name__}",
             "pass the System first, and then what is to be run",
         )
     if not callable(run):
-        raise NotCallableError(
+        raise WrongTypeError(
             f"profile(..., {short_repr(run)}): cannot be called",
             "a function of a State",
             f"an object of type {type(run).__name__}",

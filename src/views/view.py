@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias, final
 from attrs import evolve
 
 from stagecache.errors import (
-    DuplicatePathError,
+    DuplicateNameError,
+    UnknownChoiceError,
     UnknownPathError,
-    UnknownSelectionError,
     short_repr,
 )
 from stagecache.views.formats.dot import dot_of
@@ -56,7 +56,7 @@ class GraphView:
 
     Raises
     ------
-    DuplicatePathError
+    DuplicateNameError
         Two nodes have one path.
     UnknownPathError
         An edge ends at no node.
@@ -79,7 +79,7 @@ class GraphView:
         self._nodes: dict[str, NodeInfo] = {}
         for node in nodes:
             if node.path in self._nodes:
-                raise DuplicatePathError(
+                raise DuplicateNameError(
                     f"node {node.path!r}: is there twice",
                     "a path for each node of its own",
                     f"{self._nodes[node.path]} and {node}",
@@ -191,12 +191,12 @@ class GraphView:
 
         Raises
         ------
-        UnknownSelectionError
+        UnknownChoiceError
             There is no such kind, or no such status.
         """
         for what, value, known in (("kind", kind, KINDS), ("status", status, tuple(Status))):
             if value is not None and value not in known:
-                raise UnknownSelectionError(
+                raise UnknownChoiceError(
                     f"{self!r}: cannot select by {what}",
                     f"one of {', '.join(repr(str(each)) for each in known)}",
                     short_repr(value),

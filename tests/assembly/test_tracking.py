@@ -12,12 +12,12 @@ from stagecache.errors import (
     AssembleFailed,
     ConditionError,
     ForeignStateError,
-    NotAConditionError,
     NotANumberError,
     ObservationError,
     OutOfRangeError,
     TrackFailed,
-    UnknownModeError,
+    UnknownChoiceError,
+    WrongTypeError,
 )
 from stagecache.multibody import Ball, MultibodySystem
 from tests.assembly.models import Bend, FourBar, arm, four_bar
@@ -177,15 +177,15 @@ def test_it_has_to_be_clear_what_observes() -> None:
 
 def test_conditions_that_were_not_added_are_refused() -> None:
     linkage, assembler, _ = followed()
-    with pytest.raises(NotAConditionError, match="one of none"):
+    with pytest.raises(WrongTypeError, match="one of none"):
         assembler.track_all(TIMES, {QValue(linkage.crank, 0, 0.0): ANGLES})
-    with pytest.raises(NotAConditionError, match="'crank' is no condition"):
+    with pytest.raises(WrongTypeError, match="'crank' is no condition"):
         assembler.track_all(TIMES, {"crank": ANGLES})  # type: ignore[dict-item]  # is refused
 
 
 def test_other_words_for_what_to_do_are_refused() -> None:
     _, assembler, target = followed()
-    with pytest.raises(UnknownModeError, match="'raise' or 'skip'"):
+    with pytest.raises(UnknownChoiceError, match="'raise' or 'skip'"):
         assembler.track_all(TIMES, {target: ANGLES}, on_failure="ignore")  # type: ignore[arg-type]  # is refused
 
 

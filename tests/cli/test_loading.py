@@ -8,11 +8,9 @@ import pytest
 
 from stagecache.cli.loading import load_function, load_system
 from stagecache.errors import (
-    ModelImportError,
-    NotASystemError,
-    NotCallableError,
+    ModelError,
     StagecacheError,
-    UnknownModelError,
+    WrongTypeError,
 )
 
 RIG = """
@@ -141,7 +139,7 @@ def test_without_a_system_the_only_maker_is_taken() -> None:
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.rig", "nowhere.rig:system"])
 def test_a_module_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
     error = refused(name)
-    assert isinstance(error, ModelImportError)
+    assert isinstance(error, ModelError)
     assert error.got == "No module named 'nowhere'"
     assert str(tmp_path) in error.hint
 
@@ -150,13 +148,13 @@ def test_a_module_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_or_not_of_python_is_named(path: str) -> None:
     write("text/a.txt", "")
     Path("folder").mkdir()
-    assert isinstance(refused(path), ModelImportError)
+    assert isinstance(refused(path), ModelError)
 
 
 def test_what_a_module_raises_is_told_with_its_place() -> None:
     file = write("broken.py", "import sys\n\nratio = 1 / 0\n")
     error = refused("broken.py")
-    assert isinstance(error, ModelImportError)
+    assert isinstance(error, ModelError)
     assert error.got == f"ZeroDivisionError: division by zero, at {file.resolve()}:3"
     assert isinstance(error.__cause__, ZeroDivisionError)
 
@@ -173,7 +171,7 @@ def test_what_stops_an_import_is_told(text: str, got: str) -> None:
     write("stopped.py", text)
     for model in ("stopped", "stopped.py"):
         error = refused(model)
-        assert isinstance(error, ModelImportError)
+        assert isinstance(error, ModelError)
         assert error.got.startswith(got)
 
 
@@ -182,14 +180,14 @@ def test_what_stops_an_import_is_told(text: str, got: str) -> None:
 )
 def test_what_is_no_name_of_a_module_is_refused(name: str) -> None:
     error = refused(name)
-    assert isinstance(error, ModelImportError)
+    assert isinstance(error, ModelError)
     assert error.hint.startswith("write the full name")
 
 
 def test_a_file_with_the_name_of_another_module_is_refused() -> None:
     write("operator.py", RIG)
     error = refused("operator.py:make_system")
-    assert isinstance(error, ModelImportError)
+    assert isinstance(error, ModelError)
     assert error.hint == "give the file another name"
 
 
@@ -197,14 +195,14 @@ def test_a_name_that_is_not_there_is_answered_by_a_similar_one() -> None:
     write("rig.py", RIG)
     assert refused("rig.py:make_sistem").hint == "did you mean 'make_system'?"
     error = refused("rig.py:zzz")
-    assert isinstance(error, UnknownModelError)
+    assert isinstance(error, ModelError)
     assert error.hint == "write rig.py:TestRig or rig.py:make_system"
 
 
 def test_without_a_name_all_that_could_be_meant_are_told() -> None:
     write("rig.py", RIG)
     error = refused("rig.py")
-    assert isinstance(error, UnknownModelError)
+    assert isinstance(error, ModelError)
     assert error.got == "2: TestRig, make_system"
     write("rigs.py", RIG + "a = System(Rig())\nb = System(Rig())\n")
     assert refused("rigs").hint == "write rigs:a or rigs:b"
@@ -246,7 +244,7 @@ def test_a_function_that_may_make_a_system_is_told_if_nothing_says_that_it_does(
 def test_what_is_no_system_is_refused(name: str, what: str, got: str) -> None:
     write("rig.py", RIG)
     error = refused(f"rig.py:{name}")
-    assert isinstance(error, NotASystemError)
+    assert isinstance(error, WrongTypeError)
     assert what in error.what
     assert got in error.got
 
@@ -256,14 +254,14 @@ def test_what_is_no_system_is_refused(name: str, what: str, got: str) -> None:
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        ("System(3)", "NotASubsystemError: 3: cannot be adopted"),
+        ("System(3)", "WrongTypeError: 3: cannot be adopted"),
         ("raise ValueError('no\\n  road')", "ValueError: no road"),
     ],
 )
 def test_what_the_maker_of_a_system_raises_is_told_with_its_place(statement: str, got: str) -> None:
     file = write("rig.py", f"from stagecache import System\ndef fails():\n    {statement}\n")
     error = refused("rig.py:fails")
-    assert isinstance(error, NotASystemError)
+    assert isinstance(error, WrongTypeError)
     assert error.got == f"{got}, at {file.resolve()}:3"
     assert error.__cause__ is not None
 
@@ -280,7 +278,7 @@ def test_who_interrupts_the_maker_of_a_system_is_obeyed() -> None:
 def test_a_function_that_is_not_there_is_told_as_a_function() -> None:
     write("rig.py", RIG + "def drive(state):\n    pass\n")
     for name, hint in (("drve", "did you mean 'drive'?"), ("zzz", "write a function that takes")):
-        with pytest.raises(UnknownModelError) as caught:
+        with pytest.raises(ModelError) as caught:
             load_function("rig.py", name)
         assert caught.value.expected == "a function of a State"
         assert caught.value.hint.startswith(hint)
@@ -289,6 +287,6 @@ def test_a_function_that_is_not_there_is_told_as_a_function() -> None:
 @pytest.mark.parametrize("name", ["make_system", "TestRig", "Rig"])
 def test_what_cannot_be_called_with_a_state_is_refused(name: str) -> None:
     write("rig.py", RIG)
-    with pytest.raises(NotCallableError) as caught:
+    with pytest.raises(WrongTypeError) as caught:
         load_function("rig.py", name)
     assert caught.value.got == "too many positional arguments"

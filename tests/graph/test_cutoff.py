@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from stagecache import Entry, Graph, Variable
-from stagecache.errors import ComparisonError, ComputeSignatureError, NotCallableError
+from stagecache.errors import ComparisonError, ComputeSignatureError, WrongTypeError
 from tests.graph.check_structure import check_store
 from tests.interrupting import plain_only, steps
 from tests.profiles import examples
@@ -244,7 +244,7 @@ def test_nan_does_not_equal_nan_by_itself() -> None:
 
 @pytest.mark.parametrize("equal", [1, "==", object()])
 def test_what_compares_nothing_is_refused(equal: Any) -> None:
-    with pytest.raises(NotCallableError, match=r"equal= compares nothing"):
+    with pytest.raises(WrongTypeError, match=r"equal= compares nothing"):
         Graph().entry("entry", lambda: 1, equal=equal)
 
 

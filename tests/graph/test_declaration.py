@@ -29,7 +29,7 @@ from stagecache import (
     u_variable,
     velocity_error,
 )
-from stagecache.errors import NotCallableError
+from stagecache.errors import WrongTypeError
 from stagecache.system.constraints.normalization import normalization_error
 from tests.state.realizing import state_of
 
@@ -128,7 +128,7 @@ DECLARE: dict[str, Callable[[Any], object]] = {
 def test_a_function_that_returns_no_value_is_refused_where_it_is_declared(
     declare: Callable[[Any], object], function: Any
 ) -> None:
-    with pytest.raises(NotCallableError) as caught:
+    with pytest.raises(WrongTypeError) as caught:
         declare(function)
     assert caught.value.got == "a coroutine or generator function"
 
@@ -136,7 +136,7 @@ def test_a_function_that_returns_no_value_is_refused_where_it_is_declared(
 @pytest.mark.parametrize("name", ["realize_position", "calc_decorative_geometry_and_append"])
 @pytest.mark.parametrize("function", [coroutine, generator, both])
 def test_a_hook_that_would_do_nothing_is_refused_with_its_class(name: str, function: Any) -> None:
-    with pytest.raises(NotCallableError, match=rf"Arm\.{name}: returns no value"):
+    with pytest.raises(WrongTypeError, match=rf"Arm\.{name}: returns no value"):
         type("Arm", (Subsystem,), {name: function})
 
 
@@ -145,7 +145,7 @@ def test_a_method_of_an_event_handler_that_would_do_nothing_is_refused() -> None
         async def handle_event(self, state: State) -> None:  # type: ignore[override]  # is refused
             pass
 
-    with pytest.raises(NotCallableError, match=r"Late\.handle_event: returns no value"):
+    with pytest.raises(WrongTypeError, match=r"Late\.handle_event: returns no value"):
         Late(interval=1.0)
 
 

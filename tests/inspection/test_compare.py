@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, State, System, compare
-from stagecache.errors import NotAStateError
+from stagecache.errors import WrongTypeError
 from tests.profiles import examples
 from tests.state.asking import random_systems, realized, steps
 from tests.state.realizing import realize, state_of
@@ -114,9 +114,9 @@ def test_arrays_are_compared_by_their_elements() -> None:
 
 @pytest.mark.parametrize("other", [None, "state", 3])
 def test_what_is_no_state_is_refused(other: Any) -> None:
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         compare(state_of("a"), other)
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         compare(state_of("a")[0], other)  # type: ignore[arg-type]  # is refused
 
 

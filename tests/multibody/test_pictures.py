@@ -22,9 +22,9 @@ from stagecache import (
     System,
 )
 from stagecache.errors import (
-    NotADecorationError,
     TopologyVersionError,
     UnknownBodyError,
+    WrongTypeError,
 )
 from stagecache.multibody import (
     AbstractMobilizer,
@@ -268,7 +268,7 @@ BAD = [
 def test_a_body_with_what_is_no_decoration_is_not_added(decorations: Any, what: str) -> None:
     system = MultibodySystem()
     state = system.new_state()
-    with pytest.raises(NotADecorationError, match=f"decorations of body 'arm': {what}"):
+    with pytest.raises(WrongTypeError, match=f"decorations of body 'arm': {what}"):
         system.matter.add_body("arm", system.matter.ground, Pin(), decorations=decorations)
     assert len(system.matter.bodies) == 1
     assert [type(shape) for shape in geometry_of(system, state)] == [DecorativeFrame]
@@ -278,7 +278,7 @@ def test_what_is_no_decoration_is_not_added_to_a_body() -> None:
     system = MultibodySystem()
     state = system.new_state()
     for given_one in ("ball", None, [DecorativeSphere(1.0)]):
-        with pytest.raises(NotADecorationError, match="body 'ground' of matter"):
+        with pytest.raises(WrongTypeError, match="body 'ground' of matter"):
             system.matter.add_decoration(system.matter.ground, given_one)  # type: ignore[arg-type]
     assert [type(shape) for shape in geometry_of(system, state)] == [DecorativeFrame]
 

@@ -19,8 +19,8 @@ from stagecache import (
 from stagecache.errors import (
     CacheEntryOutOfDateError,
     DuplicatePrerequisiteError,
-    InvalidCountError,
     NoUpdateEntryError,
+    OutOfRangeError,
     PrerequisiteStageError,
     ShapeError,
     StagecacheError,
@@ -63,7 +63,7 @@ KINDS: dict[type[StagecacheError], str] = {
     DuplicatePrerequisiteError: "Assert",
     ShapeError: "SizeMismatch",
     StageOrderError: "AssertAbort",
-    InvalidCountError: "AssertAbort",
+    OutOfRangeError: "AssertAbort",
 }
 CACHES = (
     "ydot",

@@ -39,14 +39,11 @@ from stagecache import (
 from stagecache.errors import (
     ForeignStateError,
     MissingExtraError,
-    NotADecorationError,
     NotANumberError,
-    NotAStateError,
-    NotASystemError,
-    NotCallableError,
     OutOfRangeError,
     PictureError,
     StageOutOfRangeError,
+    WrongTypeError,
 )
 from stagecache.pictures.parts import AROUND, PictureParts
 from stagecache.study import progress
@@ -454,7 +451,7 @@ def test_if_a_state_fails_nothing_is_written_and_a_note_says_which(
     with pytest.raises(ForeignStateError) as caught:
         animate(system, [state, cart()[1]], path)
     assert caught.value.__notes__ == ["in frame 1 of an animation, counted from 0"]
-    with pytest.raises(NotADecorationError):
+    with pytest.raises(WrongTypeError):
         animate(system, [state], path, extra=returning(["ball"]))
     with pytest.raises(ZeroDivisionError):
         animate(system, [state], path, title=lambda _: str(1 / 0))
@@ -500,7 +497,7 @@ def gif(what: str, error: type[Exception], states: Any = None, **options: Any) -
 
 
 REFUSED = [
-    *both("extra=.* cannot be called", NotCallableError, extra=[DecorativeSphere(1.0)]),
+    *both("extra=.* cannot be called", WrongTypeError, extra=[DecorativeSphere(1.0)]),
     *both("view=.* no pair of angles", PictureError, view=(1.0, 2.0, 3.0)),
     *both("view=.* no pair of angles", PictureError, view=(1.0, float("nan"))),
     *both("view=.* no pair of angles", PictureError, view="above"),
@@ -509,35 +506,35 @@ REFUSED = [
     *both("view=.* no pair of angles", PictureError, view=30.0),
     *both(r"stage=", StageOutOfRangeError, stage=Stage.EMPTY),
     *both(r"stage=", StageOutOfRangeError, stage="position"),
-    pytest.param(lambda _, x, p: draw(NOTHING, x), NotASystemError, r"draw\(\)", id="no System"),
-    pytest.param(lambda s, _, p: draw(s, NOTHING), NotAStateError, "State", id="no State"),
+    pytest.param(lambda _, x, p: draw(NOTHING, x), WrongTypeError, r"draw\(\)", id="no System"),
+    pytest.param(lambda s, _, p: draw(s, NOTHING), WrongTypeError, "State", id="no State"),
     pytest.param(
         lambda s, x, p: draw(s, cart()[1]), ForeignStateError, "State", id="State of another System"
     ),
     pytest.param(lambda s, x, p: draw(s, x, "ax"), PictureError, "is flat", id="no axes"),
     pytest.param(
         lambda s, x, p: draw(s, x, extra=returning(DecorativeSphere(1.0))),
-        NotADecorationError,
+        WrongTypeError,
         r"extra=\.\.\. returns: is no list",
         id="one decoration",
     ),
     pytest.param(
         lambda s, x, p: draw(s, x, extra=returning([DecorativeSphere(1.0), [0, 0, 0]])),
-        NotADecorationError,
+        WrongTypeError,
         r"extra=\.\.\. returns: item 1 is no decoration",
         id="no decoration",
     ),
     pytest.param(
-        lambda s, x, p: animate(s, x, p / "a.gif"), NotAStateError, "has no States", id="a State"
+        lambda s, x, p: animate(s, x, p / "a.gif"), WrongTypeError, "has no States", id="a State"
     ),
     gif("has no States", PictureError, states=()),
-    gif("has no States", NotAStateError, states=3),
-    gif("State", NotAStateError, states=["x"]),
+    gif("has no States", WrongTypeError, states=3),
+    gif("State", WrongTypeError, states=["x"]),
     gif("writes GIFs only", PictureError, path="a.mp4"),
     gif("writes GIFs only", PictureError, path=""),
     gif("writes GIFs only", PictureError, path=None),
     gif("cannot write a.gif", PictureError, path="no folder/a.gif"),
-    gif("title=.* cannot be called", NotCallableError, title="cart"),
+    gif("title=.* cannot be called", WrongTypeError, title="cart"),
     gif("frames_per_second=.* no number", NotANumberError, frames_per_second="fast"),
     gif("frames_per_second=.* no number", NotANumberError, frames_per_second=True),
     gif("frames_per_second=.* out of range", OutOfRangeError, frames_per_second=0),

@@ -11,17 +11,15 @@ from stagecache.errors import (
     ComputeSignatureError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
-    InvalidCountError,
     InvalidNameError,
-    NotANodeError,
     NotANumberError,
-    NotCallableError,
-    PrerequisitesError,
+    OutOfRangeError,
     PrerequisiteStageError,
     ShapeError,
     StagecacheError,
     StageOutOfRangeError,
     StageTooHighError,
+    WrongTypeError,
 )
 from tests.state.realizing import realize, state_of
 
@@ -154,10 +152,10 @@ REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] 
     (ShapeError, lambda s: s.allocate_u([[1.0], [2.0, 3.0]])),
     (NotANumberError, lambda s: s.allocate_z(["x"])),
     (InvalidNameError, lambda s: s.allocate_q([1.0], name=3)),  # type: ignore[arg-type]
-    (InvalidCountError, lambda s: s.allocate_qerr(-1)),
-    (InvalidCountError, lambda s: s.allocate_uerr(1.5)),  # type: ignore[arg-type]
-    (InvalidCountError, lambda s: s.allocate_udoterr(True)),
-    (InvalidCountError, lambda s: s.allocate_event_trigger(TIME, 0)),
+    (OutOfRangeError, lambda s: s.allocate_qerr(-1)),
+    (OutOfRangeError, lambda s: s.allocate_uerr(1.5)),  # type: ignore[arg-type]
+    (OutOfRangeError, lambda s: s.allocate_udoterr(True)),
+    (OutOfRangeError, lambda s: s.allocate_event_trigger(TIME, 0)),
     (StageOutOfRangeError, lambda s: s.allocate_event_trigger(EMPTY, 1)),
     (StageOutOfRangeError, lambda s: s.allocate_event_trigger(INFINITY, 1)),
     (StageOutOfRangeError, lambda s: s.allocate_discrete_variable(TOPOLOGY, 1)),
@@ -173,11 +171,11 @@ REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] 
     (StageOutOfRangeError, lambda s: s.allocate_cache_entry(INFINITY)),
     (StageOutOfRangeError, lambda s: s.allocate_cache_entry(POSITION, TIME)),
     (DuplicatePrerequisiteError, lambda s: depend_on(s, (s.variable("q"), s.variable("q")))),
-    (NotANodeError, lambda s: depend_on(s, (0,))),
-    (PrerequisitesError, lambda s: depend_on(s, s.variable("q"))),
+    (WrongTypeError, lambda s: depend_on(s, (0,))),
+    (WrongTypeError, lambda s: depend_on(s, s.variable("q"))),
     (ForeignNodeError, lambda s: depend_on(s, (of_another_state(),))),
     (
-        NotCallableError,
+        WrongTypeError,
         lambda s: s.allocate_lazy_cache_entry(TIME, compute=3),  # type: ignore[call-overload]
     ),
     (

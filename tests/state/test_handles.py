@@ -8,14 +8,13 @@ import pytest
 from stagecache import AbstractHandle, CacheEntry, Stage, State
 from stagecache.errors import (
     ForeignNodeError,
-    HandleTruthError,
     NotANumberError,
-    NotAStateError,
     NotPicklableError,
     ShapeError,
     StageTooLowError,
     UnknownItemError,
     UnknownSubsystemError,
+    WrongTypeError,
 )
 from tests.state.realizing import realize, state_of
 
@@ -124,7 +123,7 @@ def test_a_handle_of_a_forgotten_item_is_refused_even_if_its_node_is_used_again(
 def test_what_is_no_state_is_refused(bad: Any) -> None:
     _, handles, _ = build()
     for handle in handles:
-        with pytest.raises(NotAStateError, match="a State"):
+        with pytest.raises(WrongTypeError, match="a State"):
             handle(bad)
 
 
@@ -144,9 +143,9 @@ def test_a_handle_of_another_kind_is_no_index() -> None:
 
 def test_a_partition_is_no_state() -> None:
     state, _, entry = build()
-    with pytest.raises(NotAStateError, match="pass the whole State"):
+    with pytest.raises(WrongTypeError, match="pass the whole State"):
         entry(state[0])  # type: ignore[arg-type]  # is refused
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         entry(State)  # type: ignore[arg-type]  # is refused
 
 
@@ -163,7 +162,7 @@ def test_handles_are_const_hashable_and_no_conditions() -> None:
     _, handles, entry = build()
     assert len(set(handles)) == len(handles)
     assert copy.copy(entry) is copy.deepcopy(entry) is entry
-    with pytest.raises(HandleTruthError):
+    with pytest.raises(WrongTypeError):
         bool(entry)
 
 

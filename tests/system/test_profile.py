@@ -16,7 +16,7 @@ from stagecache import (
     profile,
     q_variable,
 )
-from stagecache.errors import NotASystemError, NotCallableError
+from stagecache.errors import WrongTypeError
 
 
 class Contact(Subsystem):
@@ -295,9 +295,9 @@ def test_it_prints_and_goes_to_json() -> None:
 
 
 def test_what_is_no_system_or_cannot_be_called_is_refused() -> None:
-    with pytest.raises(NotASystemError):
+    with pytest.raises(WrongTypeError):
         profile(Contact(), print)  # type: ignore[arg-type]  # is refused
-    with pytest.raises(NotCallableError):
+    with pytest.raises(WrongTypeError):
         profile(System(), 3)  # type: ignore[arg-type]  # is refused
 
 

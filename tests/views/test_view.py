@@ -2,7 +2,7 @@
 
 import pytest
 
-from stagecache.errors import DuplicatePathError, UnknownPathError, UnknownSelectionError
+from stagecache.errors import DuplicateNameError, UnknownChoiceError, UnknownPathError
 from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Status
 from tests.views.samples import pendulum, random_view
 
@@ -56,7 +56,7 @@ def test_all_nodes_are_kept_in_order_for_those_who_ask_often() -> None:
 
 
 def test_two_nodes_of_one_path_are_refused() -> None:
-    with pytest.raises(DuplicatePathError, match="node 'a'"):
+    with pytest.raises(DuplicateNameError, match="node 'a'"):
         GraphView([NodeInfo("a", "entry"), NodeInfo("a", "variable")], [])
 
 
@@ -109,7 +109,7 @@ def test_nodes_are_selected_by_what_they_are() -> None:
 
 @pytest.mark.parametrize("asked", [{"kind": "entries"}, {"status": "valid"}])
 def test_a_kind_that_there_is_not_is_refused(asked: dict[str, str]) -> None:
-    with pytest.raises(UnknownSelectionError, match=f"cannot select by {next(iter(asked))}"):
+    with pytest.raises(UnknownChoiceError, match=f"cannot select by {next(iter(asked))}"):
         pendulum().select(**asked)
 
 

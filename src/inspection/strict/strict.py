@@ -8,7 +8,7 @@ for what is covered, and `watching` for how it is done.
 from contextlib import AbstractContextManager
 from typing import Final, Literal, overload
 
-from stagecache.errors import NotAStateError, UnknownModeError, short_repr
+from stagecache.errors import UnknownChoiceError, WrongTypeError, short_repr
 from stagecache.inspection.strict.reads import ReadLog
 from stagecache.inspection.strict.watching import Everywhere, One, Watching
 from stagecache.state.state import State
@@ -60,7 +60,7 @@ def strict(
     ------
     UndeclaredPrerequisiteError, MutatedValueError
         In the block.
-    NotAStateError, UnknownModeError
+    WrongTypeError, UnknownChoiceError
 
     Examples
     --------
@@ -80,7 +80,7 @@ def strict(
     'write @cached(prerequisites=(stretch, stiffness))'
     """
     if undeclared not in ("raise", "record"):
-        raise UnknownModeError(
+        raise UnknownChoiceError(
             "strict(undeclared=...): is no such way",
             "'raise' or 'record'",
             short_repr(undeclared),
@@ -114,7 +114,7 @@ def verify(state: State) -> AbstractContextManager[ReadLog]:
     ------
     StaleValueError, MutatedValueError
         In the block.
-    NotAStateError
+    WrongTypeError
     """
     watched = _checked(state)
     return Watching(lambda: One(watched, ReadLog(is_raising=False, is_verifying=True)))
@@ -123,7 +123,7 @@ def verify(state: State) -> AbstractContextManager[ReadLog]:
 def _checked(state: object) -> State:
     if isinstance(state, State):
         return state
-    raise NotAStateError(
+    raise WrongTypeError(
         f"{short_repr(state)}: is not a State",
         "a State",
         f"an object of type {type(state).__name__}",

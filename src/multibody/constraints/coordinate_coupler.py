@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import NotCallableError, short_repr
+from stagecache.errors import WrongTypeError, short_repr
 from stagecache.multibody.constraints.checks import checked_result
 from stagecache.multibody.constraints.coordinate_constraint import AbstractCoordinateConstraint
 from stagecache.multibody.geometry.spatial import Array
@@ -30,7 +30,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
 
     Raises
     ------
-    NotCallableError, ShapeError, UnknownBodyError, ConstraintError
+    WrongTypeError, ShapeError, UnknownBodyError, ConstraintError
 
     Examples
     --------
@@ -89,7 +89,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
 def _checked_function(function: Any, name: str, constraint: AbstractCoordinateConstraint) -> Any:
     if callable(function):
         return function
-    raise NotCallableError(
+    raise WrongTypeError(
         f"the {name} of {constraint}: cannot be called",
         "a function of the coordinates, an array (n,)",
         short_repr(function),

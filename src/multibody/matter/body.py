@@ -176,7 +176,7 @@ class MobilizedBody:
             The level is another stage.
         ShapeError, NotANumberError, OutOfRangeError
             Other numbers, or a quaternion of zeros.
-        StageTooLowError, NotAStateError, ForeignNodeError, ReadOnlyError
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
         """
         what = f"the level of the lock of {self}"
         level = check_stage(level, Stage.POSITION, Stage.VELOCITY, what)
@@ -222,7 +222,7 @@ class MobilizedBody:
 
         Raises
         ------
-        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, NotAStateError
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
         """
         matrix = self.pose(state).matrix
         found: Array = self._station(station) @ matrix[:3, :3].T + matrix[:3, 3]

@@ -155,7 +155,7 @@ class MatterSubsystem(AbstractDrivenMatter):
         ShapeError
             A frame is no Transform, or the mass properties are none; or the motion returns
             another number of floats.
-        NotADecorationError
+        WrongTypeError
         ConstModelError
             A State is being realized.
         """
@@ -200,7 +200,7 @@ class MatterSubsystem(AbstractDrivenMatter):
 
         Raises
         ------
-        UnknownBodyError, NotADecorationError, ConstModelError
+        UnknownBodyError, WrongTypeError, ConstModelError
         """
         owner = self._checked_own(body, "what is to be decorated")
         added = checked_decorations([decoration], f"decorations of {owner}")

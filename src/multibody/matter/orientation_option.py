@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache.errors import NotASubsystemError, short_repr
+from stagecache.errors import WrongTypeError, short_repr
 from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.matter.matter import MatterSubsystem
 from stagecache.state.stage import Stage
@@ -29,9 +29,9 @@ def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
 
     Raises
     ------
-    NotASubsystemError
+    WrongTypeError
         `matter` is no matter.
-    NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+    WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
     KinematicsError
         A quaternion is zero.
     """
@@ -50,7 +50,7 @@ def with_quaternions(matter: MatterSubsystem, state: State) -> State:
 
 def _converted(matter: MatterSubsystem, state: State, *, use_euler_angles: bool) -> State:
     if not isinstance(matter, MatterSubsystem):
-        raise NotASubsystemError(
+        raise WrongTypeError(
             f"{short_repr(matter)}: has no bodies whose orientations could be converted",
             "a MatterSubsystem",
             f"an object of type {type(matter).__name__}",

@@ -89,7 +89,7 @@ class StationGroup:
 
         Raises
         ------
-        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, NotAStateError
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
         """
         return self.multiply_by_frame_jacobian(state, u)[:, 3:]
 

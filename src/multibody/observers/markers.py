@@ -146,7 +146,7 @@ class Markers(AbstractObserver[Marker]):
         ------
         StudyError
             No State is given, and there is no Assembler.
-        StageTooLowError, NotAStateError, ForeignStateError, KinematicsError
+        StageTooLowError, WrongTypeError, ForeignStateError, KinematicsError
         """
         if not self.markers:
             return np.empty((0, 3))

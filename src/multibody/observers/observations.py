@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.errors import (
     NoObservationError,
-    ObservationOrderError,
+    ObservationError,
     OutOfRangeError,
     ShapeError,
     UnknownMarkerError,
@@ -145,7 +145,7 @@ class Observations(Generic[T]):
         for observation, thing in enumerate(found):
             if thing is not None and thing in found[:observation]:
                 name = self.things[thing].name
-                raise ObservationOrderError(
+                raise ObservationError(
                     f"the observations of {self.whose}: {self.kind} {name!r} is named twice",
                     f"one observation for each {self.kind}",
                     f"observations {found.index(thing)} and {observation}",
@@ -297,7 +297,7 @@ def _listed(order: object, whose: str) -> list[object]:
     """The items of an order, of which a string is none, nor what has no order of its own."""
     if isinstance(order, Iterable) and not isinstance(order, str | Set | Mapping):
         return list(order)
-    raise ObservationOrderError(
+    raise ObservationError(
         f"the order of observations of {whose}: is none",
         "a sequence of names, things or indices; None for the default",
         short_repr(order),

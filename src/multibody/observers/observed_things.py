@@ -93,7 +93,7 @@ class AbstractObservedThings(AssemblyCondition, Generic[T]):
 
         Raises
         ------
-        UnknownMarkerError, ObservationOrderError
+        UnknownMarkerError, ObservationError
         """
         self._observations.define_order(order, ignore=ignore_unknown)
         self.uninitialize_assembler()

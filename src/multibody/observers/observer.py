@@ -135,7 +135,7 @@ class AbstractObserver(AbstractObservedThings[T], ABC):
         ------
         StudyError
             No State is given, and there is no Assembler.
-        StageTooLowError, NotAStateError, ForeignStateError, KinematicsError
+        StageTooLowError, WrongTypeError, ForeignStateError, KinematicsError
         """
         found = np.full(len(self._observations.things), np.nan)
         frame = self._observations.all_observed

@@ -158,7 +158,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         ------
         StudyError
             No State is given, and there is no Assembler.
-        StageTooLowError, NotAStateError, ForeignStateError, KinematicsError
+        StageTooLowError, WrongTypeError, ForeignStateError, KinematicsError
         """
         return self._frames(state)[:, :3, :3]
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from stagecache.errors import (
-    ElementIndexError,
     MissingExtraError,
-    NotAStateError,
     PartitionError,
     StageTooLowError,
+    UnknownItemError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.state.continuous.element_views import Elements
@@ -135,7 +135,7 @@ class AbstractContinuousState:
 
         Raises
         ------
-        ElementIndexError
+        UnknownItemError
         """
         if isinstance(key, slice):
             return read_only(self._vector)[key]
@@ -155,7 +155,7 @@ class AbstractContinuousState:
     def _index(self, key: SupportsIndex) -> int:
         index = whole_number(key)
         if index is None or not -len(self) <= index < len(self):
-            raise ElementIndexError(
+            raise UnknownItemError(
                 f"element {short_repr(key)} of {self!r}: does not exist",
                 f"an integer from {-len(self)} to {len(self) - 1}" if len(self) else "elements",
                 short_repr(key),
@@ -400,7 +400,7 @@ def require_state(state: object) -> AbstractContinuousState:
     """Return a continuous state, or say that it is none."""
     if isinstance(state, AbstractContinuousState):
         return state
-    raise NotAStateError(
+    raise WrongTypeError(
         f"{short_repr(state)}: is no continuous state",
         "a ContinuousState or a DiagramContinuousState",
         f"an object of type {type(state).__name__}",

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import DTypeLike
 
-from stagecache.errors import ElementIndexError, NotAStateError, PartitionError, short_repr
+from stagecache.errors import PartitionError, UnknownItemError, WrongTypeError, short_repr
 from stagecache.state.continuous.continuous_state import (
     PARTS,
     AbstractContinuousState,
@@ -30,7 +30,7 @@ class DiagramContinuousState(AbstractContinuousState):
 
     Raises
     ------
-    NotAStateError
+    WrongTypeError
         Something else is among them.
     PartitionError
         One of them is among them twice.
@@ -48,7 +48,7 @@ class DiagramContinuousState(AbstractContinuousState):
 
     def __init__(self, substates: Iterable[AbstractContinuousState]) -> None:
         if isinstance(substates, AbstractContinuousState):
-            raise NotAStateError(
+            raise WrongTypeError(
                 f"{substates!r}: is one continuous state",
                 "a list of them",
                 "one alone",
@@ -95,11 +95,11 @@ class DiagramContinuousState(AbstractContinuousState):
 
         Raises
         ------
-        ElementIndexError
+        UnknownItemError
         """
         number = whole_number(index)
         if number is None or not 0 <= number < len(self._substates):
-            raise ElementIndexError(
+            raise UnknownItemError(
                 f"substate {short_repr(index)}: does not exist",
                 f"an integer from 0 to {len(self._substates) - 1}"
                 if self._substates

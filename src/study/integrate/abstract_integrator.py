@@ -29,7 +29,7 @@ class AbstractIntegrator(Study):
 
     Raises
     ------
-    NotASystemError, UnknownMethodError, OutOfRangeError, InvalidNameError
+    WrongTypeError, UnknownChoiceError, OutOfRangeError, InvalidNameError
     """
 
     def __init__(

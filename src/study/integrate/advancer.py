@@ -121,7 +121,7 @@ class Advancer:
             There are constraints, and the method cannot go on from a projected State.
         OutOfRangeError
             A weight is not positive, or a variable not finite.
-        TriggerError
+        NotFiniteError
         """
         system, state, derivatives = self._system, self.state, self.derivatives
         system.realize(state, INSTANCE)
@@ -170,7 +170,7 @@ class Advancer:
 
         Raises
         ------
-        DerivativeError
+        NotFiniteError
         Exception
             Whatever a hook or an entry raises.
         """
@@ -197,7 +197,7 @@ class Advancer:
         ------
         StepSizeError
             It would have to be shorter than it may be.
-        DerivativeError, TriggerError, ProjectionError
+        NotFiniteError, ProjectionError
         Exception
             Whatever a hook or an entry raises.
         """

@@ -72,7 +72,7 @@ class Integrator(AbstractIntegrator):
 
     Raises
     ------
-    NotASystemError, UnknownMethodError, NotANumberError, OutOfRangeError, StepSizeError
+    WrongTypeError, UnknownChoiceError, NotANumberError, OutOfRangeError, StepSizeError
 
     Examples
     --------
@@ -149,12 +149,12 @@ class Integrator(AbstractIntegrator):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError
+        WrongTypeError, ForeignStateError, TopologyVersionError
         ProjectionError
             The constraints are not met, and cannot be by projection.
         MethodError
             There are constraints, and the method cannot go on after a projection: LSODA.
-        DerivativeError, TriggerError, OutOfRangeError
+        NotFiniteError, OutOfRangeError
             A derivative is not finite, a trigger NaN, a weight not positive.
         Exception
             Whatever a hook or an entry raises.
@@ -192,7 +192,7 @@ class Integrator(AbstractIntegrator):
         Raises
         ------
         StudyError, StageOutOfRangeError
-        ProjectionError, MethodError, DerivativeError, TriggerError, OutOfRangeError
+        ProjectionError, MethodError, NotFiniteError, OutOfRangeError
             As `initialize`.
         """
         advancer = self._initialized("reinitialize()")
@@ -253,7 +253,7 @@ class Integrator(AbstractIntegrator):
             The System was changed since it was initialized.
         NotANumberError, OutOfRangeError
             A time is none, or one that is passed already.
-        StepSizeError, DerivativeError, TriggerError, ProjectionError
+        StepSizeError, NotFiniteError, ProjectionError
             A step cannot be taken. The State is the one at its start.
         Exception
             Whatever a hook or an entry raises, likewise.

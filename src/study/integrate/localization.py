@@ -30,7 +30,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from stagecache.errors import TriggerError
+from stagecache.errors import NotFiniteError
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.system.events.events import Event, EventTriggerInfo
@@ -162,14 +162,14 @@ class TriggerWatch:
 
         Raises
         ------
-        TriggerError
+        NotFiniteError
             One is NaN.
         """
         found: Vector = triggers[self._index]
         if not np.isnan(found).any():
             return found
         info = self.infos[int(np.argmax(np.isnan(found)))]
-        raise TriggerError(
+        raise NotFiniteError(
             f"{info.name}: is no number at t = {time:.9g}",
             "a number: its sign tells whether the event has happened",
             "nan",

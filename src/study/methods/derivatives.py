@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import DerivativeError, StagecacheError
+from stagecache.errors import NotFiniteError, StagecacheError
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -119,7 +119,7 @@ class Derivatives:
 
         Raises
         ------
-        DerivativeError
+        NotFiniteError
             It is not finite, and `raises` is set; else it is NaN.
         Exception
             What a hook or an entry raises, if it is no failure of arithmetic.
@@ -213,7 +213,7 @@ class Derivatives:
 
         Raises
         ------
-        DerivativeError
+        NotFiniteError
         Exception
             What a hook or an entry raised.
         """
@@ -231,7 +231,7 @@ class Derivatives:
 
     def _failed(self, error: Exception, y: Vector, count: int) -> Vector:
         """Note a failure, and return NaN."""
-        is_ours = isinstance(error, StagecacheError) and not isinstance(error, DerivativeError)
+        is_ours = isinstance(error, StagecacheError) and not isinstance(error, NotFiniteError)
         self.num_failures += 1
         if self.failure is None or np.isfinite(y).all():  # else it only follows from the last one
             self.failure = error
@@ -239,10 +239,10 @@ class Derivatives:
             raise error
         return np.full(count, np.nan)
 
-    def _not_finite(self, ydot: Vector) -> DerivativeError:
+    def _not_finite(self, ydot: Vector) -> NotFiniteError:
         worst = int(np.argmin(np.isfinite(ydot)))
         name, y = name_of_y(self.state, worst), self.state._contents.pools.y
-        return DerivativeError(
+        return NotFiniteError(
             f"{name}: its time derivative is not finite at t = {self.time:.9g}",
             "a finite number",
             f"{ydot[worst]}, where {name} = {y[worst]:.9g}",

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from typing import Final
 
-from stagecache.errors import OutOfRangeError, UnknownMethodError, short_repr
+from stagecache.errors import OutOfRangeError, UnknownChoiceError, short_repr
 from stagecache.study.methods.euler import Euler
 from stagecache.study.methods.method import AbstractMethod
 from stagecache.study.methods.verlet import Verlet
@@ -19,7 +19,7 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
 
     Raises
     ------
-    UnknownMethodError
+    UnknownChoiceError
     OutOfRangeError
         Steps are to be fixed, and the method takes none.
     """
@@ -39,7 +39,7 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
         return next(method for method in (*RUNGE_KUTTA, *SOLVERS) if method.name == name)
     by_case = {known.lower(): known for known in METHOD_NAMES}
     similar = get_close_matches(str(name).lower(), by_case, 1)
-    raise UnknownMethodError(
+    raise UnknownChoiceError(
         f"Integrator(method={short_repr(name)}): there is no such method",
         "one of " + ", ".join(METHOD_NAMES),
         short_repr(name),

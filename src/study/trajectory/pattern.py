@@ -8,7 +8,7 @@
 
 from typing import Any, final
 
-from stagecache.errors import NodeKindError, NotAStateError, NotASystemError, short_repr
+from stagecache.errors import NodeKindError, WrongTypeError, short_repr
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -43,17 +43,17 @@ class Pattern:
 
         Raises
         ------
-        NotAStateError, NotASystemError, TopologyVersionError
+        WrongTypeError, TopologyVersionError
         """
         if not isinstance(state, State):
-            raise NotAStateError(
+            raise WrongTypeError(
                 f"{short_repr(state)}: cannot be the pattern of a Trajectory",
                 "a State of a System",
                 f"an object of type {type(state).__name__}",
                 "pass a State: system.realize_topology(), for instance",
             )
         if state.system is None:
-            raise NotASystemError(
+            raise WrongTypeError(
                 f"{state!r}: cannot be the pattern of a Trajectory",
                 "a State of a System, which can make others",
                 "a State that was made by hand",
@@ -109,7 +109,7 @@ class Pattern:
 
         Raises
         ------
-        UnknownPathError, NotANodeError, ForeignNodeError
+        UnknownPathError, WrongTypeError, ForeignNodeError
         NodeKindError
             It is that of a stage, or of weights.
         """

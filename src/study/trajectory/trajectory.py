@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, SupportsIndex, final, overload
 
-from stagecache.errors import PrerequisitesError, UnknownPathError, UnknownRowError, short_repr
+from stagecache.errors import UnknownItemError, UnknownPathError, WrongTypeError, short_repr
 from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.refusals import whole_number
 from stagecache.state.stage import Stage, check_stage
@@ -56,8 +56,8 @@ class Trajectory:
 
     Raises
     ------
-    NotAStateError, NotASystemError, TopologyVersionError
-    UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError, PrerequisitesError
+    WrongTypeError, TopologyVersionError
+    UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         Something is to be recorded that is no variable or entry of the System.
 
     Examples
@@ -103,7 +103,7 @@ class Trajectory:
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         ShapeError
             It has another number of variables than the pattern.
         Exception
@@ -204,7 +204,7 @@ class Trajectory:
 
         Raises
         ------
-        UnknownRowError, UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        UnknownItemError, UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         if isinstance(which, slice):
             new = Trajectory.__new__(Trajectory)
@@ -233,7 +233,7 @@ class Trajectory:
 
         Raises
         ------
-        UnknownRowError, StageOutOfRangeError, TopologyVersionError
+        UnknownItemError, StageOutOfRangeError, TopologyVersionError
         Exception
             Whatever a hook or an entry raises.
         """
@@ -259,7 +259,7 @@ class Trajectory:
 
         Raises
         ------
-        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         Exception
             Whatever a hook or an entry raises.
         """
@@ -273,7 +273,7 @@ class Trajectory:
     def _row(self, index: object) -> int:
         row = whole_number(index)
         if row is None:
-            raise UnknownRowError(
+            raise UnknownItemError(
                 f"{short_repr(index)}: is no row of a trajectory",
                 "an integer or a slice, or the path or handle of a column",
                 f"an object of type {type(index).__name__}",
@@ -281,7 +281,7 @@ class Trajectory:
                 "found in times",
             )
         if not -len(self) <= row < len(self):
-            raise UnknownRowError(
+            raise UnknownItemError(
                 f"row {row}: is not in {self!r}",
                 f"{-len(self)} to {len(self) - 1}" if len(self) else "a trajectory with rows",
                 str(row),
@@ -338,7 +338,7 @@ class Trajectory:
         ------
         MissingExtraError
             xarray is not installed.
-        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         return xarray_dataset(self.times, self._columns(paths), units or {}, self.system.name)
 
@@ -358,7 +358,7 @@ class Trajectory:
         ------
         NotANumberError
             A column has values that are no real numbers of one shape. Nothing is written.
-        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         OSError
         """
         write_csv(path, self.times, self._columns(paths))
@@ -388,7 +388,7 @@ class Trajectory:
             matplotlib is not installed.
         NotANumberError
             A column has values that are no real numbers of one shape.
-        UnknownPathError, NodeKindError, NotANodeError, ForeignNodeError
+        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         columns = self._columns(paths)
         if not paths:
@@ -414,7 +414,7 @@ class Trajectory:
 def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[str, ...]:
     """The paths of what is to be recorded, each once."""
     if isinstance(record, str | AbstractHandle) or not isinstance(record, Iterable):
-        raise PrerequisitesError(
+        raise WrongTypeError(
             "record=...: is no collection",
             "paths or handles, as a tuple or list",
             got := short_repr(record),

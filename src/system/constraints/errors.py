@@ -257,7 +257,7 @@ def position_error(
 
     Raises
     ------
-    InvalidCountError, PrerequisitesError, DeclarationError
+    OutOfRangeError, WrongTypeError, DeclarationError
     """
     return _errors("position_error", (QERR, UERR, UDOTERR), size, prerequisites, enabled)
 

@@ -125,7 +125,7 @@ def normalization_error(
 
     Raises
     ------
-    InvalidCountError, PrerequisitesError, DeclarationError
+    OutOfRangeError, WrongTypeError, DeclarationError
     """
     what = "normalization_error"
     if not callable(size):

@@ -23,7 +23,7 @@ from stagecache.errors import (
     DeclarationError,
     KinematicsError,
     ShapeError,
-    UnknownModeError,
+    UnknownChoiceError,
     short_repr,
 )
 from stagecache.numerics.matrices import Matrix
@@ -73,7 +73,7 @@ def quaternion_kinematics(
     ------
     DeclarationError
         These are no declarations of q and u.
-    UnknownModeError
+    UnknownChoiceError
 
     Examples
     --------
@@ -91,7 +91,7 @@ def quaternion_kinematics(
     array([0. , 0. , 0. , 1.5])
     """
     if frame not in FRAMES:
-        raise UnknownModeError(
+        raise UnknownChoiceError(
             "quaternion_kinematics(frame=...): is no frame",
             " or ".join(map(repr, FRAMES)),
             short_repr(frame),

@@ -55,7 +55,7 @@ class AbstractConstrainedSystem(AbstractSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         ShapeError, NotANumberError
         KinematicsError
             A subsystem has other numbers of q and u, and declares nothing that relates them.
@@ -90,7 +90,7 @@ class AbstractConstrainedSystem(AbstractSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError
+        WrongTypeError, ForeignStateError, TopologyVersionError
         Exception
             Whatever a hook or a computation raises.
         """
@@ -109,7 +109,7 @@ class AbstractConstrainedSystem(AbstractSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         ShapeError, NotANumberError
             A motion gives other values than its variable can take.
         """
@@ -128,7 +128,7 @@ class AbstractConstrainedSystem(AbstractSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         """
         self._require_own(state)
         return free_q_index(state)
@@ -196,7 +196,7 @@ class AbstractConstrainedSystem(AbstractSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         OutOfRangeError, ShapeError, NotANumberError
         ProjectionError
             The accuracy cannot be reached, and the options do not say ``dont_raise``. The State is
@@ -250,7 +250,7 @@ class AbstractConstrainedSystem(AbstractSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError
+        WrongTypeError, ForeignStateError, TopologyVersionError
         StageOutOfRangeError, OutOfRangeError
         EquilibriumError
             No equilibrium was found. The State is as it was.

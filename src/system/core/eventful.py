@@ -71,7 +71,7 @@ class AbstractEventfulSystem(AbstractConstrainedSystem):
 
         Raises
         ------
-        NotAnEventHandlerError, AdoptionError, DuplicateNameError, InvalidNameError
+        WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         ConstModelError
             A State is being realized, an entry computed, or an event handled.
         """
@@ -140,7 +140,7 @@ class AbstractEventfulSystem(AbstractConstrainedSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
         """
         self._require_own(state)
         state._contents.require_stage(Stage.INSTANCE, None, "calc_event_trigger_info()")
@@ -171,7 +171,7 @@ class AbstractEventfulSystem(AbstractConstrainedSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, NotANumberError
+        WrongTypeError, ForeignStateError, TopologyVersionError, NotANumberError
         EventTimeError
             A handler returns no time.
         """
@@ -230,7 +230,7 @@ class AbstractEventfulSystem(AbstractConstrainedSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
         UnknownEventError
         EventHandlerError
             A handler raised. The State is as it was before all of them; so it is for what follows.
@@ -267,7 +267,7 @@ class AbstractEventfulSystem(AbstractConstrainedSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError
+        WrongTypeError, ForeignStateError, TopologyVersionError
         UnknownEventError
             Also of an event that is not reported, but handled.
         EventHandlerError

@@ -12,13 +12,12 @@ from stagecache.errors import (
     DuplicateNameError,
     ForeignStateError,
     InvalidNameError,
-    NotAStateError,
-    NotASubsystemError,
     RealizationOrderError,
     StagecacheError,
     StageTooLowError,
     TopologyVersionError,
     UnknownSubsystemError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.sources import Source
@@ -70,7 +69,7 @@ class System(AbstractEventfulSystem):
 
     Raises
     ------
-    NotASubsystemError, AdoptionError, DuplicateNameError, InvalidNameError
+    WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
 
     Examples
     --------
@@ -142,10 +141,10 @@ class System(AbstractEventfulSystem):
 
         Raises
         ------
-        NotASubsystemError, AdoptionError, DuplicateNameError, InvalidNameError
+        WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
         if not isinstance(subsystem, Subsystem):
-            raise NotASubsystemError(
+            raise WrongTypeError(
                 f"{short_repr(subsystem)}: cannot be adopted",
                 "a Subsystem",
                 "a class; an instance of it is needed"
@@ -252,7 +251,7 @@ class System(AbstractEventfulSystem):
 
         Raises
         ------
-        InvalidCountError
+        OutOfRangeError
         """
         return self._topology_version
 
@@ -428,7 +427,7 @@ class System(AbstractEventfulSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError
+        WrongTypeError, ForeignStateError, TopologyVersionError
         """
         self._realize(state, self._contents_of(state), MODEL)
 
@@ -447,7 +446,7 @@ class System(AbstractEventfulSystem):
 
         Raises
         ------
-        NotAStateError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
         Exception
             Whatever a hook or a computation raises.
         """
@@ -491,7 +490,7 @@ class System(AbstractEventfulSystem):
 
     def _refusal_of(self, state: object) -> StagecacheError:
         if not isinstance(state, State):
-            return NotAStateError(
+            return WrongTypeError(
                 f"{short_repr(state)}: is not a State",
                 f"a State of {self!r}",
                 f"an object of type {type(state).__name__}",

@@ -19,8 +19,8 @@ from stagecache.errors import (
     CycleError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
-    NotANodeError,
     PrerequisiteStageError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.state.allocation import allocate_entry
@@ -90,7 +90,7 @@ def declared_handles(
 def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
     for handle in entry.prerequisites:
         if not isinstance(handle, AbstractHandle):
-            raise NotANodeError(
+            raise WrongTypeError(
                 f"{entry.handle}: a prerequisite is no handle",
                 "declared items, as in (self.pendulum.tip, self.time)",
                 f"{short_repr(handle)}, of type {type(handle).__name__}",

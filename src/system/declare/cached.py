@@ -91,8 +91,8 @@ def cached(
     ------
     DeclarationError
         Neither prerequisites nor a stage are given.
-    PrerequisitesError, StageOutOfRangeError, NotCallableError, ComputeSignatureError
-    InvalidCountError
+    WrongTypeError, StageOutOfRangeError, ComputeSignatureError
+    OutOfRangeError
     """
     what = "cached"
     if without_parentheses is not None:

@@ -26,7 +26,7 @@ def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]
     ------
     DeclarationError
         A name hides an attribute of Subsystem, or what is declared is hidden by what is not.
-    NotCallableError
+    WrongTypeError
         A hook is a coroutine or generator function, which would do nothing when it is called.
     """
     for name, value in vars(cls).items():

@@ -6,8 +6,8 @@ from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_
 
 from stagecache.errors import (
     ComputeSignatureError,
-    NotCallableError,
     NoValueError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.declaration import check_function
@@ -30,7 +30,7 @@ def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
     names = ("self", "state", "i") if in_family else ("self", "state")
     try:
         return check_function("", compute, names)
-    except (ComputeSignatureError, NotCallableError) as error:
+    except (ComputeSignatureError, WrongTypeError) as error:
         raise type(error)(
             f"{what}: {short_repr(getattr(compute, '__name__', compute))} cannot be called with "
             f"({', '.join(names)})",

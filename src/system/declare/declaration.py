@@ -16,7 +16,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from attrs import frozen
 
-from stagecache.errors import DeclarationError, PrerequisitesError, short_repr
+from stagecache.errors import DeclarationError, WrongTypeError, short_repr
 from stagecache.graph.sources import NOWHERE, Source, class_body
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
@@ -213,7 +213,7 @@ def check_prerequisites(prerequisites: P, what: str) -> P:
         return prerequisites
     if isinstance(prerequisites, tuple | list):
         return tuple(prerequisites)  # type: ignore[return-value]  # of the same kind
-    raise PrerequisitesError(
+    raise WrongTypeError(
         f"{what}: its prerequisites cannot be {short_repr(prerequisites)}",
         "a tuple of declared items, or a function of self that returns handles",
         f"an object of type {type(prerequisites).__name__}",
@@ -229,7 +229,7 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
         function: Any = prerequisites
         named = function(*arguments(handle))
         if not isinstance(named, Iterable):
-            raise PrerequisitesError(
+            raise WrongTypeError(
                 f"{handle}: the function of its prerequisites does not return a tuple of them",
                 "a tuple of handles",
                 short_repr(named),

@@ -193,7 +193,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         DeclarationError
             The variables are none of q or u, or that is no switch. Another number of switches is
             refused when the topology is realized.
-        PrerequisitesError, NotCallableError, ComputeSignatureError
+        WrongTypeError, ComputeSignatureError
         """
         return prescribed_decorator(self, compute, prerequisites, enabled)
 

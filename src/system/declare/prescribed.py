@@ -189,7 +189,7 @@ class PrescribedDeclaration(AbstractPrescription):
         ------
         DeclarationError
             What is prescribed is q.
-        PrerequisitesError, NotCallableError, ComputeSignatureError
+        WrongTypeError, ComputeSignatureError
         """
         return acceleration_decorator(self, compute, prerequisites)
 

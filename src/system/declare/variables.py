@@ -46,7 +46,7 @@ class Initial(Generic[T]):
     ------
     DeclarationError
         Neither is given, or both are.
-    NotCallableError
+    WrongTypeError
         The function is a coroutine or generator function.
     """
 
@@ -112,7 +112,7 @@ class AbstractFastVariable(AbstractVariable[H]):
         ------
         DeclarationError
             A write of the variable does not change what is computed at that stage.
-        StageOutOfRangeError, PrerequisitesError, NotCallableError, ComputeSignatureError
+        StageOutOfRangeError, WrongTypeError, ComputeSignatureError
         """
         return equilibrium_decorator(self, without_parentheses, stage, prerequisites)
 
@@ -170,7 +170,7 @@ def parameter(
     ------
     DeclarationError
         Neither first value is given, or both are.
-    InvalidCountError
+    OutOfRangeError
     """
     return _discrete("parameter", initial, factory, Stage.INSTANCE, count)
 
@@ -219,7 +219,7 @@ def discrete(
 
     Raises
     ------
-    DeclarationError, StageOutOfRangeError, InvalidCountError
+    DeclarationError, StageOutOfRangeError, OutOfRangeError
     """
     stage = check_stage(invalidates, Stage.MODEL, Stage.REPORT, "discrete(invalidates=...)")
     return _discrete("discrete", initial, factory, stage, count)
@@ -277,7 +277,7 @@ class AbstractContinuousDeclaration(AbstractFastVariable[H]):
         ------
         DeclarationError
             The variable is none of q or u.
-        PrerequisitesError, NotCallableError, ComputeSignatureError
+        WrongTypeError, ComputeSignatureError
         """
         return prescribed_decorator(self, compute, prerequisites, enabled)
 
@@ -404,7 +404,7 @@ def q_variable(
 
     Raises
     ------
-    DeclarationError, ShapeError, NotANumberError, InvalidCountError
+    DeclarationError, ShapeError, NotANumberError, OutOfRangeError
     """
     return _continuous("q", initial, factory, count)
 

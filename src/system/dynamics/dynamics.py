@@ -69,7 +69,7 @@ def mass_matrix(
     ------
     DeclarationError
         Something else is given than declared u.
-    PrerequisitesError, StageOutOfRangeError, NotCallableError, ComputeSignatureError
+    WrongTypeError, StageOutOfRangeError, ComputeSignatureError
 
     Examples
     --------
@@ -146,8 +146,8 @@ def generalized_force(
 
     Raises
     ------
-    DeclarationError, PrerequisitesError, StageOutOfRangeError
-    NotCallableError, ComputeSignatureError
+    DeclarationError, WrongTypeError, StageOutOfRangeError
+    WrongTypeError, ComputeSignatureError
     """
     named, stage = _settings("generalized_force", variables, prerequisites, available_from)
 

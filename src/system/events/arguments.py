@@ -8,9 +8,9 @@ import numpy as np
 
 from stagecache.errors import (
     InvalidNameError,
-    NotAnEventHandlerError,
     NotANumberError,
     UnknownEventError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.system.declare.subsystem import Subsystem, snake_case
@@ -103,12 +103,12 @@ def checked_options(options: Any, what: str) -> HandleEventsOptions:
 # ---------------------------------------------------------------------- what is added
 
 
-def refusal_of(observer: object, who: str) -> NotAnEventHandlerError:
+def refusal_of(observer: object, who: str) -> WrongTypeError:
     """The error of what is added as a handler or reporter and is none."""
     kinds = ", ".join(f"{kind}Event{who.capitalize()}" for kind in ("Scheduled", "Periodic"))
     other = "reporter" if who == "handler" else "handler"
     is_other = isinstance(observer, AbstractEventObserver)
-    return NotAnEventHandlerError(
+    return WrongTypeError(
         f"{short_repr(observer)}: cannot be added as an event {who}",
         f"an instance of {kinds} or TriggeredEvent{who.capitalize()}",
         "a class; an instance of it is needed"

@@ -7,7 +7,7 @@ from stagecache.errors import (
     ComputeSignatureError,
     DeclarationError,
     EventTimeError,
-    NotCallableError,
+    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.declaration import check_function, check_returns
@@ -25,7 +25,7 @@ def given_or_overridden(
     ------
     DeclarationError
         There is neither, or there are both.
-    NotCallableError, ComputeSignatureError
+    WrongTypeError, ComputeSignatureError
     """
     what = type(observer).__name__
     is_overridden = getattr(type(observer), method) is not getattr(base, method)
@@ -44,7 +44,7 @@ def given_or_overridden(
         return None
     try:
         return check_function("", given, names)  # type: ignore[return-value]  # it is that one
-    except (ComputeSignatureError, NotCallableError) as error:
+    except (ComputeSignatureError, WrongTypeError) as error:
         raise type(error)(
             f"{what}: {short_repr(getattr(given, '__name__', given))} cannot be called with "
             f"({arguments})",

@@ -63,7 +63,7 @@ class ScheduledEventHandler(AbstractEventHandler, AbstractScheduled):
 
     Raises
     ------
-    DeclarationError, NotCallableError, ComputeSignatureError, EventTimeError
+    DeclarationError, WrongTypeError, ComputeSignatureError, EventTimeError
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class PeriodicEventHandler(AbstractEventHandler, AbstractPeriodic):
 
     Raises
     ------
-    DeclarationError, NotCallableError, ComputeSignatureError
+    DeclarationError, WrongTypeError, ComputeSignatureError
     ShapeError, NotANumberError, OutOfRangeError, EventTimeError
 
     Examples
@@ -139,7 +139,7 @@ class TriggeredEventHandler(AbstractEventHandler, AbstractTriggered):
 
     Raises
     ------
-    StageOutOfRangeError, DeclarationError, NotCallableError, ComputeSignatureError
+    StageOutOfRangeError, DeclarationError, WrongTypeError, ComputeSignatureError
     ShapeError, NotANumberError, OutOfRangeError
     """
 

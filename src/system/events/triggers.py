@@ -259,7 +259,7 @@ def event_trigger(
 
     Raises
     ------
-    StageOutOfRangeError, DeclarationError, InvalidCountError, PrerequisitesError, OutOfRangeError
+    StageOutOfRangeError, DeclarationError, OutOfRangeError, WrongTypeError
     NotANumberError, ShapeError
     """
     what = "event_trigger"

@@ -296,7 +296,7 @@ def kinematics(
     ------
     DeclarationError
         Something else is given than declared q and u, or no q.
-    PrerequisitesError, NotCallableError, ComputeSignatureError
+    WrongTypeError, ComputeSignatureError
 
     Examples
     --------

@@ -56,7 +56,7 @@ def kinematic_blocks(state: State) -> tuple[KinematicBlock, ...]:
 
     Raises
     ------
-    NotAStateError, StageTooLowError, KinematicsError
+    WrongTypeError, StageTooLowError, KinematicsError
     """
     contents = _contents(state, Stage.INSTANCE, "the blocks of N")
     found = []
@@ -95,7 +95,7 @@ def multiply_by_n(state: State, u: ArrayLike) -> Vector:
 
     Raises
     ------
-    NotAStateError, StageTooLowError, ShapeError, NotANumberError
+    WrongTypeError, StageTooLowError, ShapeError, NotANumberError
     KinematicsError
         Numbers of q and u differ where nothing is declared, or N is not finite.
     """

@@ -16,7 +16,6 @@ from stagecache.errors import (
     ConditionError,
     ForeignNodeError,
     InvalidNameError,
-    NotAConditionError,
     NotANumberError,
     OutOfRangeError,
     ReadOnlyError,
@@ -24,6 +23,7 @@ from stagecache.errors import (
     StudyError,
     UnknownItemError,
     UnknownMobilizerError,
+    WrongTypeError,
 )
 from tests.assembly.models import (
     Arm,
@@ -306,9 +306,9 @@ def test_a_condition_with_neither_errors_nor_goal_is_refused() -> None:
 def test_what_is_no_condition_is_refused(condition: Any) -> None:
     _, system, _ = arm()
     assembler = Assembler(system)
-    with pytest.raises(NotAConditionError):
+    with pytest.raises(WrongTypeError):
         assembler.add_error(condition)
-    with pytest.raises(NotAConditionError):
+    with pytest.raises(WrongTypeError):
         assembler.condition_weight(condition)
 
 
@@ -320,7 +320,7 @@ def test_a_condition_is_in_one_assembler_only() -> None:
         second.add_goal(target)
     with pytest.raises(ConditionError, match="is in an Assembler already"):
         first.add_goal(target)
-    with pytest.raises(NotAConditionError, match="one of another Assembler"):
+    with pytest.raises(WrongTypeError, match="one of another Assembler"):
         second.set_condition_weight(target, 1.0)
 
 

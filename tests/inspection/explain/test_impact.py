@@ -11,9 +11,9 @@ from stagecache import CacheEntry, Stage, State, System
 from stagecache.errors import (
     ForeignNodeError,
     NodeKindError,
-    NotANodeError,
     StagecacheError,
     UnknownPathError,
+    WrongTypeError,
 )
 from stagecache.testing.items import blocks_of
 from stagecache.views.nodes import Status
@@ -267,7 +267,7 @@ def test_what_would_be_forgotten_is_named() -> None:
         ("joint.angel", UnknownPathError),
         ("joint.tip", NodeKindError),
         ("stage Position", NodeKindError),
-        (3, NotANodeError),
+        (3, WrongTypeError),
     ],
 )
 def test_what_is_no_variable_is_refused(item: Any, error: type[Exception]) -> None:

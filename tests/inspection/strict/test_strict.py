@@ -18,11 +18,11 @@ from stagecache import CacheEntry, ReadLog, Stage, State, strict, verify
 from stagecache.errors import (
     CycleError,
     MutatedValueError,
-    NotAStateError,
     StageTooLowError,
     StaleValueError,
     UndeclaredPrerequisiteError,
-    UnknownModeError,
+    UnknownChoiceError,
+    WrongTypeError,
 )
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle
@@ -634,11 +634,11 @@ def test_threads_write_into_one_log() -> None:
 
 def test_what_is_no_state_and_no_mode_is_refused() -> None:
     for mode in (strict, verify):
-        with pytest.raises(NotAStateError):
+        with pytest.raises(WrongTypeError):
             mode(State()._contents)  # type: ignore[arg-type]  # is refused
-    with pytest.raises(UnknownModeError):
+    with pytest.raises(UnknownChoiceError):
         strict(State(), undeclared="ignore")  # type: ignore[call-overload]  # is refused
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         strict(None)  # type: ignore[call-overload]  # is refused
 
 

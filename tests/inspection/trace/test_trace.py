@@ -29,7 +29,7 @@ from stagecache import (
     strict,
     verify,
 )
-from stagecache.errors import NotAStateError, StageTooLowError
+from stagecache.errors import StageTooLowError, WrongTypeError
 from stagecache.state.contents.contents import Contents
 from tests.profiles import examples
 from tests.state.realizing import realize, state_of
@@ -542,7 +542,7 @@ def test_several_states_are_told_apart() -> None:
         fixture.tip(twin)
         fixture.tip(fixture.state)
     assert [event.state for event in trace.events] == [1, 0]
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         fixture.state.trace(3)  # type: ignore[arg-type]  # is refused
 
 

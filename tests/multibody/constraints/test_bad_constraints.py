@@ -13,11 +13,11 @@ from stagecache.errors import (
     ForeignNodeError,
     KinematicsError,
     NotANumberError,
-    NotCallableError,
     OutOfRangeError,
     ShapeError,
     StagecacheError,
     UnknownBodyError,
+    WrongTypeError,
 )
 from stagecache.multibody import (
     AbstractPairConstraint,
@@ -112,7 +112,7 @@ def anything(value: Any) -> Any:
             ),
         ),
         (
-            NotCallableError,
+            WrongTypeError,
             "gradient of",
             lambda a, b: CoordinateCouplerConstraint(
                 [(a, 0)], function=anything(abs), gradient=anything(1), hessian=abs

@@ -17,13 +17,12 @@ from stagecache.errors import (
     MassPropertiesError,
     MobilizerError,
     NotANumberError,
-    NotAStateError,
-    NotASubsystemError,
     OutOfRangeError,
     ShapeError,
     StagecacheError,
     TopologyVersionError,
     UnknownBodyError,
+    WrongTypeError,
 )
 from stagecache.multibody import (
     AbstractMobilizer,
@@ -146,9 +145,9 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
     (ShapeError, "a station of body 'body 1'", of_body("station_velocity", [[[1.0]]])),
     (NotANumberError, "a station of body", of_body("station_position", ["a", "b", "c"])),
     (OutOfRangeError, "a station of body", of_body("station_velocity", [0, 0, np.nan])),
-    (NotAStateError, "3: is not a State", lambda tree: tree.bodies[1].pose(NO_STATE)),
-    (NotAStateError, "3: is no", lambda t: t.bodies[1].station_jacobian(NO_STATE, [0, 0, 0])),
-    (NotAStateError, "3: is no", lambda tree: with_euler_angles(tree.system.matter, NO_STATE)),
+    (WrongTypeError, "3: is not a State", lambda tree: tree.bodies[1].pose(NO_STATE)),
+    (WrongTypeError, "3: is no", lambda t: t.bodies[1].station_jacobian(NO_STATE, [0, 0, 0])),
+    (WrongTypeError, "3: is no", lambda tree: with_euler_angles(tree.system.matter, NO_STATE)),
     (
         ForeignStateError,
         "is not a State of MultibodySystem",
@@ -160,7 +159,7 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
         lambda tree: with_euler_angles(MatterSubsystem(), tree.state),
     ),
     (
-        NotASubsystemError,
+        WrongTypeError,
         "3: has no bodies",
         lambda tree: with_euler_angles(3, tree.state),  # type: ignore[arg-type]
     ),

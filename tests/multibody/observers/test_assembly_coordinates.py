@@ -12,9 +12,9 @@ from stagecache import Stage, State, Subsystem, parameter, q_variable, u_variabl
 from stagecache.errors import (
     ForeignStateError,
     KinematicsError,
-    NotAStateError,
     ReadOnlyError,
     StagecacheError,
+    WrongTypeError,
 )
 from stagecache.multibody import (
     Ball,
@@ -215,7 +215,7 @@ def test_states_that_are_none_are_refused() -> None:
     system, internal = tree.system, tree.system.in_assembly_coordinates(tree.state)
     with pytest.raises(ForeignStateError):
         system.in_assembly_coordinates(other.state)
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         system.in_assembly_coordinates("state")  # type: ignore[arg-type]  # refused
     for one, two in ((other.state, tree.state), (internal, other.state)):
         with pytest.raises(ForeignStateError):

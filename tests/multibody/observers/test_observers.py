@@ -15,7 +15,7 @@ from stagecache.errors import (
     InvalidNameError,
     NoObservationError,
     NotANumberError,
-    ObservationOrderError,
+    ObservationError,
     OutOfRangeError,
     ShapeError,
     StagecacheError,
@@ -434,16 +434,16 @@ def test_names_that_are_not_known_are_ignored_if_asked(make: Any) -> None:
 @pytest.mark.parametrize(
     ("order", "error"),
     [
-        ([0, 0], ObservationOrderError),
-        (["a", 0], ObservationOrderError),
+        ([0, 0], ObservationError),
+        (["a", 0], ObservationError),
         ([0, 7], UnknownMarkerError),
         ([-1], UnknownMarkerError),
         ([True], UnknownMarkerError),
         ([0.0], UnknownMarkerError),
-        ("ab", ObservationOrderError),
-        ({"a"}, ObservationOrderError),
-        ({"a": 0}, ObservationOrderError),
-        (3, ObservationOrderError),
+        ("ab", ObservationError),
+        ({"a"}, ObservationError),
+        ({"a": 0}, ObservationError),
+        (3, ObservationError),
     ],
 )
 def test_an_order_that_is_none_is_refused(make: Any, order: Any, error: Any) -> None:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from stagecache.errors import (
-    ElementIndexError,
     MissingExtraError,
     NotANumberError,
-    NotAStateError,
     PartitionError,
     ShapeError,
     StagecacheError,
+    UnknownItemError,
+    WrongTypeError,
 )
 from stagecache.state.continuous.continuous_state import ContinuousState
 
@@ -464,7 +464,7 @@ def test_an_index_out_of_range_in_either_direction(index: Any) -> None:
     for state in (build(), reversed_state()[1]):
         before = list(state)
         for act in (lambda s=state: s[index], write):
-            message = refused(ElementIndexError, IndexError, act)
+            message = refused(UnknownItemError, IndexError, act)
             assert "from -6 to 5" in message
             assert list(state) == before
 
@@ -472,8 +472,8 @@ def test_an_index_out_of_range_in_either_direction(index: Any) -> None:
 @pytest.mark.parametrize("index", [0, -1])
 def test_no_index_is_in_the_range_of_no_elements(index: int) -> None:
     empty = ContinuousState()
-    refused(ElementIndexError, IndexError, lambda: empty[index])
-    refused(ElementIndexError, IndexError, lambda: empty.__setitem__(index, 1.0))
+    refused(UnknownItemError, IndexError, lambda: empty[index])
+    refused(UnknownItemError, IndexError, lambda: empty.__setitem__(index, 1.0))
     assert list(empty) == []
 
 
@@ -578,7 +578,7 @@ def test_set_from_refuses_what_would_be_lost_and_changes_nothing(target: Any, so
 @pytest.mark.parametrize("other", [None, [1, 2, 3, 4, 5, 6], np.zeros(6), 5, "x"], ids=str)
 def test_set_from_takes_continuous_states_only(other: Any) -> None:
     state = build()
-    message = refused(NotAStateError, TypeError, lambda: state.set_from(other))
+    message = refused(WrongTypeError, TypeError, lambda: state.set_from(other))
     assert type(other).__name__ in message
     assert state == build()
 

@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 from stagecache.errors import (
-    ElementIndexError,
     NotANumberError,
-    NotAStateError,
     PartitionError,
     ShapeError,
     StagecacheError,
+    UnknownItemError,
+    WrongTypeError,
 )
 from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
 from stagecache.state.continuous.diagram import DiagramContinuousState
@@ -135,7 +135,7 @@ def test_an_empty_diagram() -> None:
         state.upd_vector()[:] = 0
         assert state == state.clone() == pickle.loads(pickle.dumps(state))
         assert repr(state) == "DiagramContinuousState(q=[], v=[], z=[])"
-        refused(ElementIndexError, IndexError, lambda s=state: s[0])
+        refused(UnknownItemError, IndexError, lambda s=state: s[0])
     assert DiagramContinuousState([]).num_substates == 0
 
 
@@ -449,17 +449,17 @@ def test_a_substate_that_cannot_be_written_keeps_the_others_from_it() -> None:
 def test_an_index_out_of_range_in_either_direction(build: Build, index: int) -> None:
     state = build()
     for act in (lambda: state[index], lambda: state.__setitem__(index, 1.0)):
-        message = refused(ElementIndexError, IndexError, act)
+        message = refused(UnknownItemError, IndexError, act)
         assert "from -9 to 8" in message
         assert list(state) == X
 
 
 @pytest.mark.parametrize("index", [3, 99, -1, 2**80, True, 1.0, "a", None], ids=str)
 def test_a_substate_that_does_not_exist(index: Any) -> None:
-    message = refused(ElementIndexError, IndexError, lambda: flat().substate(index))
+    message = refused(UnknownItemError, IndexError, lambda: flat().substate(index))
     assert "from 0 to 2" in message
     assert repr(index) in message or "..." in message
-    refused(ElementIndexError, IndexError, lambda: DiagramContinuousState([]).substate(index))
+    refused(UnknownItemError, IndexError, lambda: DiagramContinuousState([]).substate(index))
 
 
 @pytest.mark.parametrize("given", [[1.0], X + X, [], [X], 5.0, None], ids=str)
@@ -480,13 +480,13 @@ def test_a_value_of_wrong_type_is_not_taken() -> None:
     "substates", [None, 5, [1.0, 2.0], [None], "ab", np.zeros(2), [[ContinuousState()]]], ids=str
 )
 def test_what_is_no_continuous_state_is_no_substate(substates: Any) -> None:
-    refused(NotAStateError, TypeError, lambda: DiagramContinuousState(substates))
+    refused(WrongTypeError, TypeError, lambda: DiagramContinuousState(substates))
 
 
 def test_one_state_alone_is_no_list_of_them() -> None:
     for state in (ContinuousState([1.0]), flat()):
         message = refused(
-            NotAStateError,
+            WrongTypeError,
             TypeError,
             lambda s=state: DiagramContinuousState(s),
         )

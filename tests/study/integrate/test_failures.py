@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stagecache import Stage, State, Subsystem, System, q_variable, u_variable, z_variable
-from stagecache.errors import DerivativeError, ReadOnlyError, StagecacheError, StepSizeError
+from stagecache.errors import NotFiniteError, ReadOnlyError, StagecacheError, StepSizeError
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.step_status import TerminationReason
 from tests.study.integrating import METHODS, ONE_STEP, integrating, run_to
@@ -54,7 +54,7 @@ def fails(method: str, function: Callable[[float, float], float], **options: Any
 @METHOD
 def test_a_derivative_that_is_nan_from_some_time_on_is_told(method: str) -> None:
     integrator, error = fails(method, lambda t, z: math.nan if t > 1 else -z)
-    assert isinstance(error, DerivativeError)
+    assert isinstance(error, NotFiniteError)
     assert "growing.growth: its time derivative is not finite at t = 1" in error.what
     assert error.hint.endswith("does a hook write zdot, and does it divide by 0?")
     assert 0 < integrator.time <= 1.0
@@ -88,7 +88,7 @@ def test_trial_steps_may_go_too_far(method: str) -> None:
 def test_a_pole_needs_steps_that_are_too_short(method: str) -> None:
     """z' = z², from 1, is infinite at 1."""
     integrator, error = fails(method, lambda t, z: z * z, min_step=1e-4)
-    assert isinstance(error, StepSizeError | DerivativeError | OverflowError)
+    assert isinstance(error, StepSizeError | NotFiniteError | OverflowError)
     if isinstance(error, StepSizeError):
         assert "growing.growth" in error.what
         assert "min_step" in error.got or "rounding" in error.got
@@ -114,7 +114,7 @@ def test_derivatives_that_are_not_finite_are_refused_at_the_start(
 ) -> None:
     system, state = state_of(Growing(lambda t, z: value))
     integrator = Integrator(system, method)
-    with pytest.raises(DerivativeError, match=r"growing\.growth: .* at t = 0") as caught:
+    with pytest.raises(NotFiniteError, match=r"growing\.growth: .* at t = 0") as caught:
         integrator.initialize(state)
     assert str(value) in caught.value.got
     assert "not initialized" in repr(integrator)
@@ -132,7 +132,7 @@ class Forgetful(Subsystem):
 
 def test_a_model_that_computes_no_derivative_is_told_which() -> None:
     system, state = state_of(Forgetful())
-    with pytest.raises(DerivativeError, match=r"forgetful\.speeds\[0\]") as caught:
+    with pytest.raises(NotFiniteError, match=r"forgetful\.speeds\[0\]") as caught:
         Integrator(system).initialize(state)
     assert "udot" in caught.value.hint
 
@@ -176,7 +176,7 @@ def test_a_fixed_step_that_cannot_be_taken_is_told(method: str) -> None:
     integrator = integrating(
         Growing(lambda t, z: math.nan if t > 1.05 else -z), method, fixed_step=0.1
     )
-    with pytest.raises(DerivativeError, match=r"growing\.growth"):
+    with pytest.raises(NotFiniteError, match=r"growing\.growth"):
         run_to(integrator, 3.0)
     assert 0.9 < integrator.time <= 1.05
 
@@ -187,6 +187,6 @@ def test_a_q_that_nobody_moves_is_told_with_what_would_move_it() -> None:
         speed = u_variable(0.0)
 
     system = System(Adrift())
-    with pytest.raises(DerivativeError, match=r"adrift\.place") as caught:
+    with pytest.raises(NotFiniteError, match=r"adrift\.place") as caught:
         Integrator(system).initialize(system.realize_topology())
     assert "mass matrix of its u, and kinematics if qdot is not u" in caught.value.hint

@@ -12,13 +12,12 @@ from stagecache import Stage, System, strict
 from stagecache.errors import (
     ForeignStateError,
     NotANumberError,
-    NotAStateError,
-    NotASystemError,
     OutOfRangeError,
     ReadOnlyError,
     StudyError,
     TopologyVersionError,
-    UnknownMethodError,
+    UnknownChoiceError,
+    WrongTypeError,
 )
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
@@ -443,12 +442,12 @@ def test_rejected_steps_of_explicit_methods_are_counted(method: str, stages: int
 
 def test_it_needs_a_system_a_known_method_and_sensible_options() -> None:
     system = System(Oscillator())
-    with pytest.raises(NotASystemError, match="has no System"):
+    with pytest.raises(WrongTypeError, match="has no System"):
         Integrator(Oscillator())  # type: ignore[arg-type]  # is refused
-    with pytest.raises(UnknownMethodError, match="did you mean 'RK45'") as caught:
+    with pytest.raises(UnknownChoiceError, match="did you mean 'RK45'") as caught:
         Integrator(system, "rk45")
     assert "DOP853" in caught.value.expected
-    with pytest.raises(UnknownMethodError):
+    with pytest.raises(UnknownChoiceError):
         Integrator(system, 3)  # type: ignore[arg-type]  # is refused
 
 
@@ -525,7 +524,7 @@ def test_nothing_can_be_asked_before_it_is_initialized() -> None:
 def test_only_states_of_the_system_are_taken() -> None:
     integrator = integrating(Oscillator())
     before = integrator.state
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         integrator.initialize(3)  # type: ignore[arg-type]  # is refused
     with pytest.raises(ForeignStateError):
         integrator.initialize(state_of(Oscillator())[1])

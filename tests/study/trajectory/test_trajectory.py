@@ -30,16 +30,13 @@ from stagecache.errors import (
     ForeignStateError,
     MissingExtraError,
     NodeKindError,
-    NotANodeError,
     NotANumberError,
-    NotAStateError,
-    NotASystemError,
-    PrerequisitesError,
     ShapeError,
     StageOutOfRangeError,
     TopologyVersionError,
+    UnknownItemError,
     UnknownPathError,
-    UnknownRowError,
+    WrongTypeError,
 )
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.trajectory import Trajectory
@@ -320,7 +317,7 @@ def test_rows_that_are_not_there_are_refused() -> None:
     _, trajectory = filled(3)
     which: list[Any] = [3, -4, 1.0, None, True]
     for row in which:
-        with pytest.raises(UnknownRowError) as caught:
+        with pytest.raises(UnknownItemError) as caught:
             trajectory[row]
         asks_for_a_handle = "for a column pass a handle, as pendulum.angle" in caught.value.hint
         assert asks_for_a_handle == (type(row) is not int)
@@ -328,7 +325,7 @@ def test_rows_that_are_not_there_are_refused() -> None:
             trajectory.state(row)
     assert trajectory[np.int64(2)].time == pytest.approx(0.2)
     _, empty = filled(0)
-    with pytest.raises(UnknownRowError, match="append a State first"):
+    with pytest.raises(UnknownItemError, match="append a State first"):
         empty[0]
     assert list(empty) == []
 
@@ -461,7 +458,7 @@ def test_only_states_of_its_system_are_rows() -> None:
     _, trajectory = filled(2)
     wrong: list[tuple[Any, type[Exception]]] = [
         (started()[1], ForeignStateError),
-        ("state", NotAStateError),
+        ("state", WrongTypeError),
         (State(), ForeignStateError),
     ]
     for state, error in wrong:
@@ -478,9 +475,9 @@ def test_only_states_of_its_system_are_rows() -> None:
 
 
 def test_its_pattern_is_a_state_of_a_system() -> None:
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         Trajectory("state")  # type: ignore[arg-type]  # is refused
-    with pytest.raises(NotASystemError):
+    with pytest.raises(WrongTypeError):
         Trajectory(State())
 
 
@@ -489,9 +486,9 @@ def test_what_is_to_be_recorded_has_to_be_there() -> None:
     wrong: list[tuple[Any, type[Exception]]] = [
         (("chain.wieght",), UnknownPathError),
         (("stage Time",), NodeKindError),
-        ((3,), NotANodeError),
-        ("chain.weight", PrerequisitesError),
-        (3, PrerequisitesError),
+        ((3,), WrongTypeError),
+        ("chain.weight", WrongTypeError),
+        (3, WrongTypeError),
         ((started()[0].weight,), ForeignNodeError),
     ]
     for record, error in wrong:
@@ -500,7 +497,7 @@ def test_what_is_to_be_recorded_has_to_be_there() -> None:
     items = [(state.system["chain"].weight, "write record=(chain.weight,)")]
     items += [("chain.weight", "write record=('chain.weight',)")]
     for record, hint in items:
-        with pytest.raises(PrerequisitesError) as caught:
+        with pytest.raises(WrongTypeError) as caught:
             Trajectory(state, record)
         assert caught.value.hint == hint
     hints = [
@@ -509,7 +506,7 @@ def test_what_is_to_be_recorded_has_to_be_there() -> None:
         (3, "without calling"),
     ]
     for item, hint in hints:
-        with pytest.raises(NotANodeError) as refused:
+        with pytest.raises(WrongTypeError) as refused:
             Trajectory(state, (item,))  # type: ignore[arg-type]  # is refused
         assert hint in refused.value.hint
 

@@ -16,7 +16,7 @@ from stagecache import (
     q_variable,
     u_variable,
 )
-from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownModeError
+from stagecache.errors import DeclarationError, KinematicsError, ShapeError, UnknownChoiceError
 from stagecache.state.handles import Vector
 from stagecache.system.constraints.jacobians import normalization_jacobian
 from stagecache.system.constraints.quaternions import (
@@ -215,7 +215,7 @@ def test_numbers_that_are_no_quaternions_are_refused() -> None:
 
 def test_what_is_no_frame_or_no_variable_is_refused() -> None:
     orientation, spin = q_variable((1.0, 0, 0, 0)), u_variable((0.0, 0, 0))
-    with pytest.raises(UnknownModeError, match="frame"):
+    with pytest.raises(UnknownChoiceError, match="frame"):
         quaternion_kinematics(orientation, spin, frame="world")  # type: ignore[arg-type]  # is refused
     with pytest.raises(DeclarationError):
         quaternion_kinematics(orientation, 3)  # type: ignore[arg-type]  # is refused

@@ -25,12 +25,12 @@ from stagecache import (
 from stagecache.errors import (
     ConstModelError,
     ForeignStateError,
-    NotAStateError,
     ReadOnlyError,
     RealizationOrderError,
     StageOutOfRangeError,
     StageTooHighError,
     StageTooLowError,
+    WrongTypeError,
 )
 from stagecache.system.core import realizing
 from tests.state.realizing import realize as advance_by_hand
@@ -931,7 +931,7 @@ def test_versions_of_stages_are_those_of_a_state_that_is_advanced_by_hand() -> N
 def test_what_is_realized_must_be_a_state_of_the_system() -> None:
     crane = Crane()
     state = crane.new_state()
-    with pytest.raises(NotAStateError, match="is not a State") as caught:
+    with pytest.raises(WrongTypeError, match="is not a State") as caught:
         crane.realize(state[1])  # type: ignore[arg-type]  # is refused
     assert isinstance(caught.value, TypeError)
     for call in (crane.realize, crane.realize_model):

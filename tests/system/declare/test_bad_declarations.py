@@ -34,18 +34,15 @@ from stagecache.errors import (
     DuplicateNameError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
-    InvalidCountError,
-    NotANodeError,
     NotANumberError,
-    NotAStateError,
-    NotCallableError,
     NoValueError,
-    PrerequisitesError,
+    OutOfRangeError,
     PrerequisiteStageError,
     ShapeError,
     StagecacheError,
     StageOutOfRangeError,
     StageTooLowError,
+    WrongTypeError,
 )
 from tests.system.models import Joint, state_of
 
@@ -168,17 +165,17 @@ def test_an_entry_that_names_itself_is_refused() -> None:
 
 @pytest.mark.parametrize("value", [1.0, "x", Joint, None, lambda state: 1.0])
 def test_a_prerequisite_that_is_no_handle_is_refused(value: object) -> None:
-    error = topology_error((NotANodeError), entry_of(lambda self: (self.x, [value][0])))
+    error = topology_error((WrongTypeError), entry_of(lambda self: (self.x, [value][0])))
     assert isinstance(error, TypeError)
     assert "reader.e" in error.what
 
 
 def test_prerequisites_that_are_none_are_refused() -> None:
     for bad in (None, 3):
-        error = topology_error(PrerequisitesError, entry_of(lambda self, bad=bad: bad))
+        error = topology_error(WrongTypeError, entry_of(lambda self, bad=bad: bad))
         assert isinstance(error, TypeError)
         assert "reader.e" in error.what
-    error = topology_error(PrerequisitesError, entry_of(lambda self: self.x))
+    error = topology_error(WrongTypeError, entry_of(lambda self: self.x))
     assert "comma" in error.hint
 
 
@@ -267,14 +264,14 @@ def test_a_size_or_a_count_that_is_none_is_refused() -> None:
 
     system = System(Odd())
     state = system.new_state()
-    with pytest.raises(InvalidCountError, match=r"odd\.rod"):
+    with pytest.raises(OutOfRangeError, match=r"odd\.rod"):
         system.realize(state, Stage.INSTANCE)
     assert state.stage is Stage.MODEL
 
     class Odder(Subsystem):
         springs = parameter(1.0, count=lambda self: 1.5)  # type: ignore[arg-type, return-value]
 
-    error = topology_error(InvalidCountError, Odder())
+    error = topology_error(OutOfRangeError, Odder())
     assert isinstance(error, ValueError)
     assert "odder.springs" in error.what
 
@@ -632,15 +629,15 @@ CALLS: dict[str, tuple[Callable[..., object], type[StagecacheError], type[Except
         ValueError,
     ),
     "nothing": (lambda: cached()(one), DeclarationError, TypeError),
-    "one": (lambda: cached(prerequisites=ANGLE)(one), PrerequisitesError, TypeError),  # type: ignore[call-overload]
-    "string": (lambda: cached(prerequisites="angle")(one), PrerequisitesError, TypeError),  # type: ignore[arg-type]
+    "one": (lambda: cached(prerequisites=ANGLE)(one), WrongTypeError, TypeError),  # type: ignore[call-overload]
+    "string": (lambda: cached(prerequisites="angle")(one), WrongTypeError, TypeError),  # type: ignore[arg-type]
     "empty": (lambda: cached(available_from=Stage.EMPTY)(one), StageOutOfRangeError, ValueError),
     "order": (
         lambda: cached(available_from=Stage.TIME, computed_by=Stage.MODEL)(one),
         StageOutOfRangeError,
         ValueError,
     ),
-    "function": (lambda: cached(prerequisites=())(3), NotCallableError, TypeError),  # type: ignore[arg-type]
+    "function": (lambda: cached(prerequisites=())(3), WrongTypeError, TypeError),  # type: ignore[arg-type]
     "arguments": (
         lambda: cached(prerequisites=())(lambda self: 1),  # type: ignore[arg-type, misc]
         ComputeSignatureError,
@@ -651,15 +648,15 @@ CALLS: dict[str, tuple[Callable[..., object], type[StagecacheError], type[Except
         ComputeSignatureError,
         TypeError,
     ),
-    "count": (lambda: parameter(1.0, count=-1), InvalidCountError, ValueError),
-    "half": (lambda: q_variable(1.0, count=1.5), InvalidCountError, ValueError),  # type: ignore[call-overload]
+    "count": (lambda: parameter(1.0, count=-1), OutOfRangeError, ValueError),
+    "half": (lambda: q_variable(1.0, count=1.5), OutOfRangeError, ValueError),  # type: ignore[call-overload]
     "stage of family": (
         lambda: discrete(1, invalidates=Stage.EMPTY, count=2),
         StageOutOfRangeError,
         ValueError,
     ),
-    "size": (lambda: position_error(size=-1)(one), InvalidCountError, ValueError),
-    "no triggers": (lambda: event_trigger(stage=Stage.TIME, size=0), InvalidCountError, ValueError),
+    "size": (lambda: position_error(size=-1)(one), OutOfRangeError, ValueError),
+    "no triggers": (lambda: event_trigger(stage=Stage.TIME, size=0), OutOfRangeError, ValueError),
     "report": (lambda: event_trigger(stage=Stage.REPORT), StageOutOfRangeError, ValueError),
     "direction": (
         lambda: event_trigger(stage=Stage.TIME, direction="up"),
@@ -691,17 +688,17 @@ def test_a_handle_is_called_with_a_state(bad: Any) -> None:
     joint = Joint([])
     state_of(joint)
     for call in (joint.tip, joint.angle, joint.length, joint.q, joint.tip.is_valid):
-        with pytest.raises(NotAStateError, match="is not a State") as caught:
+        with pytest.raises(WrongTypeError, match="is not a State") as caught:
             call(bad)
         assert isinstance(caught.value, TypeError)
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         joint.length.set(bad, 1.0)
 
 
 def test_a_partition_is_no_state() -> None:
     joint = Joint([])
     state = state_of(joint)
-    with pytest.raises(NotAStateError, match="is not a State") as caught:
+    with pytest.raises(WrongTypeError, match="is not a State") as caught:
         joint.length(state[joint])  # type: ignore[arg-type]  # is refused
     assert "whole State" in caught.value.hint
 
@@ -737,7 +734,7 @@ def test_a_name_among_prerequisites_is_refused_whole() -> None:
         def tip(self, state: State) -> float:
             return 1.0
 
-    with pytest.raises(NotANodeError, match="'position'"):
+    with pytest.raises(WrongTypeError, match="'position'"):
         System(Named()).realize_topology()
 
 

@@ -25,11 +25,11 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import (
-    HandleTruthError,
     NotANumberError,
     ShapeError,
     StageTooLowError,
     UnknownItemError,
+    WrongTypeError,
 )
 from stagecache.state.handles import Vector
 from tests.system.models import Chain, Crane, Springs, state_of
@@ -745,7 +745,7 @@ def test_handles_are_const_hashable_and_the_same_each_time(thing: Everything) ->
     assert thing.number != twin.number
     assert copy.copy(thing.product) is thing.product
     assert copy.deepcopy(thing.q0) is thing.q0
-    with pytest.raises(HandleTruthError):
+    with pytest.raises(WrongTypeError):
         bool(thing.product)
     assert isinstance(thing.product, CacheEntry)
     assert thing.product(state) == 0.375

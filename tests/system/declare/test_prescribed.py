@@ -29,12 +29,12 @@ from stagecache.errors import (
     KinematicsError,
     NotANumberError,
     NoValueError,
-    PrerequisitesError,
     PrerequisiteStageError,
     ReadOnlyError,
     ShapeError,
     StageTooLowError,
     UndeclaredPrerequisiteError,
+    WrongTypeError,
 )
 from stagecache.state.handles import Vector
 from stagecache.system.constraints.quaternions import quaternion_kinematics
@@ -707,7 +707,7 @@ def test_the_function_and_its_arguments_are_checked() -> None:
         rate.prescribed(lambda self: 0.0)
     with pytest.raises(ComputeSignatureError):
         rates.prescribed(lambda self, state: 0.0)
-    with pytest.raises(PrerequisitesError):
+    with pytest.raises(WrongTypeError):
         rate.prescribed(prerequisites={"a"})
     with pytest.raises(DeclarationError, match="enabled"):
         rate.prescribed(enabled=True)

@@ -31,11 +31,11 @@ from stagecache.errors import (
     NotANumberError,
     NoValueError,
     OutOfRangeError,
-    PrerequisitesError,
     PrerequisiteStageError,
     ReadOnlyError,
     ShapeError,
     StageOutOfRangeError,
+    WrongTypeError,
 )
 from stagecache.state.handles import Vector
 from stagecache.system.projection.equilibrium import relax
@@ -396,7 +396,7 @@ def test_decorators_check_their_arguments() -> None:
     x, family = q_variable(0.0), q_variable(0.0, count=2)
     with pytest.raises(DeclarationError, match="parentheses"):
         x.equilibrium(lambda self, state: 0.0, stage=POSITION)  # type: ignore[arg-type]  # refused
-    with pytest.raises(PrerequisitesError):
+    with pytest.raises(WrongTypeError):
         x.equilibrium(stage=POSITION, prerequisites="x")  # type: ignore[arg-type]  # refused
     with pytest.raises(ComputeSignatureError):
         x.equilibrium(stage=POSITION)(lambda self: 0.0)

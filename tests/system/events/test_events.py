@@ -31,15 +31,14 @@ from stagecache.errors import (
     EventTimeError,
     ForeignStateError,
     InvalidNameError,
-    NotAnEventHandlerError,
     NotANumberError,
-    NotCallableError,
     NoValueError,
     OutOfRangeError,
     StagecacheError,
     StageOutOfRangeError,
     StageTooLowError,
     TopologyVersionError,
+    WrongTypeError,
 )
 from stagecache.system.events.events import EventCause
 from stagecache.system.events.handlers import (
@@ -403,12 +402,12 @@ def adding(who: Any, name: Any = None) -> Callable[[System], object]:
 @pytest.mark.parametrize(
     ("error", "act"),
     [
-        (NotAnEventHandlerError, adding(nothing)),
-        (NotAnEventHandlerError, adding(PeriodicEventHandler)),
-        (NotAnEventHandlerError, adding(AbstractEventHandler())),
-        (NotAnEventHandlerError, adding(PeriodicEventReporter(1.0, nothing))),
+        (WrongTypeError, adding(nothing)),
+        (WrongTypeError, adding(PeriodicEventHandler)),
+        (WrongTypeError, adding(AbstractEventHandler())),
+        (WrongTypeError, adding(PeriodicEventReporter(1.0, nothing))),
         (
-            NotAnEventHandlerError,
+            WrongTypeError,
             lambda system: system.add_event_reporter(PeriodicEventHandler(1.0, nothing)),
         ),
         (AdoptionError, lambda system: system.add_event_handler(system.event_handlers[0])),
@@ -475,7 +474,7 @@ def test_nothing_is_added_while_the_model_is_realized_or_an_event_handled() -> N
         (DeclarationError, lambda: TriggeredEventReporter(POSITION, speed)),
         (DeclarationError, lambda: ScheduledEventReporter(None, 1.0)),
         (DeclarationError, lambda: PeriodicEventReporter(1.0)),
-        (NotCallableError, lambda: PeriodicEventHandler(1.0, 3)),  # type: ignore[arg-type]
+        (WrongTypeError, lambda: PeriodicEventHandler(1.0, 3)),  # type: ignore[arg-type]
         (ComputeSignatureError, lambda: PeriodicEventHandler(1.0, lambda: None)),  # type: ignore[arg-type,misc]
         (ComputeSignatureError, lambda: ScheduledEventHandler(bounce, lambda state: 1.0)),  # type: ignore[arg-type,misc]
         (StageOutOfRangeError, lambda: TriggeredEventHandler(Stage.REPORT, speed, bounce)),

@@ -31,11 +31,11 @@ from stagecache.errors import (
     DeclarationError,
     KinematicsError,
     NotANumberError,
-    NotAStateError,
     NoValueError,
     PrerequisiteStageError,
     ShapeError,
     StageTooLowError,
+    WrongTypeError,
 )
 from stagecache.state.handles import Vector
 from stagecache.system.constraints.quaternions import quaternion_kinematics
@@ -477,7 +477,7 @@ def test_operators_throw_below_position(operator: Operator) -> None:
         with pytest.raises(StageTooLowError, match="needs a later stage"):
             operator(state, [])
         assert state.stage == stage
-    with pytest.raises(NotAStateError):
+    with pytest.raises(WrongTypeError):
         operator(3, [])
 
 
