@@ -39,17 +39,16 @@ Kind = type[StagecacheError]
 # ---------------------------------------------------------------------- types
 
 
-def wrong_type(value: object, error: Kind, what: str, expected: str, hint: str) -> StagecacheError:
+def wrong_type(value: object, what: str, expected: str, hint: str) -> WrongTypeError:
     """Return the error of a value of a wrong type, which tells a class from its instance.
 
-    >>> from stagecache.errors import WrongTypeError
-    >>> print(wrong_type(3, WrongTypeError, "copy_from(): not a State", "a State", "pass a State"))
-    copy_from(): not a State
+    >>> print(wrong_type(3, "copy_from(3): not a State", "a State", "pass a State"))
+    copy_from(3): not a State
       expected: a State
       got:      3, of type int
       hint:     pass a State
     """
-    return error(what, expected, type_text(value), hint)
+    return WrongTypeError(what, expected, type_text(value), hint)
 
 
 def type_text(value: object) -> str:
@@ -59,21 +58,18 @@ def type_text(value: object) -> str:
     return f"{short_repr(value)}, of type {type(value).__name__}"
 
 
-def require_type(
-    value: object, kind: type[T], error: Kind, what: str, expected: str, hint: str
-) -> T:
+def require_type(value: object, kind: type[T], what: str, expected: str, hint: str) -> T:
     """Return an instance of a class.
 
     Where mypy refuses an abstract class here, test by `isinstance` and raise `wrong_type(...)`.
 
     Raises
     ------
-    error
-        As `wrong_type` returns it.
+    WrongTypeError
     """
     if isinstance(value, kind):
         return value
-    raise wrong_type(value, error, what, expected, hint)
+    raise wrong_type(value, what, expected, hint)
 
 
 def require_bool(value: object, what: str, hint: str = "write True or False") -> bool:

@@ -78,11 +78,11 @@ def test_counts_and_indices_are_integers_in_a_range() -> None:
 
 
 def test_a_class_in_place_of_its_instance_is_told_apart() -> None:
-    assert checks.require_type(3, int, WrongTypeError, "x", "a number", "hint") == 3
+    assert checks.require_type(3, int, "x", "a number", "hint") == 3
     with pytest.raises(WrongTypeError, match="the class int; an instance of it is needed"):
-        checks.require_type(int, int, WrongTypeError, "x", "a number", "hint")
+        checks.require_type(int, int, "x", "a number", "hint")
     with pytest.raises(WrongTypeError, match="'3', of type str"):
-        checks.require_type("3", int, WrongTypeError, "x", "a number", "hint")
+        checks.require_type("3", int, "x", "a number", "hint")
 
 
 def test_names_and_texts() -> None:
