@@ -15,10 +15,8 @@ from stagecache.multibody.constraints import (
     WeldConstraint,
 )
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.body import MobilizedBody
-from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
 from stagecache.multibody.matter.orientation_option import with_euler_angles, with_quaternions
-from stagecache.multibody.matter.station_group import StationGroup
 from stagecache.multibody.mobilizers import (
     Ball,
     Cylinder,

@@ -288,7 +288,7 @@ def test_a_body_of_another_matter_is_not_decorated(which: str) -> None:
     system, other = MultibodySystem(), MultibodySystem()
     stranger: Any = {"another": other.matter.ground, "name": "ground", "index": 0}[which]
     state, of_other = (s.new_state() for s in (system, other))
-    with pytest.raises(UnknownBodyError, match="is not in the tree of matter"):
+    with pytest.raises(UnknownBodyError, match="not in the tree of matter"):
         system.matter.add_decoration(stranger, DecorativeSphere(1.0))
     for one, its in ((system, state), (other, of_other)):
         assert [type(shape) for shape in geometry_of(one, its)] == [DecorativeFrame]

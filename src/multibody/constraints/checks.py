@@ -15,8 +15,7 @@ from stagecache.errors import (
 )
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.geometry.transform import HOW_TO_MAKE, Transform
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 
 
 def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ...]:
@@ -98,20 +97,6 @@ def checked_direction(values: ArrayLike, what: str) -> Array:
     found /= np.linalg.norm(found)
     found.flags.writeable = False
     return found
-
-
-def checked_frame(frame: Any, what: str) -> Transform:
-    """Return a frame; None stands for that of the body.
-
-    Raises
-    ------
-    ShapeError
-    """
-    if frame is None:
-        return Transform()
-    if not isinstance(frame, Transform):
-        raise ShapeError(f"{what}: is no Transform", "a Transform", short_repr(frame), HOW_TO_MAKE)
-    return frame
 
 
 def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:

@@ -10,7 +10,7 @@ from stagecache.multibody.constraints.checks import checked_direction, checked_n
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 
 
 @final

@@ -7,7 +7,7 @@ import numpy as np
 from stagecache.multibody.constraints.checks import checked_number
 from stagecache.multibody.constraints.coordinate_constraint import AbstractCoordinateConstraint
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 
 
 @final

@@ -14,8 +14,7 @@ from abc import ABC
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from stagecache.errors import ConstModelError, ConstraintError
-from stagecache.multibody.matter.body import MobilizedBody
-from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import parameter
 
@@ -39,10 +38,8 @@ class AbstractConstraint(Subsystem, ABC):
 
     @property
     def matter(self) -> MatterSubsystem:
-        """Of which the bodies are."""
-        found = self.bodies[0].matter
-        assert isinstance(found, MatterSubsystem)
-        return found
+        """The matter that has the bodies."""
+        return self.bodies[0].matter
 
     if not TYPE_CHECKING:  # for which there would be any name, then
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from stagecache.checks import whole_number
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
-from stagecache.state.refusals import whole_number
 from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error
 from stagecache.system.declare.cached import cached

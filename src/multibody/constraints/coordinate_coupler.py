@@ -9,7 +9,7 @@ from stagecache.errors import WrongTypeError, short_repr
 from stagecache.multibody.constraints.checks import checked_result
 from stagecache.multibody.constraints.coordinate_constraint import AbstractCoordinateConstraint
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 
 
 @final

@@ -29,7 +29,7 @@ from stagecache.multibody.constraints.relative_motion import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error

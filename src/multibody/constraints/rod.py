@@ -13,7 +13,7 @@ from stagecache.multibody.constraints.pair_constraint import AbstractPairConstra
 from stagecache.multibody.constraints.point_motion import place_of, point_bias, point_jacobian
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 

@@ -4,7 +4,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from stagecache.multibody.constraints.checks import checked_frame
 from stagecache.multibody.constraints.orientation_errors import (
     orientation_bias,
     orientation_error,
@@ -13,8 +12,8 @@ from stagecache.multibody.constraints.orientation_errors import (
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.constraints.point_motion import place_of, point_bias, point_jacobian
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.geometry.transform import Transform, checked_frame
+from stagecache.multibody.matter.matter import MobilizedBody
 
 
 @final

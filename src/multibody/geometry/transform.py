@@ -15,6 +15,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stagecache.checks import require_type
 from stagecache.errors import ShapeError, short_repr
 from stagecache.multibody.checks import checked_array, checked_points, checked_rotation
 from stagecache.state.vectors.conversion import array_of
@@ -154,10 +155,7 @@ class Transform:
         return f"Transform({', '.join(parts)})"
 
 
-HOW_TO_MAKE: Final = "make one: Transform(rotation, translation), where None is no rotation"
-"""The hint where something else is given in place of a frame."""
-
-_CURES: Final = {
+_HINTS: Final = {
     (3,): "to give a translation only, write Transform(None, [x, y, z])",
     (4, 4): "of a homogeneous matrix X, it is Transform(X[:3, :3], X[:3, 3])",
 }
@@ -171,8 +169,27 @@ def _checked_rotation(values: Any) -> NDArray[np.float64]:
         return checked_rotation(values, what)
     except ShapeError as error:
         array = array_of(values, what)
-        hint = error.hint if array is None else _CURES.get(array.shape, error.hint)
+        hint = error.hint if array is None else _HINTS.get(array.shape, error.hint)
         raise ShapeError(error.what, error.expected, error.got, hint) from None
+
+
+def checked_frame(frame: Any, what: str) -> Transform:
+    """Return a Transform; for None, the one that changes nothing.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if frame is None:
+        return Transform()
+    return require_type(
+        frame,
+        Transform,
+        ShapeError,
+        f"{what}: not a Transform",
+        "a Transform",
+        "make one: Transform(rotation, translation), where None is no rotation",
+    )
 
 
 def same_transform(one: Transform, other: Transform) -> bool:

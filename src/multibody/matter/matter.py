@@ -1,42 +1,572 @@
-"""The matter subsystem: a tree of rigid bodies, as it is built."""
+r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinematics.
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, SupportsIndex
+::
 
+    joint_lock[i]   follows_motion[k]       use_euler_angles (Model)
+             \              |                /      |
+              +----> driven_joints <--------+       |      joint_q[i]              joint_u[i]
+                       |   + time                   |         |                        |
+            driven_q, driven_u, driven_udot         +--> tree_poses <- last_poses      |
+                                                        /    |     \                   |
+                                                pose[i]=   axes   station_positions[g] |
+                                                 |         / |  \________     |        |
+                                                 |        /  |           \    |        |
+                                                 |     / tree_motions <---\---|--------+
+                                                 |    /   /     \    station_jacobian[g]
+                                               velocity[i]=   tree_bias
+                                                      \        /
+                                                  acceleration_bias[i]=    = early cutoff
+
+No position depends on u. The poses of all bodies are one entry (see `tree.poses` for the reasons);
+`pose[i]` is compared with its last value, so entries that depend on one body stay valid where
+another one moves. Driven joints are one entry for each level as well, not one for each joint: few
+joints are driven in most States, and a family would take three more entries for each body.
+
+Constraints are Subsystems of their own, with `body.pose`, `body.velocity` and `axes` as
+prerequisites. Bodies and groups of stations are parts of a matter, which refer to it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self, SupportsIndex, final
+
+import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.decorations.decorations import AbstractDecoration
+from stagecache.checks import require_name, require_new_name, require_type, whole_number
+from stagecache.decorations.decorations import AbstractDecoration, DecorativeLine
 from stagecache.decorations.lists import checked_decorations
 from stagecache.errors import (
-    DuplicateNameError,
-    InvalidNameError,
+    ConstModelError,
     MassPropertiesError,
+    MotionError,
     ShapeError,
     StagecacheError,
     UnknownBodyError,
     listed,
     short_repr,
 )
-from stagecache.multibody.checks import ANY, checked_array
-from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.geometry.transform import HOW_TO_MAKE, Transform
-from stagecache.multibody.matter.body import MobilizedBody
-from stagecache.multibody.matter.decorating import append_bodies, bones_to
-from stagecache.multibody.matter.driven_matter import AbstractDrivenMatter
-from stagecache.multibody.matter.station_group import StationGroup
+from stagecache.multibody.checks import ANY, checked_array, checked_points
+from stagecache.multibody.geometry.spatial import (
+    Array,
+    accelerations_at,
+    cross,
+    cross3,
+    forces_about_origin,
+    velocities_at,
+)
+from stagecache.multibody.geometry.transform import Transform, checked_frame, same_transform
+from stagecache.multibody.matter.drives import (
+    DrivenJoint,
+    Driver,
+    Drives,
+    JointLock,
+    checked_held,
+)
+from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skeletons_of
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.weld import Weld
 from stagecache.multibody.motions.checks import check_motion
 from stagecache.multibody.motions.motion import AbstractMotion
+from stagecache.multibody.tree.coordinate_rates import (
+    lengths_of,
+    n_of,
+    n_pinv_of,
+    normals_of,
+    qdotdot_of,
+)
+from stagecache.multibody.tree.layout import TreeLayout
 from stagecache.multibody.tree.mass_properties import MassProperties
-from stagecache.state.refusals import whole_number
-from stagecache.state.stage import Stage
+from stagecache.multibody.tree.motions import (
+    axes_in_ground,
+    generalized_forces,
+    motion_bias,
+    motions,
+)
+from stagecache.multibody.tree.poses import LastPoses, TreePoses
+from stagecache.multibody.tree.stations import StationTable
+from stagecache.state.handles import CacheEntry, ContinuousVariable, DiscreteVariable
+from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
+from stagecache.system.constraints.normalization import normalization_error
+from stagecache.system.declare.cached import cached
+from stagecache.system.declare.enabling import switched_on
+from stagecache.system.declare.variables import modeling_option, parameter, q_variable, u_variable
+from stagecache.system.motion.kinematics import kinematics
+from stagecache.system.motion.prescribing import AbstractMover, PrescribedVariable
 
 
-class MatterSubsystem(AbstractDrivenMatter):
+class MatterPart(ABC):
+    """A const part of a matter: a body, or a group of stations.
+
+    It is pickled by its index, as it and its matter refer to each other.
+    """
+
+    __slots__ = ("index", "matter", "name")
+    matter: "MatterSubsystem"
+    name: str
+    index: int
+
+    _collection: ClassVar[str]
+    """The attribute of the matter that has all parts of this kind."""
+
+    def __init__(self, matter: "MatterSubsystem", name: str, index: int, **others: Any) -> None:
+        self.__setstate__({"matter": matter, "name": name, "index": index, **others})
+
+    @abstractmethod
+    def _hint(self, name: str) -> str:
+        """Return the hint for an attempt to assign an attribute."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise ConstModelError(
+            f"{name} of {self}: cannot be assigned",
+            f"a {type(self).__name__} that is const",
+            "another value for it",
+            self._hint(name),
+        )
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = (*MatterPart.__slots__, *self.__slots__)
+        return part_of, (type(self), self.matter, self.index), {n: getattr(self, n) for n in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if not hasattr(self, "matter"):  # it is new
+            for name, value in state.items():
+                object.__setattr__(self, name, value)
+
+
+def part_of(kind: type[MatterPart], matter: "MatterSubsystem", index: int) -> MatterPart:
+    """Return the part of an index when it is unpickled: the present one, or else a new one."""
+    present: tuple[MatterPart, ...] = matter.__dict__.get(kind._collection, ())
+    if index < len(present):
+        return present[index]
+    arriving: dict[int, MatterPart] = matter.__dict__.setdefault(f"_arriving{kind._collection}", {})
+    return arriving.setdefault(index, kind.__new__(kind))
+
+
+@final
+class MobilizedBody(MatterPart):
+    r"""A rigid body, and the mobilizer that joins it to its parent; see `add_body`. It is const.
+
+    ::
+
+        ground G ...  parent P --- X_PF ---> F --- X_FM(q) ---> M <--- X_BM --- body B
+
+        X_GB = X_GP X_PF X_FM(q) X_MB
+
+    `q`, `u`, `pose`, `velocity` and `acceleration_bias` are handles: call them with a State, or
+    name them as prerequisites. Each method that takes a State says which entries it reads, so that
+    a caller can declare them.
+
+    Attributes
+    ----------
+    matter : MatterSubsystem
+        The tree that has the body.
+    name : str
+    index : int
+        Bodies are numbered as they were added; 0 is the ground.
+    parent : MobilizedBody
+        The body on which the mobilizer is; of the ground, the ground itself.
+    mobilizer : AbstractMobilizer
+    mass_properties : MassProperties
+    inboard_frame : Transform
+        X_PF, on the parent.
+    outboard_frame : Transform
+        X_BM, on the body.
+    motion : AbstractMotion or None
+        Its q as functions of time; see `follows_motion` and `lock`.
+    """
+
+    __slots__ = (
+        "inboard_frame",
+        "mass_properties",
+        "mobilizer",
+        "motion",
+        "outboard_frame",
+        "parent",
+    )
+    _collection = "_bodies"
+    parent: "MobilizedBody"
+    mobilizer: AbstractMobilizer
+    mass_properties: MassProperties
+    inboard_frame: Transform
+    outboard_frame: Transform
+    motion: AbstractMotion | None
+
+    def __init__(
+        self,
+        matter: "MatterSubsystem",
+        name: str,
+        index: int,
+        *,
+        parent: "MobilizedBody | None",
+        **others: Any,
+    ) -> None:
+        super().__init__(matter, name, index, parent=parent or self, **others)
+
+    # ------------------------------------------------------------------ handles
+
+    @property
+    def q(self) -> ContinuousVariable:
+        """The handle of its own q. A write makes the poses outboard of its joint stale."""
+        return self.matter.joint_q.member(self.index)
+
+    @property
+    def u(self) -> ContinuousVariable:
+        """The handle of its own u. A write leaves all poses valid."""
+        return self.matter.joint_u.member(self.index)
+
+    @property
+    def pose(self) -> CacheEntry[Transform]:
+        """The entry of X_GB. Needs Model; it stays valid where the body did not move."""
+        return self.matter.pose.member(self.index)
+
+    @property
+    def velocity(self) -> CacheEntry[Array]:
+        """The entry of its velocity, (6,): angular [rad/s], then of its origin [m/s], in ground."""
+        return self.matter.velocity.member(self.index)
+
+    @property
+    def acceleration_bias(self) -> CacheEntry[Array]:
+        """The entry of its acceleration where udot is 0, (6,), in the form of `velocity`."""
+        return self.matter.acceleration_bias.member(self.index)
+
+    # ------------------------------------------------------------------ motion and locking
+
+    @property
+    def follows_motion(self) -> DiscreteVariable[bool]:
+        """The handle that switches its motion on and off in a State. A write invalidates Instance.
+
+        Raises
+        ------
+        MotionError
+            It has no motion.
+        """
+        moving = [index for index, _ in self.matter.moving]
+        if self.index not in moving:
+            raise MotionError(
+                f"{self}: has no motion to follow",
+                "a body that was added with motion=",
+                f"its joint, a {self.mobilizer!r}, is free",
+                "give add_body() a motion; to hold the joint, call lock(state)",
+            )
+        return self.matter.follows_motion[moving.index(self.index)]
+
+    def lock(
+        self, state: State, values: ArrayLike | None = None, *, level: Stage = Stage.POSITION
+    ) -> None:
+        """Hold the joint, whatever its motion. An Instance write, and nothing else.
+
+        `prescribe` then writes q and u, unless they are right: q held and u = 0, at level Position;
+        u held, at level Velocity. udot is 0 at both. Entries that do not depend on stage Instance,
+        as poses and Jacobians, stay valid; copies of the State are locked as well.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further; it is at Model then.
+        values : array_like, optional
+            The q (nq,), or u (nu,), at which it is held. The default is their present values. A
+            quaternion is normalized.
+        level : Stage
+            Position, or Velocity: q stay free, and advance by constant u. (Simbody has a third
+            level, Acceleration, which holds a motion's udot; here u would be free to drift.)
+
+        Raises
+        ------
+        StageOutOfRangeError
+            The level is another stage.
+        ShapeError, NotANumberError, OutOfRangeError
+            Wrong values, or a quaternion of zeros.
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        what = f"the level of the lock of {self}"
+        level = check_stage(level, Stage.POSITION, Stage.VELOCITY, what)
+        variable = self.q if level is Stage.POSITION else self.u
+        present = variable(state)
+        given = present if values is None else values
+        angles = bool(self.matter.use_euler_angles(state))
+        start = None if angles or level is not Stage.POSITION else self.mobilizer.quaternion_start
+        what = f"the {variable.kind} of the lock of {self}"
+        held = checked_held(given, len(present), start, what)
+        lock = JointLock(level, tuple(held), angles)
+        if self.matter.joint_lock[self.index](state) != lock:
+            self.matter.joint_lock[self.index].set(state, lock)
+
+    def unlock(self, state: State) -> None:
+        """Remove the lock, if there is one: the joint is free, or follows its motion.
+
+        An Instance write, as `lock`. q and u stay as they are.
+        """
+        if self.is_locked(state):
+            self.matter.joint_lock[self.index].set(state, None)
+
+    def is_locked(self, state: State) -> bool:
+        """Return True if the joint is held in a State, at either level."""
+        return self.matter.joint_lock[self.index](state) is not None
+
+    # ------------------------------------------------------------------ stations
+
+    def station_position(self, state: State, station: ArrayLike) -> Array:
+        """Return the positions in ground of points of the body. Reads `pose`.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further.
+        station : (3,) or (k, 3) array_like
+            In the frame of the body [m].
+
+        Returns
+        -------
+        ndarray of the shape of `station`
+            [m]
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
+        """
+        matrix = self.pose(state).matrix
+        found: Array = self._station(station) @ matrix[:3, :3].T + matrix[:3, 3]
+        return found
+
+    def station_velocity(self, state: State, station: ArrayLike) -> Array:
+        """Return the velocities of points [m/s]. Reads `pose`, `velocity`; else as above."""
+        arms, velocity = self._arms(state, station), self.velocity(state)
+        found: Array = velocity[3:] + cross(np.broadcast_to(velocity[:3], arms.shape), arms)
+        return found.reshape(np.shape(station))
+
+    def station_acceleration_bias(self, state: State, station: ArrayLike) -> Array:
+        """Return the accelerations of points where udot is 0 [m/s^2].
+
+        Reads `pose`, `velocity`, `acceleration_bias`; else as above.
+        """
+        arms, velocity = self._arms(state, station), self.velocity(state)
+        bias = self.acceleration_bias(state)
+        turning = np.broadcast_to(velocity[:3], arms.shape)
+        found: Array = bias[3:] + cross(np.broadcast_to(bias[:3], arms.shape), arms)
+        found = found + cross(turning, cross(turning, arms))
+        return found.reshape(np.shape(station))
+
+    def station_jacobian(self, state: State, station: ArrayLike) -> Array:
+        """Return the derivatives of velocities of points by the u of the matter.
+
+        Reads `pose`, `axes`. For many points of several bodies, `MatterSubsystem.add_stations` is
+        faster.
+
+        Returns
+        -------
+        ndarray
+            (3, nu), or (k, 3, nu) where k points are given.
+        """
+        table, positions = self._table(state, station)
+        found = table.jacobian(positions, self.matter.axes(state))
+        return found if np.ndim(station) == 2 else found[0]
+
+    def frame_jacobian(self, state: State, station: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Return the Jacobian of frames at points: angular velocity, then velocity of the point.
+
+        Reads `pose`, `axes`.
+
+        Returns
+        -------
+        ndarray
+            (6, nu), or (k, 6, nu).
+        """
+        table, positions = self._table(state, station)
+        found = table.frame_jacobian(positions, self.matter.axes(state))
+        return found if np.ndim(station) == 2 else found[0]
+
+    def _station(self, station: ArrayLike) -> Array:
+        return checked_points(station, f"a station of {self}")
+
+    def _arms(self, state: State, station: ArrayLike) -> Array:
+        """Return the vectors from the origin of the body to points, in ground: (k, 3)."""
+        return self._station(station).reshape(-1, 3) @ self.pose(state).matrix[:3, :3].T
+
+    def _table(self, state: State, station: ArrayLike) -> tuple[StationTable, Array]:
+        points = self._station(station).reshape(-1, 3)
+        matrix = self.pose(state).matrix  # first, as it refuses a State older than the body
+        table = StationTable(self.matter.layout(state), [self] * len(points), points)
+        return table, points @ matrix[:3, :3].T + matrix[:3, 3]
+
+    def _hint(self, name: str) -> str:
+        if name in ("q", "u", "follows_motion"):
+            return f"to write it in a State, call body.{name}.set(state, values)"
+        return "add the body anew to another matter; variables, as q, are in a State"
+
+    def __str__(self) -> str:
+        return f"body {self.name!r} of {self.matter.name}"
+
+    def __repr__(self) -> str:
+        return f"MobilizedBody({self.name!r}, {self.index}, {self.mobilizer!r})"
+
+
+@final
+class StationGroup(MatterPart):
+    """Points of some bodies; see `MatterSubsystem.add_stations`. It is const.
+
+    `positions`, `velocities`, `jacobian`, `frame_jacobian` and `acceleration_bias` are handles of
+    entries.
+
+    Attributes
+    ----------
+    matter : MatterSubsystem
+    name : str
+    index : int
+        Groups are numbered as they were added.
+    bodies : tuple of MobilizedBody
+        By station, its body.
+    stations : ndarray of shape (k, 3)
+        Each in the frame of its body [m].
+    """
+
+    __slots__ = ("bodies", "stations")
+    _collection = "_groups"
+    bodies: tuple[MobilizedBody, ...]
+    stations: Array
+
+    # ------------------------------------------------------------------ handles
+
+    @property
+    def positions(self) -> CacheEntry[Array]:
+        """The entry of the positions in ground, (k, 3) [m]."""
+        return self.matter.station_positions.member(self.index)
+
+    @property
+    def velocities(self) -> CacheEntry[Array]:
+        """The entry of the velocities in ground, (k, 3) [m/s]."""
+        return self.matter.station_velocities.member(self.index)
+
+    @property
+    def jacobian(self) -> CacheEntry[Array]:
+        """The entry of the derivatives of the velocities by u, (k, 3, nu)."""
+        return self.matter.station_jacobian.member(self.index)
+
+    @property
+    def acceleration_bias(self) -> CacheEntry[Array]:
+        """The entry of the accelerations where udot is 0, (k, 3) [m/s^2]."""
+        return self.matter.station_acceleration_bias.member(self.index)
+
+    @property
+    def frame_jacobian(self) -> CacheEntry[Array]:
+        """The Jacobian of frames at the stations, (k, 6, nu): angular, then linear velocity."""
+        return self.matter.station_frame_jacobian.member(self.index)
+
+    # ------------------------------------------------------------------ products
+
+    def multiply_by_jacobian(self, state: State, u: ArrayLike) -> Array:
+        """Return the velocities (k, 3) for any u of the matter, (nu,).
+
+        Reads `positions`, `matter.axes`. Cost O(bodies log(depth) + stations): the Jacobian is not
+        formed.
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
+        """
+        return self.multiply_by_frame_jacobian(state, u)[:, 3:]
+
+    def multiply_by_jacobian_transpose(self, state: State, forces: ArrayLike) -> Array:
+        """Return the forces on u (nu,) of forces on the stations, (k, 3) [N]. Else as above."""
+        shape = (len(self.bodies), 3)
+        what = f"multiply_by_jacobian_transpose(forces) of {self}"
+        values = checked_array(forces, shape, what)
+        return self._generalized(state, forces_about_origin(self.positions(state), values))
+
+    def multiply_by_frame_jacobian(self, state: State, u: ArrayLike) -> Array:
+        """Return the velocities of frames (k, 6), angular and linear. Else as above."""
+        layout, axes = self.matter.layout(state), self.matter.axes(state)
+        what = f"the u by which a Jacobian of {self} is multiplied"
+        found = motions(layout, axes, checked_array(u, (layout.nu,), what))[self.table.rows]
+        found[:, 3:] = velocities_at(self.positions(state), found)
+        return found
+
+    def multiply_by_frame_jacobian_transpose(self, state: State, forces: ArrayLike) -> Array:
+        """Return the forces on u (nu,) of moments and forces on frames, (k, 6). Else as above."""
+        shape = (len(self.bodies), 6)
+        what = f"multiply_by_frame_jacobian_transpose(forces) of {self}"
+        values = checked_array(forces, shape, what)
+        spatial = forces_about_origin(self.positions(state), values[:, 3:])
+        spatial[:, :3] += values[:, :3]
+        return self._generalized(state, spatial)
+
+    def _generalized(self, state: State, spatial: Array) -> Array:
+        """Return the forces on u of spatial forces on the bodies of the stations."""
+        layout = self.matter.layout(state)
+        on_bodies = np.zeros((len(layout.joints), 6))
+        np.add.at(on_bodies, self.table.rows, spatial)
+        return generalized_forces(layout, self.matter.axes(state), on_bodies)
+
+    @property
+    def table(self) -> StationTable:
+        """The tables of the stations, which are const."""
+        return self.matter._tables[self.index]
+
+    def _hint(self, name: str) -> str:  # noqa: ARG002  # of a fixed form
+        return "add another group"
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"stations {self.name!r} of {self.matter.name}"
+
+    def __repr__(self) -> str:
+        return f"StationGroup({self.name!r}, {len(self)} stations)"
+
+
+def _default_q(matter: Any, state: Any, i: int) -> Sequence[float]:
+    mobilizer: AbstractMobilizer = matter.bodies[i].mobilizer
+    if switched_on(matter.use_euler_angles, state):
+        mobilizer = mobilizer.with_euler_angles()
+    return mobilizer.default_q
+
+
+def _default_u(matter: Any, state: Any, i: int) -> Array:  # noqa: ARG001  # of a fixed form
+    return np.zeros(matter.bodies[i].mobilizer.nu)
+
+
+def _no_lock(matter: Any, i: int) -> JointLock | None:  # noqa: ARG001  # of a fixed form
+    return None
+
+
+def _num_bodies(matter: Any) -> int:
+    return len(matter.bodies)
+
+
+def _num_groups(matter: Any) -> int:
+    return len(matter.station_groups)
+
+
+def _same_bits(one: Array, other: Array) -> bool:
+    return one.tobytes() == other.tobytes()
+
+
+def _all_q(matter: Any) -> tuple[Any, ...]:
+    return (matter.q, matter.use_euler_angles)
+
+
+def _drives(matter: Any) -> tuple[Any, ...]:
+    """Return the prerequisites of prescribed numbers: without motions, not the time."""
+    return (matter.driven_joints, matter.time) if matter.moving else (matter.driven_joints,)
+
+
+class MatterSubsystem(AbstractMover):
     """A tree of rigid bodies on a ground, joined by mobilizers.
+
+    Joints can be locked, and moved by motions. Bodies and groups of stations have the handles of
+    their own entries; the families here have them by index.
 
     Examples
     --------
@@ -54,12 +584,32 @@ class MatterSubsystem(AbstractDrivenMatter):
     [[0.0], [1.0], [0.0]]
     """
 
+    use_euler_angles = modeling_option(False)
+    """True if orientations of Balls and Frees are body-fixed x-y-z angles, not quaternions."""
+
+    joint_q = q_variable(factory=_default_q, count=_num_bodies)
+    joint_u = u_variable(factory=_default_u, count=_num_bodies)
+
+    joint_lock = parameter(factory=_no_lock, count=_num_bodies)
+    """The lock of the joint of a body, or None. See `MobilizedBody.lock`."""
+
+    follows_motion = parameter(True, count=lambda self: len(self.moving))
+    """True if a body that has a motion follows it. See `MobilizedBody.follows_motion`."""
+
     def __init__(self) -> None:
-        weld = Weld()
-        mass = MassProperties(0.0)
         here = Transform()
         self._bodies: tuple[MobilizedBody, ...] = (
-            MobilizedBody(self, "ground", 0, None, weld, mass, here, here, None),
+            MobilizedBody(
+                self,
+                "ground",
+                0,
+                parent=None,
+                mobilizer=Weld(),
+                mass_properties=MassProperties(0.0),
+                inboard_frame=here,
+                outboard_frame=here,
+                motion=None,
+            ),
         )
         self._moving: tuple[tuple[int, AbstractMotion], ...] = ()
         self._groups: tuple[StationGroup, ...] = ()
@@ -79,7 +629,7 @@ class MatterSubsystem(AbstractDrivenMatter):
 
     @property
     def moving(self) -> tuple[tuple[int, AbstractMotion], ...]:
-        """The bodies that have a motion, by index, and these."""
+        """The bodies that have a motion: their indices and motions."""
         return self._moving
 
     @property
@@ -88,7 +638,7 @@ class MatterSubsystem(AbstractDrivenMatter):
         return self._groups
 
     def body(self, which: SupportsIndex | str) -> MobilizedBody:
-        """The body of an index or a name. Cost O(bodies).
+        """Return the body of an index or a name. Cost O(bodies).
 
         Raises
         ------
@@ -99,7 +649,7 @@ class MatterSubsystem(AbstractDrivenMatter):
             if (body.name == which) if isinstance(which, str) else (body.index == number):
                 return body
         raise UnknownBodyError(
-            f"body {short_repr(which)}: is not in {self!r}",
+            f"body {short_repr(which)}: not in {self!r}",
             f"an index from 0 to {len(self._bodies) - 1}, or a name",
             short_repr(which),
             "use one of " + listed(body.name for body in self._bodies),
@@ -122,24 +672,24 @@ class MatterSubsystem(AbstractDrivenMatter):
         Parameters
         ----------
         name : str
-            Of its own.
+            Different from the names of all other bodies.
         parent : MobilizedBody
-            Of this matter: its `ground`, or what another call has returned.
+            A body of this matter: its `ground`, or one that another call has returned.
         mobilizer : AbstractMobilizer
-            How it can move on the parent.
+            The motions that it can have on the parent.
         mass_properties : MassProperties or dict, optional
-            A dict has the arguments of MassProperties; errors name the body then. The default is
-            no mass.
+            A dict has the arguments of MassProperties; errors then name the body. The default is
+            massless.
         inboard_frame : Transform, optional
-            X_PF: where the joint is on the parent. The default is its frame.
+            X_PF: the place of the joint on the parent. The default is the frame of the parent.
         outboard_frame : Transform, optional
-            X_BM: where the joint is on the body.
+            X_BM: the place of the joint on the body.
         motion : AbstractMotion, optional
-            How its q move with time, where it is not locked. `prescribe` writes q and u. The
-            default is that they are free.
+            Its q as functions of time, where it is not locked. `prescribe` writes q and u. By
+            default they are free.
         decorations : iterable of AbstractDecoration, optional
-            What it looks like, given in its frame. The default shows where its joints are; nothing
-            is shown if there are none in the list.
+            Its looks, in its frame. The default shows where its joints are; with an empty list
+            nothing is shown.
 
         Raises
         ------
@@ -147,19 +697,20 @@ class MatterSubsystem(AbstractDrivenMatter):
         UnknownBodyError
             The parent is not a body of this matter.
         MobilizerError
-            That is no mobilizer, or one whose duties do not fit each other.
+            The mobilizer is not one, or its methods contradict each other.
         MotionError
-            That is no motion, or the joint has no q.
+            The motion is not one, or the joint has no q.
         MassPropertiesError, NotANumberError, OutOfRangeError
             No body can have such mass properties.
         ShapeError
-            A frame is no Transform, or the mass properties are none; or the motion returns
-            another number of floats.
+            A frame is not a Transform, or the mass properties are of another type; or the motion
+            returns a wrong number of floats.
         WrongTypeError
         ConstModelError
             A State is being realized.
         """
-        self._check_name(name, "body", [body.name for body in self._bodies])
+        require_name(name, "the name of a body")
+        require_new_name(name, [body.name for body in self._bodies], "body")
         self._checked_own(parent, f"the parent of body {name!r}")
         check_mobilizer(mobilizer, name, (body.mobilizer for body in self._bodies))
         if motion is not None:
@@ -167,17 +718,16 @@ class MatterSubsystem(AbstractDrivenMatter):
         shown = None
         if decorations is not None:
             shown = checked_decorations(decorations, f"decorations of body {name!r}")
-        here = Transform()
         body = MobilizedBody(
             self,
             name,
             len(self._bodies),
-            parent,
-            mobilizer,
-            _mass_properties(mass_properties, name),
-            _checked(inboard_frame, here, f"inboard_frame of body {name!r}"),
-            _checked(outboard_frame, here, f"outboard_frame of body {name!r}"),
-            motion,
+            parent=parent,
+            mobilizer=mobilizer,
+            mass_properties=_mass_properties(mass_properties, name),
+            inboard_frame=checked_frame(inboard_frame, f"inboard_frame of body {name!r}"),
+            outboard_frame=checked_frame(outboard_frame, f"outboard_frame of body {name!r}"),
+            motion=motion,
         )
         self._bodies = (*self._bodies, body)
         if motion is not None:
@@ -187,14 +737,14 @@ class MatterSubsystem(AbstractDrivenMatter):
         return body
 
     def add_decoration(self, body: MobilizedBody, decoration: AbstractDecoration) -> None:
-        """Add to what a body looks like. A change of topology.
+        """Add a decoration to a body. A change of topology.
 
-        The first one takes the place of the default, which shows where its joints are.
+        The first one replaces the default, which shows where its joints are.
 
         Parameters
         ----------
         body : MobilizedBody
-            Of this matter; it may be the ground.
+            A body of this matter, or its ground.
         decoration : AbstractDecoration
             In the frame of the body.
 
@@ -202,7 +752,7 @@ class MatterSubsystem(AbstractDrivenMatter):
         ------
         UnknownBodyError, WrongTypeError, ConstModelError
         """
-        owner = self._checked_own(body, "what is to be decorated")
+        owner = self._checked_own(body, "the body to decorate")
         added = checked_decorations([decoration], f"decorations of {owner}")
         before = self._decorations.get(owner.index, ())
         self._decorations = {**self._decorations, owner.index: (*before, *added)}
@@ -210,15 +760,29 @@ class MatterSubsystem(AbstractDrivenMatter):
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]
     ) -> None:
-        """Append what all bodies look like, at stage Position."""
-        if stage is Stage.POSITION:
-            append_bodies(self._bodies, self._decorations, state, geometry)
+        """Append the decorations of all bodies, or their skeletons, at stage Position."""
+        if stage is not Stage.POSITION:
+            return
+        shown: Mapping[int, tuple[AbstractDecoration, ...]] = self._decorations
+        if len(shown) < len(self._bodies):
+            shown = {**skeletons_of(self._bodies), **shown}
+        for body in self._bodies:
+            if decorations := shown[body.index]:
+                pose = body.pose(state)
+                geometry += [in_ground(decoration, pose) for decoration in decorations]
 
     def calc_bones(
         self, state: State, points: Iterable[tuple[MobilizedBody, Array]]
     ) -> list[AbstractDecoration]:
-        """Lines to points (3,) of bodies that have no decorations of their own. Reads `pose`."""
-        return bones_to(points, self._decorations, state)
+        """Return lines from the origins of bodies to points (3,) of them, in ground. Reads `pose`.
+
+        Bodies with decorations of their own are left out.
+        """
+        return [
+            in_ground(DecorativeLine(ORIGIN, point, line_width=BONE), body.pose(state))
+            for body, point in points
+            if body.index not in self._decorations and point.any()
+        ]
 
     def add_stations(
         self,
@@ -232,52 +796,293 @@ class MatterSubsystem(AbstractDrivenMatter):
         ----------
         name : str
         bodies : MobilizedBody or sequence of MobilizedBody
-            By station, of what it is a point; one body has all of them.
+            By station, its body; or one body for all of them.
         stations : (k, 3) array_like
-            Where, in the frame of its body [m].
+            Each in the frame of its body [m].
 
         Raises
         ------
         InvalidNameError, DuplicateNameError, UnknownBodyError
         ShapeError, NotANumberError, OutOfRangeError
         """
-        self._check_name(name, "group of stations", [group.name for group in self._groups])
+        require_name(name, "the name of a group of stations")
+        require_new_name(name, [group.name for group in self._groups], "group of stations")
         points = checked_array(stations, (ANY, 3), f"the stations {name!r}")
         given = [bodies] * len(points) if not isinstance(bodies, Iterable) else bodies
         owners = tuple(self._checked_own(b, f"a body of the stations {name!r}") for b in given)
         if len(points) != len(owners):
             raise ShapeError(
-                f"the stations {name!r}: have another number than their bodies",
+                f"the stations {name!r}: not as many as their bodies",
                 f"shape ({len(owners)}, 3), a station for each body that was given",
                 f"shape {points.shape}",
                 "name the body of each station, several times if it has several",
             )
-        group = StationGroup(self, name, len(self._groups), owners, points)
+        group = StationGroup(self, name, len(self._groups), bodies=owners, stations=points)
         self._groups = (*self._groups, group)
         return group
-
-    def _check_name(self, name: object, what: str, taken: list[str]) -> None:
-        if not isinstance(name, str) or not name:
-            raise InvalidNameError(
-                f"the name of a {what}: is none", "a string", short_repr(name), "give one"
-            )
-        if name in taken:
-            raise DuplicateNameError(
-                f"{what} {name!r}: there is one already",
-                f"a name for each {what} of its own",
-                f"{name!r} for another one",
-                "give it another name",
-            )
 
     def _checked_own(self, body: object, what: str) -> MobilizedBody:
         if isinstance(body, MobilizedBody) and body.matter is self:
             return body
         raise UnknownBodyError(
-            f"{what}: is not in the tree of {self.name}",
+            f"{what}: not in the tree of {self.name}",
             "a body that add_body() of the same matter has returned, or its ground",
             f"{body}" if isinstance(body, MobilizedBody) else short_repr(body),
             "add that first; by its name, it is matter.body(name)",
         )
+
+    # ------------------------------------------------------------------ positions
+
+    @cached(prerequisites=())
+    def last_poses(self, state: State) -> LastPoses:  # noqa: ARG002  # it is empty at first
+        """The memory of the poses computed last, which is not a value."""
+        return LastPoses()
+
+    @cached(prerequisites=lambda self: (self.q, self.use_euler_angles, self.last_poses))
+    def tree_poses(self, state: State) -> TreePoses:
+        """The poses of all bodies. Those that did not move are taken from the last poses."""
+        return self.last_poses(state).poses_at(self.layout(state), self.q(state).copy())
+
+    @cached(
+        count=_num_bodies,
+        prerequisites=lambda self, i: (self.tree_poses,) if i else (),
+        equal=same_transform,
+    )
+    def pose(self, state: State, i: int) -> Transform:
+        """The pose X_GB of a body. The pose of the ground does not change."""
+        if i == 0:
+            return Transform()
+        return self.tree_poses(state).transform(self._layouts[False].rows[i])
+
+    @cached(prerequisites=lambda self: (self.tree_poses, self.use_euler_angles))
+    def axes(self, state: State) -> Array:
+        """The motion for each u about the origin of the ground, (nu, 6): angular, then linear."""
+        return axes_in_ground(self.layout(state), self.tree_poses(state))
+
+    # ------------------------------------------------------------------ velocities
+
+    @cached(prerequisites=lambda self: (self.axes, self.u, self.use_euler_angles))
+    def tree_motions(self, state: State) -> Array:
+        """The motions of all bodies about the origin of the ground, by row of the layout."""
+        return motions(self.layout(state), self.axes(state), self.u(state))
+
+    @cached(
+        count=_num_bodies,
+        prerequisites=lambda self, i: (self.tree_motions, self.pose[i]),
+        equal=_same_bits,
+    )
+    def velocity(self, state: State, i: int) -> Array:
+        """The velocity of a body, (6,): angular, then that of its origin, in ground."""
+        motion = self.tree_motions(state)[self._layouts[False].rows[i]]
+        return _at(self.pose[i](state), motion)
+
+    @cached(
+        prerequisites=lambda self: (
+            *(self.tree_poses, self.axes, self.tree_motions),
+            *(self.u, self.use_euler_angles),
+        )
+    )
+    def tree_bias(self, state: State) -> Array:
+        """The derivatives of `tree_motions` where udot is 0."""
+        poses, axes, rates = self.tree_poses(state), self.axes(state), self.tree_motions(state)
+        return motion_bias(self.layout(state), poses, axes, rates, self.u(state))
+
+    @cached(
+        count=_num_bodies,
+        prerequisites=lambda self, i: (self.tree_bias, self.velocity[i], self.pose[i]),
+        equal=_same_bits,
+    )
+    def acceleration_bias(self, state: State, i: int) -> Array:
+        """The acceleration of a body where udot is 0, in the form of `velocity`."""
+        found = _at(self.pose[i](state), self.tree_bias(state)[self._layouts[False].rows[i]])
+        velocity = self.velocity[i](state)
+        found[3:] += _cross(velocity, velocity[3:])
+        return found
+
+    # ------------------------------------------------------------------ stations
+
+    @cached(count=_num_groups, prerequisites=lambda self, _: (self.tree_poses,))
+    def station_positions(self, state: State, i: int) -> Array:
+        """The positions of the stations of a group in ground, (k, 3) [m]."""
+        return self._tables[i].positions(self.tree_poses(state).bodies)
+
+    @cached(count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
+    def station_jacobian(self, state: State, i: int) -> Array:
+        """The derivatives of the velocities of a group by u, (k, 3, nu)."""
+        return self._tables[i].jacobian(self.station_positions[i](state), self.axes(state))
+
+    @cached(
+        count=_num_groups,
+        prerequisites=lambda self, i: (self.tree_motions, self.station_positions[i]),
+    )
+    def station_velocities(self, state: State, i: int) -> Array:
+        """The velocities of the stations of a group, (k, 3) [m/s]."""
+        rates = self.tree_motions(state)[self._tables[i].rows]
+        return velocities_at(self.station_positions[i](state), rates)
+
+    @cached(
+        count=_num_groups,
+        prerequisites=lambda self, i: (
+            *(self.tree_bias, self.tree_motions),
+            self.station_positions[i],
+        ),
+    )
+    def station_acceleration_bias(self, state: State, i: int) -> Array:
+        """The accelerations of a group where udot is 0, (k, 3) [m/s^2]."""
+        rows = self._tables[i].rows
+        rates, bias = self.tree_motions(state)[rows], self.tree_bias(state)[rows]
+        return accelerations_at(self.station_positions[i](state), rates, bias)
+
+    @cached(count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
+    def station_frame_jacobian(self, state: State, i: int) -> Array:
+        """The Jacobian of frames at the stations, (k, 6, nu): angular, then linear velocity."""
+        return self._tables[i].frame_jacobian(self.station_positions[i](state), self.axes(state))
+
+    # ------------------------------------------------------------------ qdot = N u
+
+    @kinematics(prerequisites=_all_q)
+    def n_matrix(self, state: State) -> Any:
+        """The matrix N, which has a block for each joint; sparse where it is large."""
+        return n_of(self.layout(state), self.q(state).tolist())
+
+    @n_matrix.pinv(prerequisites=_all_q)
+    def n_pinv_matrix(self, state: State) -> Any:
+        """The pseudoinverse of N, block by block."""
+        return n_pinv_of(self.layout(state), self.q(state).tolist())
+
+    def calc_n_pinv(self, state: State) -> Any:
+        """Return the pseudoinverse of N, also at angles where N is singular. Reads q.
+
+        It is None where N is 1, and is not compared with N.
+        """
+        layout = self.layout(state)
+        return n_pinv_of(layout, self.q(state).tolist()) if layout.related else None
+
+    @normalization_error(
+        size=lambda self, state: len(self.layout(state).normalized),
+        prerequisites=_all_q,
+    )
+    def quaternion_lengths(self, state: State) -> Array:
+        """The lengths of quaternions, minus 1: a row of qerr for each."""
+        return lengths_of(self.layout(state), self.q(state).tolist()) - 1.0
+
+    @quaternion_lengths.jacobian(prerequisites=_all_q)
+    def quaternion_normals(self, state: State) -> Any:
+        """The derivatives of the lengths by q."""
+        layout, start = self.layout(state), self.q.place(state).start
+        return normals_of(layout, self.q(state).tolist(), start, state.nq)
+
+    # ------------------------------------------------------------------ drives
+
+    @cached(prerequisites=(joint_lock, follows_motion, use_euler_angles))
+    def driven_joints(self, state: State) -> Drives:
+        """The joints that are driven. Cost O(bodies)."""
+        drivers: dict[int, Driver] = {}
+        for (body, motion), follows in zip(self.moving, self.follows_motion, strict=True):
+            value = follows(state)
+            if not isinstance(value, bool | np.bool_):
+                raise MotionError(
+                    f"follows_motion of body {self.bodies[body].name!r}: not a truth value",
+                    "True or False",
+                    short_repr(value),
+                    "set it to one of these",
+                )
+            if value:
+                drivers[body] = motion
+        for body, lock in enumerate(self.joint_lock):
+            held = lock(state)
+            if held is None:
+                continue
+            drivers[body] = require_type(
+                held,
+                JointLock,
+                MotionError,
+                f"the lock of body {self.bodies[body].name!r}: not a lock",
+                "a lock that body.lock(state) writes, or None",
+                "call body.lock(state) or body.unlock(state)",
+            )
+        layout = self.layout(state)
+        return Drives(
+            ((layout.joints[layout.rows[body]], drivers[body]) for body in sorted(drivers)),
+            use_euler_angles=bool(self.use_euler_angles(state)),
+            prescribed=self._prescribed,
+        )
+
+    @cached(prerequisites=_drives)
+    def driven_q(self, state: State) -> Array:
+        """The q of joints whose q are driven, end to end."""
+        return self.driven_joints(state).q(self._drive_time(state))
+
+    @cached(prerequisites=_drives)
+    def driven_u(self, state: State) -> Array:
+        """The u of driven joints, end to end."""
+        return self.driven_joints(state).u(self._drive_time(state))
+
+    @cached(prerequisites=_drives)
+    def driven_udot(self, state: State) -> Array:
+        """The udot of driven joints, end to end."""
+        return self.driven_joints(state).udot(self._drive_time(state))
+
+    def prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
+        """Return the q, or u, of driven joints. Cost O(1) until a lock or a switch is written."""
+        return self.driven_joints(state).variables[kind]
+
+    def _prescribed(self, driven: DrivenJoint, kind: str) -> PrescribedVariable:
+        body = driven.joint.body.index
+        if kind == "q":
+            return PrescribedVariable(self.joint_q[body], self.driven_q, None, driven.q_part)
+        return PrescribedVariable(
+            self.joint_u[body], self.driven_u, self.driven_udot, driven.u_part
+        )
+
+    def _drive_time(self, state: State) -> float:
+        """Return the time, which is not read where nothing depends on it."""
+        return state.time if self.moving else 0.0
+
+    # ------------------------------------------------------------------ hooks and tables
+
+    def realize_topology(self, state: State) -> None:  # noqa: ARG002  # of a fixed form
+        """Make the tables of the tree."""
+        self._layouts = tuple(
+            TreeLayout(self.bodies, use_euler_angles=angles) for angles in (False, True)
+        )
+        self._tables = tuple(
+            StationTable(self._layouts[False], group.bodies, group.stations)
+            for group in self._groups
+        )
+
+    def realize_velocity(self, state: State) -> None:
+        """Write qdot = N u."""
+        u = self.u(state)
+        has_n = bool(self.layout(state).related)
+        state[self].upd_qdot()[:] = self.n_matrix(state) @ u if has_n else u
+
+    def realize_acceleration(self, state: State) -> None:
+        """Write qdotdot = N udot + dN/dt u; NaN where udot is not known."""
+        own, q, u = state[self], self.q(state).tolist(), self.u(state)
+        qdot, udot = own.qdot.tolist(), own.upd_udot()
+        own.upd_qdotdot()[:] = qdotdot_of(self.layout(state), q, qdot, u, udot)
+
+    def layout(self, state: State) -> TreeLayout:
+        """Return the tables of the tree in the form of a State. Reads `use_euler_angles`."""
+        return self._layouts[bool(self.use_euler_angles(state))]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out tables, which are made anew."""
+        left = ("_layouts", "_tables", "_arriving_bodies", "_arriving_groups")
+        return {k: v for k, v in super().__getstate__().items() if k not in left}
+
+
+def _at(pose: Transform, motion: Array) -> Array:
+    """Return a motion about the origin of the ground as one about the origin of a body."""
+    found = motion.copy()
+    found[3:] += _cross(motion, pose.translation)
+    return found
+
+
+def _cross(motion: Array, vector: Array) -> Array:
+    """Return the cross product of an angular velocity with a vector."""
+    return cross3(motion[:3], vector)
 
 
 def _mass_properties(given: Any, name: str) -> MassProperties:
@@ -286,30 +1091,21 @@ def _mass_properties(given: Any, name: str) -> MassProperties:
         try:
             return MassProperties(**given)
         except StagecacheError as error:
-            told = f"{what}: {error.what}"
-            raise type(error)(told, error.expected, error.got, error.hint) from None
-        except TypeError as error:  # of arguments that there are not
+            what = f"{what}: {error.what}"
+            raise type(error)(what, error.expected, error.got, error.hint) from None
+        except TypeError as error:  # of wrong arguments
             raise MassPropertiesError(
-                f"{what}: are no arguments of MassProperties",
+                f"{what}: not arguments of MassProperties",
                 "mass, and center and inertia where they are not the default",
                 short_repr(given),
                 f"{error}",
             ) from None
-    found: MassProperties = _checked(given, MassProperties(0.0), what)
-    return found
-
-
-_CURES: Final = {
-    Transform: HOW_TO_MAKE,
-    MassProperties: "make one: MassProperties(mass, center=..., inertia=...)",
-}
-
-
-def _checked(value: Any, default: Any, what: str) -> Any:
-    if value is None:
-        return default
-    if isinstance(value, type(default)):
-        return value
-    kind = type(default)
-    name = kind.__name__
-    raise ShapeError(f"{what}: is no {name}", f"a {name}", short_repr(value), _CURES[kind])
+    given = MassProperties(0.0) if given is None else given
+    return require_type(
+        given,
+        MassProperties,
+        ShapeError,
+        f"{what}: not a MassProperties",
+        "a MassProperties",
+        "make one: MassProperties(mass, center=..., inertia=...)",
+    )

@@ -4,6 +4,7 @@ from typing import Generic, TypeVar, final
 
 from attrs import frozen
 
+from stagecache.checks import whole_number
 from stagecache.errors import (
     DuplicateNameError,
     InvalidNameError,
@@ -11,8 +12,7 @@ from stagecache.errors import (
     listed,
     short_repr,
 )
-from stagecache.multibody.matter.body import MobilizedBody
-from stagecache.state.refusals import whole_number
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.views.layout.similar import did_you_mean
 
 

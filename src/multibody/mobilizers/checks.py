@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from stagecache.checks import whole_number
 from stagecache.errors import MobilizerError, short_repr
 from stagecache.multibody.checks import ROTATION_TOLERANCE
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
-from stagecache.state.refusals import whole_number
 
 _OFF: Final = 1e-3  # from the default q, where something may be 0 by chance
 _STEP: Final = 1e-5  # of central differences

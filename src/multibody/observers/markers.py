@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from stagecache.decorations.decorations import AbstractDecoration, DecorativeLine, DecorativePoint
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross_matrices
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.matter.named_things import AbstractThing
 from stagecache.multibody.observers.observations import Frame
 from stagecache.multibody.observers.observer import AbstractObserver, FrameTables

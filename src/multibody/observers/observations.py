@@ -21,6 +21,7 @@ from typing import Generic, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.checks import whole_number
 from stagecache.errors import (
     NoObservationError,
     ObservationError,
@@ -33,7 +34,6 @@ from stagecache.multibody.checks import ANY, checked_array
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.named_things import NamedThings, T
 from stagecache.multibody.tree.layout import Indices
-from stagecache.state.refusals import whole_number
 
 
 @final

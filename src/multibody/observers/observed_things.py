@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.errors import ConditionError, UnknownBodyError, short_repr
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.matter.named_things import T
 from stagecache.multibody.observers.observations import Observations
 from stagecache.state.state import State

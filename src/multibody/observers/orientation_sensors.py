@@ -16,7 +16,7 @@ from stagecache.multibody.geometry.rotation_vectors import (
     rotation_vectors,
 )
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.body import MobilizedBody
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.matter.named_things import AbstractThing
 from stagecache.multibody.observers.observations import Frame
 from stagecache.multibody.observers.observer import AbstractObserver, FrameTables

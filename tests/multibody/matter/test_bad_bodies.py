@@ -89,7 +89,7 @@ ELSEWHERE = MatterSubsystem()
 NO_STATE: Any = 3
 
 CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
-    (UnknownBodyError, "the parent of body 'new': is not in the tree", add(parent="body 1")),
+    (UnknownBodyError, "the parent of body 'new': not in the tree", add(parent="body 1")),
     (UnknownBodyError, "got: +body 'ground' of matter_subsystem", add(parent=ELSEWHERE.ground)),
     (UnknownBodyError, "body 'leg'", lambda tree: tree.system.matter.body("leg")),
     (UnknownBodyError, "body 9: .*\n.*from 0 to 2", lambda tree: tree.system.matter.body(9)),
@@ -133,9 +133,9 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
         "body 'new': the inertia of a body: violates",
         add(mass_properties={"mass": 1.0, "inertia": [1.0, 1.0, 3.0]}),
     ),
-    (MassPropertiesError, "body 'new': are no", add(mass_properties={"weight": 1.0})),
+    (MassPropertiesError, "body 'new': not arguments", add(mass_properties={"weight": 1.0})),
     (InvalidNameError, "group of stations", stations(name="")),
-    (ShapeError, "another number than their bodies", stations(bodies=2)),
+    (ShapeError, "not as many as their bodies", stations(bodies=2)),
     (UnknownBodyError, "a body of the stations 'new'", bodies_of(3)),
     (UnknownBodyError, "a body of the stations 'new'", bodies_of("tip")),
     (UnknownBodyError, "a body of the stations 'new'", bodies_of(ELSEWHERE.ground)),

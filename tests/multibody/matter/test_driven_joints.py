@@ -853,7 +853,7 @@ def test_other_misuse_is_named() -> None:
         with pytest.raises(WrongTypeError):
             method(no_state)
     for family, value, message in (
-        (matter.joint_lock, 0.5, "the lock of body 'body 1': is none"),
+        (matter.joint_lock, 0.5, "the lock of body 'body 1': not a lock"),
         (matter.follows_motion, 3, "follows_motion of body 'body 2'"),
     ):
         handle: Any = family[min(1, len(family) - 1)]

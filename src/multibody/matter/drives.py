@@ -1,0 +1,246 @@
+r"""Drives: locks and motions of joints, and the numbers that they prescribe.
+
+::
+
+    body.lock(state)                            q as they are, u = 0, udot = 0
+    body.lock(state, [0.3])                     q = 0.3, once `prescribe` has written it
+    body.lock(state, level=Stage.VELOCITY)      u as they are, udot = 0; q is free
+    body.unlock(state)
+
+A lock is a value in the State. Writing it invalidates stage Instance, as it decides which q and u
+are free, and changes no q or u. Entries that name their prerequisites, as poses and Jacobians do,
+stay valid. A lock takes precedence over a motion, which is followed again when the lock is removed.
+
+The u and udot of a motion, whose q are in Euler angles, are::
+
+    u = B qdot                     B = pinv(N), at the q of the motion
+    udot = B qdotdot + B' qdot     B': its change along qdot
+
+Where N is 1, B is 1, and B' is 0.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import hypot
+from typing import Any, Final, Self, final
+
+import numpy as np
+from attrs import frozen
+
+from stagecache.errors import OutOfRangeError, short_repr
+from stagecache.multibody.checks import checked_array
+from stagecache.multibody.geometry.orientation import Rows, with_leading_positive
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.motions.checks import numbers_at
+from stagecache.multibody.motions.motion import AbstractMotion
+from stagecache.multibody.tree.layout import Joint
+from stagecache.state.stage import Stage
+from stagecache.system.motion.prescribing import PrescribedVariable
+
+TOLERANCE: Final = 1e-12
+"""The deviation from 1 up to which the length of a quaternion is left as it is."""
+
+
+@final
+@frozen
+class JointLock:
+    """The values at which a joint is held.
+
+    Attributes
+    ----------
+    level : Stage
+        Position: its q are held. Velocity: its u.
+    values : tuple of float
+        The q, or the u.
+    uses_euler_angles : bool
+        The form of the q; they are converted where the State has the other one.
+    """
+
+    level: Stage
+    values: tuple[float, ...]
+    uses_euler_angles: bool
+
+    @property
+    def holds_q(self) -> bool:
+        """True if q are held, and not only u."""
+        return self.level is Stage.POSITION
+
+    def q_for(self, mobilizer: AbstractMobilizer, *, use_euler_angles: bool) -> list[float]:
+        """Return the q in the form of a State; `mobilizer` is the mobilizer of the body."""
+        if use_euler_angles == self.uses_euler_angles:
+            return [*self.values]
+        if use_euler_angles:
+            return [*mobilizer.euler_angles_of(self.values)]
+        found = mobilizer.quaternions_of(self.values)
+        return with_leading_positive(found, mobilizer.quaternion_start)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+def checked_held(values: Any, count: int, quaternion_start: int | None, what: str) -> list[float]:
+    """Return the numbers at which a joint is to be held; a quaternion with length 1.
+
+    Parameters
+    ----------
+    values : array_like
+    count : int
+        The expected number of values.
+    quaternion_start : int or None
+        The index at which a quaternion begins, if there is one.
+    what : str
+        The name of the values in errors.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    found: list[float] = checked_array(values, (count,), what).tolist()
+    if quaternion_start is None:
+        return found
+    place = slice(quaternion_start, quaternion_start + 4)
+    quaternion = found[place]
+    largest = max(map(abs, quaternion))
+    if largest == 0.0:
+        raise OutOfRangeError(
+            f"{what}: have a quaternion that stands for no orientation",
+            "a quaternion (w, x, y, z) of any length but zero",
+            short_repr(values),
+            "give [1, 0, 0, 0] for no rotation",
+        )
+    if abs(hypot(*quaternion) - 1.0) > TOLERANCE:
+        scaled = [value / largest for value in quaternion]  # so that its length is not infinite
+        found[place] = [value / hypot(*scaled) for value in scaled]
+    return found
+
+
+Driver = JointLock | AbstractMotion
+
+
+@final
+@frozen(eq=False)
+class DrivenJoint:
+    """A joint whose u, and mostly its q, are prescribed in a State.
+
+    Attributes
+    ----------
+    joint : Joint
+    driver : JointLock or AbstractMotion
+    q_part, u_part : slice
+        The places of its numbers among those of all driven joints.
+    """
+
+    joint: Joint
+    driver: Driver
+    q_part: slice
+    u_part: slice
+
+    @property
+    def drives_q(self) -> bool:
+        """True if its q are prescribed."""
+        return not isinstance(self.driver, JointLock) or self.driver.holds_q
+
+    def motion_at(
+        self, motion: AbstractMotion, time: float
+    ) -> tuple[AbstractMobilizer, list[float], list[float]]:
+        """Return the mobilizer in Euler angles, and the q and qdot of the motion for it."""
+        form, name = self.joint.body.mobilizer.with_euler_angles(), self.joint.body.name
+        q, qdot = (numbers_at(motion, level, time, form, name) for level in ("q", "qdot"))
+        return form, q, qdot
+
+
+@final
+class Drives:
+    """The driven joints of a State, and the numbers that drive them, end to end. It is const.
+
+    Each method raises ShapeError, NotANumberError or OutOfRangeError for invalid numbers of a
+    motion.
+
+    Parameters
+    ----------
+    drivers : iterable of (Joint, JointLock or AbstractMotion)
+    use_euler_angles : bool
+        The form of orientations in the State.
+    prescribed : callable
+        Makes the PrescribedVariable of a joint for "q" or "u".
+
+    Attributes
+    ----------
+    joints : list of DrivenJoint
+    variables : dict of str to tuple of PrescribedVariable
+        By "q" and "u": the same joints, for `prescribe`.
+    """
+
+    def __init__(
+        self,
+        drivers: Iterable[tuple[Joint, Driver]],
+        *,
+        use_euler_angles: bool,
+        prescribed: Callable[[DrivenJoint, str], PrescribedVariable],
+    ) -> None:
+        self.joints: list[DrivenJoint] = []
+        self.use_euler_angles = use_euler_angles
+        q = u = 0
+        for joint, driver in drivers:
+            nq, nu = joint.mobilizer.nq, joint.mobilizer.nu
+            new = DrivenJoint(joint, driver, slice(q, q + nq), slice(u, u + nu))
+            self.joints.append(new)
+            q, u = q + nq * new.drives_q, u + nu
+        self.variables = {
+            "q": tuple(prescribed(driven, "q") for driven in self.joints if driven.drives_q),
+            "u": tuple(prescribed(driven, "u") for driven in self.joints),
+        }
+
+    def q(self, time: float) -> Array:
+        """Return the q of joints whose q are driven."""
+        found: list[float] = []
+        for driven in self.joints:
+            body, driver = driven.joint.body, driven.driver
+            if not isinstance(driver, JointLock):
+                q = numbers_at(driver, "q", time, body.mobilizer, body.name)
+                found += driven.joint.mobilizer.quaternions_of(q)  # its sign follows the angles
+            elif driver.holds_q:
+                found += driver.q_for(body.mobilizer, use_euler_angles=self.use_euler_angles)
+        return np.array(found, float)
+
+    def u(self, time: float) -> Array:
+        """Return the u of all driven joints."""
+        found: list[float] = []
+        for driven in self.joints:
+            driver = driven.driver
+            if isinstance(driver, JointLock):
+                found += [0.0] * driven.joint.mobilizer.nu if driver.holds_q else driver.values
+            else:
+                form, q, qdot = driven.motion_at(driver, time)
+                found += _product(form.n_pinv(q), qdot)
+        return np.array(found, float)
+
+    def udot(self, time: float) -> Array:
+        """Return the udot of all driven joints."""
+        found: list[float] = []
+        for driven in self.joints:
+            driver, name = driven.driver, driven.joint.body.name
+            if isinstance(driver, JointLock):
+                found += [0.0] * driven.joint.mobilizer.nu
+                continue
+            form, q, qdot = driven.motion_at(driver, time)
+            udot = _product(form.n_pinv(q), numbers_at(driver, "qdotdot", time, form, name))
+            rate = form.n_pinv_rate(q, qdot)
+            if rate is not None:
+                udot = [a + b for a, b in zip(udot, _product(rate, qdot), strict=True)]
+            found += udot
+        return np.array(found, float)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return itself: checks would copy and compare the tree to which it refers."""
+        return self
+
+
+def _product(rows: Rows | None, values: Sequence[float]) -> list[float]:
+    """Multiply a matrix by a vector; None stands for 1."""
+    if rows is None:
+        return [*values]
+    return [sum(a * b for a, b in zip(row, values, strict=True)) for row in rows]
