@@ -178,14 +178,13 @@ def checked_frame(frame: Any, what: str) -> Transform:
 
     Raises
     ------
-    ShapeError
+    WrongTypeError
     """
     if frame is None:
         return Transform()
     return require_type(
         frame,
         Transform,
-        ShapeError,
         f"{what}: not a Transform",
         "a Transform",
         "make one: Transform(rotation, translation), where None is no rotation",

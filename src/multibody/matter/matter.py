@@ -703,9 +703,9 @@ class MatterSubsystem(AbstractMover):
         MassPropertiesError, NotANumberError, OutOfRangeError
             No body can have such mass properties.
         ShapeError
-            A frame is not a Transform, or the mass properties are of another type; or the motion
-            returns a wrong number of floats.
+            The motion returns a wrong number of floats.
         WrongTypeError
+            A frame is not a Transform, or mass properties or decorations are of another type.
         ConstModelError
             A State is being realized.
         """
@@ -993,14 +993,14 @@ class MatterSubsystem(AbstractMover):
             held = lock(state)
             if held is None:
                 continue
-            drivers[body] = require_type(
-                held,
-                JointLock,
-                MotionError,
-                f"the lock of body {self.bodies[body].name!r}: not a lock",
-                "a lock that body.lock(state) writes, or None",
-                "call body.lock(state) or body.unlock(state)",
-            )
+            if not isinstance(held, JointLock):
+                raise MotionError(
+                    f"the lock of body {self.bodies[body].name!r}: not a lock",
+                    "a lock that body.lock(state) writes, or None",
+                    short_repr(held),
+                    "call body.lock(state) or body.unlock(state)",
+                )
+            drivers[body] = held
         layout = self.layout(state)
         return Drives(
             ((layout.joints[layout.rows[body]], drivers[body]) for body in sorted(drivers)),
@@ -1104,7 +1104,6 @@ def _mass_properties(given: Any, name: str) -> MassProperties:
     return require_type(
         given,
         MassProperties,
-        ShapeError,
         f"{what}: not a MassProperties",
         "a MassProperties",
         "make one: MassProperties(mass, center=..., inertia=...)",
