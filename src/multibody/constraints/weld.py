@@ -30,7 +30,7 @@ class WeldConstraint(AbstractPairConstraint):
 
     Raises
     ------
-    UnknownBodyError, ConstraintError, ShapeError
+    UnknownBodyError, ConstraintError, WrongTypeError
     """
 
     num_errors: ClassVar[int] = 6

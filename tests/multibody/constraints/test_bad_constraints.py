@@ -84,12 +84,12 @@ def anything(value: Any) -> Any:
             lambda a, b: ConstantAngleConstraint(a, [1, 0, 0], b, [1, 0, 0], np.pi),
         ),
         (
-            ShapeError,
+            WrongTypeError,
             "first frame of",
             lambda a, b: WeldConstraint(a, b, first_frame=anything(np.eye(4))),
         ),
         (
-            ShapeError,
+            WrongTypeError,
             "second frame of",
             lambda a, b: ConstantOrientationConstraint(a, b, second_frame=anything(1)),
         ),

@@ -121,8 +121,12 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
     (MobilizerError, "1 rows of 6 finite", add(mobilizer=Bad("axes", [[np.nan] * 6]))),
     (MobilizerError, r"axes_rate\(q, u\) of", add(mobilizer=Bad("axes_rate", [1.0] * 6))),
     (MobilizerError, "with as many u, 1", add(mobilizer=Bad("with_euler_angles", Ball()))),
-    (ShapeError, r"inboard_frame of body .new.(.|\n)*None is no rot", add(inboard_frame=np.eye(4))),
-    (ShapeError, "mass_properties of body 'new'", add(mass_properties=3.0)),
+    (
+        WrongTypeError,
+        r"inboard_frame of body .new.(.|\n)*None is no rot",
+        add(inboard_frame=np.eye(4)),
+    ),
+    (WrongTypeError, "mass_properties of body 'new'", add(mass_properties=3.0)),
     (
         MassPropertiesError,
         "body 'new': the mass of a body: is negative",
