@@ -27,8 +27,13 @@ from scipy.sparse import block_array, coo_array, csr_array, diags_array
 
 from stagecache.errors import InconsistentConstraintsError, NotANumberError, ShapeError
 from stagecache.numerics.least_norm import TOLERANCE, LeastNorm
-from stagecache.numerics.mass_blocks import MassBlock, free_accelerations, times_root
-from stagecache.numerics.mass_matrices import checked_mass, inverse_root
+from stagecache.numerics.mass_matrices import (
+    MassBlock,
+    checked_mass,
+    free_accelerations,
+    inverse_root,
+    times_root,
+)
 from stagecache.numerics.matrices import factors_of, is_sparse
 from stagecache.state.handles import Vector
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -156,11 +161,12 @@ def solve_blocks(
     m, n = jacobian.shape
     if m == 0 or n == 0:
         return free_accelerations(blocks, forces), np.zeros(m)
-    if any(is_sparse(block.matrix) for block in blocks):
-        return _sparse(blocks, csr_array(jacobian), forces, bias, cut)
+    for block in blocks:
+        if not isinstance(block.matrix, np.ndarray):
+            return _sparse(blocks, csr_array(jacobian), forces, bias, cut)
     if m >= MANY_ROWS and sum(block.matrix.size for block in blocks) <= MOST_FULL * n * n:
         return _sparse(blocks, csr_array(jacobian), forces, bias, cut)
-    dense = jacobian.toarray() if is_sparse(jacobian) else jacobian
+    dense = jacobian if isinstance(jacobian, np.ndarray) else jacobian.toarray()
     return _dense(blocks, dense, forces, bias, cut)
 
 

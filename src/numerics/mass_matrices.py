@@ -11,18 +11,21 @@ accelerations a into x = inv(R') a, and a' M a = x' x. With M = L L' (Cholesky) 
 inv(M) = L L' it is L'. Golub and Van Loan, Matrix Computations, 4th ed., 4.2 and 6.1.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.errors import MassMatrixError, ShapeError, short_repr
-from stagecache.numerics.matrices import factors_of, is_sparse
+from stagecache.numerics.matrices import factors_of, floats_of, is_sparse
 from stagecache.state.handles import Vector
-from stagecache.state.vectors.conversion import FLOAT, converted
 
 Matrix = Any
 """An ndarray of one or two dimensions, or a csr_array; read-only."""
+
+Index = NDArray[np.intp]
 
 MANY: Final = 100
 """A sparse matrix of fewer rows is made dense."""
@@ -31,7 +34,7 @@ ASYMMETRY: Final = 1e-8  # the largest difference of M and M', as a part of the 
 EPS: Final = float(np.finfo(np.float64).eps)
 
 
-def checked_mass(values: Any, n: int, what: str) -> Matrix:
+def checked_mass(values: Any, n: int, what: object) -> Matrix:
     """Return a symmetric matrix in one of the three forms, that shares nothing and is read-only.
 
     Cost O(numbers given).
@@ -68,11 +71,11 @@ def checked_mass(values: Any, n: int, what: str) -> Matrix:
     return found
 
 
-def _in_form(values: Any, n: int, what: str) -> tuple[Matrix, Vector]:
+def _in_form(values: Any, n: int, what: object) -> tuple[Matrix, Vector]:
     """A matrix in one of the forms, and its numbers."""
     shape = values.shape if is_sparse(values) else None
     if shape is None:
-        array: Vector = converted(values, FLOAT, None, f"the values of {what}")
+        array = floats_of(values, what)
         if n == 1 and array.ndim == 0:
             array = array.reshape(1)
         shape = array.shape
@@ -85,12 +88,13 @@ def _in_form(values: Any, n: int, what: str) -> tuple[Matrix, Vector]:
             "subsystem if none is",
         )
     if not is_sparse(values):
+        array = array.copy()
         return array, array
     from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
 
     found = csr_array(values, copy=True)
     found.sum_duplicates()
-    found.data = converted(found.data, FLOAT, None, f"the values of {what}")
+    found.data = floats_of(found.data, what)
     if n < MANY:
         dense: Vector = found.toarray()
         return dense, dense
@@ -100,7 +104,7 @@ def _in_form(values: Any, n: int, what: str) -> tuple[Matrix, Vector]:
 # ---------------------------------------------------------------------- positive definite
 
 
-def inverse_root(matrix: Matrix, what: str, *, is_inverse: bool) -> Matrix:
+def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
     """Return R with R' R = inv(M): the diagonal of it, or a triangle. Of a sparse M itself.
 
     Cost O(n) for a diagonal, O(n³) dense, that of one LU decomposition for a sparse matrix.
@@ -146,7 +150,7 @@ def inverse_root(matrix: Matrix, what: str, *, is_inverse: bool) -> Matrix:
     return np.tril(np.linalg.solve(lower, np.eye(n)))
 
 
-def _check_sparse(matrix: Matrix, what: str) -> None:
+def _check_sparse(matrix: Matrix, what: object) -> None:
     """Refuse a sparse matrix that is not positive definite, by the signs of its pivots."""
     diagonal = matrix.diagonal()
     if not diagonal.min() > 0:
@@ -161,10 +165,109 @@ def _check_sparse(matrix: Matrix, what: str) -> None:
         raise _not_positive(what, f"{pivots.min():.6g} as its smallest pivot")
 
 
-def _not_positive(what: str, got: str) -> MassMatrixError:
+def _not_positive(what: object, got: str) -> MassMatrixError:
     return MassMatrixError(
         f"{what}: the mass matrix is not positive definite",
         "a' M a > 0 for all accelerations a, so that each u has inertia",
         got,
         "give each u that it covers a mass; leave out a u that is only prescribed",
     )
+
+
+# ---------------------------------------------------------------------- blocks along the diagonal
+
+
+@frozen(eq=False)
+class MassBlock:
+    """The mass matrix of some of the numbers, or its inverse.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Which numbers.
+    matrix : (k,), (k, k) or csr_array
+        As `checked_mass` returns it.
+    root : (k,), (k, k) or csr_array
+        As `inverse_root` does.
+    is_inverse : bool
+    """
+
+    rows: Index
+    matrix: Matrix
+    root: Matrix
+    is_inverse: bool
+
+
+def free_accelerations(blocks: Sequence[MassBlock], forces: Vector) -> Vector:
+    """Return inv(M) f. Blocks cover all numbers, each once. Cost O(numbers in the blocks)."""
+    found = np.zeros(len(forces))
+    for block in blocks:
+        f = forces[block.rows]
+        if isinstance(block.matrix, np.ndarray):
+            found[block.rows] = times_root(block.root, times_root(block.root, f), transpose=True)
+        elif block.is_inverse:
+            found[block.rows] = block.matrix @ f
+        else:
+            found[block.rows] = factors_of(block.matrix).solve(f)
+    return found
+
+
+def times_root(root: Vector, values: Vector, *, transpose: bool = False) -> Vector:
+    """R or R' times a vector or a matrix, R being given by its diagonal or whole."""
+    if root.ndim == 1:
+        return root * values if values.ndim == 1 else root[:, np.newaxis] * values
+    found: Vector = (root.T if transpose else root) @ values
+    return found
+
+
+@frozen(eq=False)
+class FreePart:
+    """What of a block of M belongs to u that are free.
+
+    Attributes
+    ----------
+    matrix, root : (k,), (k, k) or csr_array
+        M of these, and its inverse root.
+    force : (k,) float
+        What it takes of them that the others have the udot that is prescribed.
+    """
+
+    matrix: Matrix
+    root: Matrix
+    force: Vector
+
+
+def free_part(
+    matrix: Matrix, is_free: NDArray[np.bool_], udot: Vector, what: object, *, is_inverse: bool
+) -> FreePart:
+    """Return what of a block belongs to u that are free, where some but not all are.
+
+    Cost O(n³), that of `inverse_root`: it is not kept. Where inv(M) is given and is no diagonal, M
+    is made of it, dense.
+
+    Parameters
+    ----------
+    matrix : (n,), (n, n) or csr_array
+    is_free : (n,) bool
+    udot : (n,) float
+        Of u that are free, anything.
+    what : str
+        What messages call it.
+    is_inverse : bool
+
+    Raises
+    ------
+    MassMatrixError
+    """
+    if matrix.ndim == 1:
+        mass: Matrix = (1 / matrix if is_inverse else matrix)[is_free]
+        root = inverse_root(mass, what, is_inverse=False)
+        return FreePart(mass, root, np.zeros(np.count_nonzero(is_free)))
+    if is_inverse:
+        matrix = np.linalg.inv(matrix.toarray() if is_sparse(matrix) else matrix)
+        matrix = (matrix + matrix.T) / 2
+    free, driven = np.flatnonzero(is_free), np.flatnonzero(~is_free)
+    of_free: Matrix = matrix[free]
+    mass = of_free[:, free]
+    root = inverse_root(mass, what, is_inverse=False)
+    return FreePart(mass, root, np.asarray(of_free[:, driven] @ udot[driven]))

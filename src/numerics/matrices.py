@@ -2,10 +2,39 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 Matrix = Any
 """An ndarray, or a csr_array of SciPy, whose types are not known without importing it."""
+
+
+class _ValuesOf:
+    """Name of the values of a thing, for errors: made where it is shown."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: object) -> None:
+        self._what = what
+
+    def __str__(self) -> str:
+        return f"the values of {self._what}"
+
+
+def floats_of(values: object, what: object) -> NDArray[np.float64]:
+    """Return the values that a computation returned as an array of floats, a new one or their own.
+
+    Raises
+    ------
+    ShapeError, NotANumberError
+        They are not numbers; `what` they are values of.
+    """
+    if type(values) is np.ndarray and values.dtype is FLOAT:
+        return values
+    found: NDArray[np.float64] = converted(values, FLOAT, None, _ValuesOf(what))
+    return found
 
 
 def is_sparse(matrix: object) -> bool:
@@ -24,7 +53,7 @@ def csr_of(values: Any, what: object) -> Matrix:
     from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
 
     found = csr_array(values, copy=True)
-    found.data = converted(found.data, FLOAT, None, f"the values of {what}")
+    found.data = floats_of(found.data, what)
     found.sum_duplicates()
     return read_only(found)
 

@@ -11,8 +11,6 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.constraints.jacobians import normalization_jacobian, position_jacobian
 from stagecache.system.constraints.rows import (
-    normalization_rows,
-    position_rows,
     row_names,
     table_of,
 )
@@ -68,7 +66,7 @@ class SystemConstraints(AbstractConstraintRows):
             for constraint, roles in zip(table.constraints, table.roles, strict=True)
             if constraint.qerr is not None and not constraint.is_normalization
         )
-        return position_rows(state)
+        return table_of(state).position_rows
 
     def calc_error_jacobian(self, state: State) -> Vector | None:
         """The derivatives by the free q, if all are declared."""
@@ -80,7 +78,7 @@ class Normalization(AbstractConstraintRows):
 
     def find_rows(self, state: State) -> Any:
         """All that restrict no motion."""
-        return normalization_rows(state)
+        return table_of(state).normalization_rows
 
     def calc_error_jacobian(self, state: State) -> Vector:
         """The derivatives by the free q, as they are declared."""

@@ -15,7 +15,7 @@ def converted(
     values: object,
     dtype: np.dtype[Any],
     shape: tuple[int, ...] | None,
-    what: str,
+    what: object,
     *,
     whole: bool = False,
 ) -> NDArray[Any]:

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stagecache.errors import DeclarationError, ShapeError, short_repr
-from stagecache.numerics.matrices import Matrix, csr_of, is_sparse, read_only
+from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, read_only
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, Vector
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.constraints.error_rows import AbstractErrorRows
 from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
 from stagecache.system.declare.declaration import (
@@ -66,8 +65,8 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
 
         def computed(state: Any) -> Matrix:
             contents = state._contents
-            columns = contents.size(self.by, None)
-            if not is_enabled(errors.enabled, subsystem, state):
+            columns = len(contents.pools.whole[self.by])
+            if errors.enabled is not None and not is_enabled(errors.enabled, subsystem, state):
                 return np.zeros((0, columns))
             values: Any = compute(subsystem, state)
             if values is None:
@@ -76,9 +75,7 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
             shape = (rows.count, columns)
             if isinstance(values, Mapping):
                 return _of_blocks(values, shape, self.by, state, handle)
-            hint = f"give a row for each error, and a column for each {self.by} of the whole State"
-            hint += "; or a dict of blocks by handles"
-            return _matrix(values, shape, handle, f"errors by all {self.by}", hint)
+            return _matrix(values, shape, handle, None, self.by)
 
         return computed
 
@@ -114,18 +111,24 @@ def jacobian_decorator(
     return declare if compute is None else declare(compute)
 
 
-def _matrix(values: Any, shape: tuple[int, int], what: object, meaning: str, hint: str) -> Matrix:
-    """Values as a read-only matrix of floats, sparse if they are."""
+def _matrix(
+    values: Any, shape: tuple[int, int], what: object, variable: object, kind: str = ""
+) -> Matrix:
+    """Return values as a matrix of floats, sparse if they are: by a variable, or all of a kind."""
     if is_sparse(values):
         found: Matrix = csr_of(values, what)
     else:
-        found = converted(values, FLOAT, None, f"the values of {what}")
+        found = floats_of(values, what)
     if found.shape != shape:
+        by, each = f"all {kind}", f"{kind} of the whole State; or a dict of blocks by handles"
+        if variable is not None:
+            what = f"{what} by {variable}"
+            by, each = f"the numbers of {variable}", "of these numbers"
         raise ShapeError(
             f"{what}: its computation returned a matrix of another shape",
-            f"shape {shape}: {meaning}",
+            f"shape {shape}: errors by {by}",
             f"shape {found.shape}",
-            hint,
+            f"give a row for each error, and a column for each {each}",
         )
     return found
 
@@ -168,13 +171,11 @@ def _of_blocks(
 def _block(values: Any, shape: tuple[int, int], variable: object, what: object) -> Matrix:
     """One block; of one row or one column, it may be given as a vector."""
     if not is_sparse(values):
-        array: Vector = converted(values, FLOAT, None, f"the block of {what} by {variable}")
+        array = floats_of(values, what)
         if array.ndim < len(shape) and 1 in shape and array.size == shape[0] * shape[1]:
             array = array.reshape(shape)
         values = array
-    meaning = f"errors by the numbers of {variable}"
-    hint = "give a row for each error, and a column for each of these numbers"
-    return _matrix(values, shape, f"{what} by {variable}", meaning, hint)
+    return _matrix(values, shape, what, variable)
 
 
 def _joined(placed: list[tuple[slice, Matrix]], shape: tuple[int, int], what: object) -> Matrix:

@@ -7,12 +7,11 @@ A constraint has a slot in the stack of each of its levels, in the order of decl
     slots of udoterr   slip, rod, stop, push
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stagecache.state.allocation import Attempt, allocate_errors
-from stagecache.state.contents.contents import Contents
-from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
+from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.items.layout import Rows, SubsystemLayout, resize
 from stagecache.state.vectors.vectors import VectorKind
 from stagecache.system.declare.declaration import AbstractDeclaration
@@ -39,8 +38,16 @@ class AbstractErrors(AbstractRows):
         """The rows of a subsystem's errors of that level."""
         return layout.rows[self.kind.name]
 
-    def _write(self, contents: Contents, subsystem: int, start: int, values: Vector) -> None:
-        contents.pools.write_rows(self.kind, subsystem, start, values)
+    def _fill(self, handle: Any) -> Callable[[Any], None] | None:
+        x, slot, kind = handle._owner.index, self.slot(handle._owner), self.kind
+        name = kind.name
+
+        def fill(state: Any) -> None:
+            contents = state._contents
+            rows = contents.realization.layout.subsystems[x].rows[name][slot]
+            contents.pools.write_rows(kind, x, rows.start, handle(state))
+
+        return fill
 
 
 class AbstractErrorRows(AbstractErrors, AbstractAllocatedRows):

@@ -12,7 +12,7 @@ They are declared with the class, under names that no attribute can have. Rows s
 or udot is not known: nobody has said N, or nobody computes udot.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -25,14 +25,15 @@ from stagecache.system.constraints.error_rows import (
     entry_of,
     roles_of,
 )
-from stagecache.system.constraints.table import constraint_table
+from stagecache.system.constraints.rows import constraint_table
 from stagecache.system.declare.declaration import AbstractDeclaration
 from stagecache.system.motion.differences import (
     by_differences,
     derivative_along,
+    known_qdot,
+    known_qdotdot,
     second_derivative_along,
 )
-from stagecache.system.motion.known_motion import known_qdot, known_qdotdot
 
 
 @final
@@ -77,6 +78,24 @@ class ImpliedDerivative(AbstractCompanion):
         """Velocity or acceleration."""
         return "velocity" if self.kind is UERR else "acceleration"
 
+    def _function(self, handle: Any) -> Callable[[Any], Vector]:
+        if not self.linear:
+            return super()._function(handle)
+        subsystem = handle._owner
+        jacobian, bias = (entry_of(subsystem, name) for name in self.linear)
+        slot, x = self.slot(subsystem), subsystem.index
+
+        def computed(state: Any) -> Vector:
+            contents = state._contents
+            udot = contents.pools.whole["udot"]
+            if np.isfinite(udot).all():
+                return np.asarray(jacobian(state) @ udot + bias(state))
+            return np.full(
+                self.stack(contents.realization.layout.subsystems[x])[slot].count, np.nan
+            )
+
+        return computed
+
     def _compute(self, subsystem: Any, state: Any) -> Vector:
         hint = f"declare it with @{self.of.name}.{self.role}"
         with by_differences(f"{subsystem.name}.{self.name}", hint):
@@ -91,9 +110,6 @@ class ImpliedDerivative(AbstractCompanion):
             udot = contents.pools.whole["udot"].copy()
             if not np.isfinite(udot).all():
                 return unknown
-            if self.linear:
-                jacobian, bias = (entry_of(subsystem, name)(state) for name in self.linear)
-                return np.asarray(jacobian @ udot + bias)
         qdot = known_qdot(state)
         if qdot is None or unknown.size == 0:
             return unknown

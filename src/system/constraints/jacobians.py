@@ -1,6 +1,6 @@
-"""The Jacobians of all constraints of a State: as declared, and by differences where they are not.
+"""Constraints as linear conditions: Jacobians, and acceleration errors at udot = 0.
 
-Which rows they have::
+Declared ones are read, the others are computed by differences. Rows of the Jacobians::
 
     position_jacobian, normalization_jacobian     position_rows, normalization_rows of qerr
     velocity_jacobian, acceleration_jacobian      all of uerr, all of udoterr
@@ -15,14 +15,23 @@ from numpy.typing import NDArray
 from stagecache.numerics.matrices import Matrix, is_sparse
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import QERR, UDOTERR, UERR, VectorKind
-from stagecache.system.constraints.entry_rows import reader, spread
-from stagecache.system.constraints.rows import normalization_rows, position_rows, table_of
-from stagecache.system.constraints.values_at_udot import jacobian_by_udot
-from stagecache.system.motion.differences import by_differences, numerical_jacobian
+from stagecache.state.vectors.vectors import QERR, UDOT, UDOTERR, UERR, VectorKind
+from stagecache.system.constraints.rows import ConstraintTable, table_of
+from stagecache.system.motion.differences import (
+    Read,
+    by_differences,
+    derivative_along,
+    known_qdotdot,
+    numerical_jacobian,
+    second_derivative_along,
+)
+from stagecache.system.motion.operators import multiply_by_n
 
 MANY_ROWS = 100
 """A matrix of as many rows is sparse."""
+
+Place = tuple[slice, CacheEntry[Vector]]
+"""Rows of a vector, and the entry of their values."""
 
 Source = tuple[int, slice, CacheEntry[Vector] | None]
 """Where the rows of a constraint start in a matrix, which rows of errors they are, of what."""
@@ -42,7 +51,8 @@ def position_jacobian(state: Any) -> Matrix:
         One has to be computed by differences, but N is not known.
     """
     state._contents.require_stage(Stage.POSITION, None, "the Jacobian of position errors")
-    return _jacobian(state, QERR, position_rows(state))
+    table = table_of(state)
+    return jacobian_of(state, table, QERR, table.position_rows)
 
 
 def velocity_jacobian(state: Any) -> Matrix:
@@ -53,7 +63,7 @@ def velocity_jacobian(state: Any) -> Matrix:
     StageTooLowError, KinematicsError
     """
     state._contents.require_stage(Stage.VELOCITY, None, "the Jacobian of velocity errors")
-    return _jacobian(state, UERR, np.arange(state.nuerr))
+    return jacobian_of(state, table_of(state), UERR)
 
 
 def acceleration_jacobian(state: Any) -> Matrix:
@@ -66,7 +76,7 @@ def acceleration_jacobian(state: Any) -> Matrix:
     StageTooLowError, KinematicsError
     """
     state._contents.require_stage(Stage.VELOCITY, None, "the Jacobian of acceleration errors")
-    return _jacobian(state, UDOTERR, np.arange(state.nudoterr))
+    return jacobian_of(state, table_of(state), UDOTERR)
 
 
 def normalization_jacobian(state: Any) -> Matrix:
@@ -77,12 +87,21 @@ def normalization_jacobian(state: Any) -> Matrix:
     StageTooLowError
     """
     state._contents.require_stage(Stage.POSITION, None, "the Jacobian of normalizing conditions")
-    return _jacobian(state, QERR, normalization_rows(state), by="q")
-
-
-def _jacobian(state: Any, kind: VectorKind, rows: NDArray[np.intp], by: str = "u") -> Matrix:
-    """The Jacobian of these rows of a vector of errors, which are in order."""
     table = table_of(state)
+    return jacobian_of(state, table, QERR, table.normalization_rows, by="q")
+
+
+def jacobian_of(
+    state: Any,
+    table: ConstraintTable,
+    kind: VectorKind,
+    rows: NDArray[np.intp] | None = None,
+    by: str = "u",
+) -> Matrix:
+    """Return the Jacobian of these rows of a vector of errors, which are in order; or of all."""
+    whole = state._contents.pools.whole
+    if rows is None:
+        rows = np.arange(len(whole[kind.name]))
     parts: list[tuple[int, Matrix]] = []  # where its rows start, and these
     others: dict[VectorKind, list[Source]] = {}  # by what is to be differentiated
     for constraint, roles in zip(table.constraints, table.roles, strict=True):
@@ -104,7 +123,7 @@ def _jacobian(state: Any, kind: VectorKind, rows: NDArray[np.intp], by: str = "u
             count = place.stop - place.start
             parts.append((start, numerical[at : at + count]))
             at += count
-    return _stacked(parts, (len(rows), state._contents.size(by, None)))
+    return _stacked(parts, (len(rows), len(whole[by])))
 
 
 def _numerical(state: Any, kind: VectorKind, sources: list[Source]) -> Vector:
@@ -146,3 +165,144 @@ def _stacked(parts: list[tuple[int, Matrix]], shape: tuple[int, int]) -> Matrix:
         counts[start + 1 : start + 1 + len(per_row)] = per_row
     there = (np.concatenate([np.empty(0), *data]), np.concatenate([np.empty(0, np.intp), *columns]))
     return csr_array((*there, np.cumsum(counts)), shape=shape)
+
+
+# ---------------------------------------------------------------------- at udot = 0
+
+
+def acceleration_bias(state: Any) -> Vector:
+    """Return the acceleration errors at udot = 0. Shape (nudoterr,). Needs Velocity.
+
+    Where no bias is declared, it is the derivative of the velocity errors along qdot = N u and
+    time, by differences: two realizations of Velocity, or five of Position where these are not
+    declared either. Rows that a hook fills are NaN.
+
+    Raises
+    ------
+    StageTooLowError, KinematicsError
+    """
+    state._contents.require_stage(Stage.VELOCITY, None, "the acceleration errors at udot = 0")
+    return bias_of(state, table_of(state))
+
+
+def bias_of(state: Any, table: ConstraintTable) -> Vector:
+    """Return the same of a State that has reached Velocity."""
+    found = np.full(len(state._contents.pools.whole["udoterr"]), np.nan)
+    own, first, second = _without_bias(state, table, found)
+    if own or first or second:
+        with by_differences("the bias of constraints", "declare it with @name.bias"):
+            _fill_by_differences(state, found, own, first, second)
+    return found
+
+
+def _fill_by_differences(
+    state: Any, found: Vector, own: list[Place], first: list[Place], second: list[Place]
+) -> None:
+    """Put the acceleration errors at udot = 0 into their rows."""
+    contents, system = state._contents, state.system
+    zero = np.zeros(contents.size("u", None))
+    qdot = multiply_by_n(state, contents.pools.whole["u"]) if first or second else zero
+    if first:
+        values = derivative_along(
+            system, state, reader(first), stage=Stage.VELOCITY, qdot=qdot, time=1.0
+        )
+        spread(found, first, values)
+    if second:
+        qdotdot = known_qdotdot(system, state, zero)
+        if qdotdot is not None:
+            values = second_derivative_along(
+                system, state, reader(second), stage=Stage.POSITION, qdot=qdot, qdotdot=qdotdot
+            )
+            spread(found, second, values)
+    if own:
+        spread(found, own, values_at_udot(system, state, reader(own), zero[None])[0])
+
+
+def _without_bias(
+    state: Any, table: ConstraintTable, found: Vector
+) -> tuple[list[Place], list[Place], list[Place]]:
+    """Put declared biases into their rows; for the others, what to read, and how often to derive.
+
+    Returns
+    -------
+    three lists
+        Rows of udoterr and the entries to be read at udot = 0, to be differentiated, and to be
+        differentiated twice.
+    """
+    own: list[Place] = []
+    first: list[Place] = []
+    second: list[Place] = []
+    for constraint, roles in zip(table.constraints, table.roles, strict=True):
+        rows, handle = constraint.udoterr, constraint.handle
+        if rows is None or handle is None:
+            continue
+        if "bias" in roles:
+            found[rows] = roles["bias"](state)
+        elif constraint.uerr is None:
+            own.append((rows, handle))
+        elif constraint.qerr is None:
+            first.append((rows, handle))
+        elif "velocity" in roles:
+            first.append((rows, roles["velocity"]))
+        else:
+            second.append((rows, handle))
+    return own, first, second
+
+
+# ---------------------------------------------------------------------- for given udot
+
+
+def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector:
+    """Compute values of Acceleration for some udot, without its hooks. The State is left as it is.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Of that System, at Velocity or above.
+    read : callable
+        What gives the values, called with a copy of the State.
+    udots : (k, nu) float
+
+    Returns
+    -------
+    (k, n) float
+
+    Notes
+    -----
+    Costs one realization of Dynamics, and k computations of the values.
+    """
+    twin = state.copy()
+    system.realize(twin, Stage.DYNAMICS)
+    contents = twin._contents
+    found = []
+    for udot in udots:
+        twin.invalidate_all(Stage.ACCELERATION)
+        contents.pools.write(UDOT, None, udot)
+        for x in range(len(contents.realization.stages)):
+            contents.advance(Stage.ACCELERATION, x)
+        contents.advance(Stage.ACCELERATION, None)
+        found.append(np.array(read(twin), dtype=np.float64))
+    return np.array(found)
+
+
+def jacobian_by_udot(system: Any, state: Any, read: Read) -> Vector:
+    """The derivatives of values that are linear in udot, which needs no small step. (n, nu)."""
+    nu = state._contents.size("u", None)
+    values = values_at_udot(system, state, read, np.vstack([np.zeros((1, nu)), np.eye(nu)]))
+    jacobian: Vector = (values[1:] - values[0]).T
+    return jacobian
+
+
+def reader(entries: list[Place]) -> Read:
+    """A function that reads the values of entries, end to end."""
+    return lambda state: np.concatenate([entry(state) for _, entry in entries])
+
+
+def spread(found: Vector, entries: list[Place], values: Vector) -> None:
+    """Put values that were read end to end into their rows."""
+    at = 0
+    for rows, _ in entries:
+        count = rows.stop - rows.start
+        found[rows] = values[at : at + count]
+        at += count

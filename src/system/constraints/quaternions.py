@@ -216,7 +216,7 @@ def _gradients(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]
     return found
 
 
-def _zero(what: str, lengths: Vector) -> KinematicsError:
+def _zero(what: object, lengths: Vector) -> KinematicsError:
     return KinematicsError(
         f"{what}: a quaternion is zero",
         "quaternions that stand for rotations",
@@ -225,7 +225,7 @@ def _zero(what: str, lengths: Vector) -> KinematicsError:
     )
 
 
-def _pinv(n: Vector, what: str) -> Vector:
+def _pinv(n: Vector, what: object) -> Vector:
     """The pseudoinverse of N of quaternions."""
     scales = np.sum(n[:, :, :1] ** 2, axis=1, keepdims=True)  # |q|^2 / 4
     if not scales.all():

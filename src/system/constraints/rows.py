@@ -1,16 +1,205 @@
-"""The rows of constraints in a State, for numerical methods: where they are, names, weights."""
+"""Rows of constraints in a State: names, places and weights, found out once for each Instance.
+
+::
+
+    qerr       [ rod | stop | quaternion ]            position rows: rod, stop
+    uerr       [ slip | rod | stop ]                  normalization rows: quaternion
+    udoterr    [ slip | rod | stop | push ]
+
+A row of uerr is the time derivative of a row of qerr, where the constraint has one.
+"""
 
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.errors import UnknownItemError, short_repr
-from stagecache.state.handles import Vector
+from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.items.layout import ERRORS
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import QERR_WEIGHTS, UERR_WEIGHTS
-from stagecache.system.constraints.table import ConstraintRows, ConstraintTable, constraint_table
+from stagecache.state.vectors.vectors import QERR, QERR_WEIGHTS, UERR_WEIGHTS
+from stagecache.system.constraints.error_rows import (
+    AbstractCompanion,
+    AbstractErrorRows,
+    entry_of,
+    roles_of,
+)
+
+Entry = CacheEntry[Any]
+
+
+@frozen
+class ConstraintRows:
+    """Where the rows of a constraint are, in a State.
+
+    Attributes
+    ----------
+    name : str
+        As messages call it: "rope.rod". Of rows that a hook allocated, what and where they are:
+        "qerr 2 of rope".
+    handle : CacheEntry or None
+        That of its errors of the first level; None of rows that a hook allocated.
+    qerr, uerr, udoterr : slice or None
+        Its rows of the whole vectors.
+    is_normalization : bool
+        Whether it only normalizes q.
+    """
+
+    name: str
+    handle: CacheEntry[Vector] | None
+    qerr: slice | None
+    uerr: slice | None
+    udoterr: slice | None
+    is_normalization: bool
+
+    def name_of(self, kind: str, row: int) -> str:
+        """What messages call one of its rows: "rope.rod", or "rope.rod[1]" if it has several."""
+        rows: slice = getattr(self, kind)
+        return self.name if rows.stop - rows.start == 1 else f"{self.name}[{row - rows.start}]"
+
+
+@frozen(eq=False)
+class ConstraintTable:
+    """The constraints of a State, and what numerical methods ask of them all the time.
+
+    Attributes
+    ----------
+    constraints : tuple of ConstraintRows
+    roles : tuple of dict of str to CacheEntry
+        By constraint: the handles of its declared "velocity", "acceleration", "jacobian", "bias".
+    position_rows, normalization_rows : ndarray of int
+        Which rows of qerr restrict motion, and which only normalize q; in order.
+    derived : ndarray of int
+        Which rows of uerr are derivatives of rows of qerr.
+    sources : ndarray of int
+        Of which.
+    groups : dict of str to list
+        What is computed together: the handles of each, and of what it is computed from.
+    """
+
+    constraints: tuple[ConstraintRows, ...]
+    roles: tuple[dict[str, Entry], ...]
+    position_rows: NDArray[np.intp]
+    normalization_rows: NDArray[np.intp]
+    derived: NDArray[np.intp]
+    sources: NDArray[np.intp]
+    groups: dict[str, list[tuple[Entry, Entry]]]
+
+
+def constraint_table(contents: Any) -> ConstraintTable:
+    """The table of a State at Instance or above. Cost O(constraints) once for each Instance."""
+    found = contents.pools.constraints
+    if found is None:
+        found = contents.pools.constraints = _table_of(contents)
+    assert isinstance(found, ConstraintTable)
+    return found
+
+
+def _table_of(contents: Any) -> ConstraintTable:
+    of_class: dict[tuple[type, str], dict[str, str]] = {}
+    constraints: list[ConstraintRows] = []
+    for x in range(len(contents.realization.stages)):
+        constraints += _of_subsystem(contents, x)
+    return ConstraintTable(
+        tuple(constraints),
+        tuple(_roles(constraint, of_class) for constraint in constraints),
+        _rows([c.qerr for c in constraints if not c.is_normalization]),
+        _rows([c.qerr for c in constraints if c.is_normalization]),
+        _rows([c.uerr for c in constraints if c.qerr is not None]),
+        _rows([c.qerr for c in constraints if c.uerr is not None]),
+        _groups(constraints),
+    )
+
+
+def _groups(constraints: list[ConstraintRows]) -> dict[str, list[tuple[Entry, Entry]]]:
+    """What is computed together, among what belongs to constraints that have rows."""
+    there = {(c.handle._owner, c.handle._declared_as) for c in constraints if c.handle is not None}
+    found: dict[str, list[tuple[Entry, Entry]]] = {}
+    for owner in dict.fromkeys(owner for owner, _ in there):
+        for declared in type(owner).declarations.values():
+            if isinstance(declared, AbstractCompanion) and declared.group:
+                assert declared.of is not None
+                if (owner, declared.of.name) in there:
+                    entries = (entry_of(owner, declared.name), entry_of(owner, declared.below))
+                    found.setdefault(declared.group, []).append(entries)
+    return found
+
+
+def _rows(places: list[slice | None]) -> NDArray[np.intp]:
+    """The rows of all these places, read-only."""
+    there = [np.arange(p.start, p.stop, dtype=np.intp) for p in places if p is not None]
+    found: NDArray[np.intp] = np.concatenate([np.empty(0, np.intp), *there])
+    found.flags.writeable = False
+    return found
+
+
+def _roles(
+    constraint: ConstraintRows, of_class: dict[tuple[type, str], dict[str, str]]
+) -> dict[str, Entry]:
+    """What belongs to a constraint, by role; not what is computed by differences."""
+    handle = constraint.handle
+    if handle is None:
+        return {}
+    owner = handle._owner
+    key = (type(owner), handle._declared_as)
+    names = of_class.get(key)
+    if names is None:
+        declarations = type(owner).declarations
+        errors = declarations[handle._declared_as]
+        assert isinstance(errors, AbstractErrorRows)
+        names = of_class[key] = {
+            role: declared.name
+            for role, declared in roles_of(errors, declarations).items()
+            if "." not in declared.name or role == "jacobian"
+        }
+    return {role: entry_of(owner, name) for role, name in names.items()}
+
+
+def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
+    """The constraints of one subsystem."""
+    stacks = contents.realization.layout.subsystems[x].rows
+    starts = contents.pools.starts
+    taken = dict.fromkeys(ERRORS, 0)  # how many of a stack are declared
+    found = []
+    system = contents.system
+    subsystem = None if system is None else system.subsystems[x]
+    for declared in () if subsystem is None else type(subsystem).declarations.values():
+        if not isinstance(declared, AbstractErrorRows):
+            continue
+        places: dict[str, slice | None] = dict.fromkeys(ERRORS)
+        for kind in declared.kinds:
+            rows = stacks[kind.name][taken[kind.name]]
+            taken[kind.name] += 1
+            if rows.count:
+                start = starts[kind.name][x] + rows.start
+                places[kind.name] = slice(start, start + rows.count)
+        if any(places.values()):
+            handle: Any = declared.bound(subsystem)
+            is_normalization = declared.kinds == (QERR,)
+            found.append(
+                ConstraintRows(
+                    str(handle),
+                    handle,
+                    places["qerr"],
+                    places["uerr"],
+                    places["udoterr"],
+                    is_normalization,
+                )
+            )
+    who = subsystem.name if subsystem is not None else contents.who(x)
+    for part in ERRORS:
+        for rows in stacks[part][taken[part] :]:
+            start = starts[part][x] + rows.start
+            place = slice(start, start + rows.count)
+            name = f"{part} {rows.start} of {who}"
+            qerr, uerr, udoterr = (place if part == other else None for other in ERRORS)
+            found.append(ConstraintRows(name, None, qerr, uerr, udoterr, is_normalization=False))
+    return found
+
+
+# ---------------------------------------------------------------------- of a State
 
 
 def constraint_rows(state: Any) -> tuple[ConstraintRows, ...]:
@@ -63,25 +252,6 @@ def row_names(state: Any, kind: str) -> list[str]:
     return names
 
 
-def position_rows(state: Any) -> NDArray[np.intp]:
-    """Return which rows of qerr restrict motion: all but those that only normalize q.
-
-    In order; read-only.
-    """
-    return table_of(state).position_rows
-
-
-def normalization_rows(state: Any) -> NDArray[np.intp]:
-    """Return which rows of qerr only normalize q. In order; read-only."""
-    return table_of(state).normalization_rows
-
-
-def derivative_rows(state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which rows of uerr are derivatives of rows of qerr, and of which of these."""
-    table = table_of(state)
-    return table.derived, table.sources
-
-
 def velocity_weights(state: Any) -> Vector:
     """Return the weights by which velocity errors are to be multiplied. Shape (nuerr,).
 
@@ -89,7 +259,8 @@ def velocity_weights(state: Any) -> Vector:
     of the System [s]; else the row's weight of uerr.
     """
     contents = state._contents
-    derived, sources = derivative_rows(state)
+    table = table_of(state)
+    derived, sources = table.derived, table.sources
     found: Vector = np.array(contents.view(UERR_WEIGHTS, None))
     if derived.size:
         of_qerr = contents.view(QERR_WEIGHTS, None)[sources]

@@ -12,9 +12,8 @@ from typing import Any, Final
 import numpy as np
 from attrs import frozen
 
-from stagecache.numerics.matrices import is_sparse
 from stagecache.state.handles import Vector
-from stagecache.system.constraints.rows import constraint_rows
+from stagecache.system.constraints.rows import ConstraintTable
 
 LARGEST: Final = 1e-4
 """The largest violation, as a part of the scales of lengths and speeds, that is made up for."""
@@ -39,7 +38,7 @@ class Slack:
     errors: Vector
 
 
-def slack_of(state: Any, g: Any, bias: Vector, free: Vector) -> Slack:
+def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vector) -> Slack:
     """Return what may be left of the acceleration errors of a State. Cost O(numbers in G).
 
     None where position and velocity errors are 0. The scale of lengths, along which directions
@@ -49,27 +48,31 @@ def slack_of(state: Any, g: Any, bias: Vector, free: Vector) -> Slack:
     ----------
     state : State
         At Velocity or above.
+    table : ConstraintTable
     g : (m, nu) float
     bias : (m,) float
     free : (nu,) float
         Accelerations without constraints.
     """
-    pools = state._contents.pools
-    errors = {kind: np.zeros(len(bias)) for kind in ("qerr", "uerr")}
-    for constraint in constraint_rows(state):
-        for kind, found in errors.items():
-            rows = getattr(constraint, kind)
+    whole = state._contents.pools.whole
+    qerr, uerr = np.zeros(len(bias)), np.zeros(len(bias))
+    for constraint in table.constraints:
+        for found, errors, rows in (
+            (qerr, whole["qerr"], constraint.qerr),
+            (uerr, whole["uerr"], constraint.uerr),
+        ):
             if rows is not None and constraint.udoterr is not None:
-                found[constraint.udoterr] = pools.whole[kind][rows]
-    if not any(np.any(found) for found in errors.values()):
+                found[constraint.udoterr] = np.abs(errors[rows])
+    if not (qerr.any() or uerr.any()):
         return Slack(0.0, np.zeros(len(bias)))
     sizes = abs(g)
-    squares = g.power(2) if is_sparse(g) else g**2
+    squares = g**2 if isinstance(g, np.ndarray) else g.power(2)
     lengths = np.sqrt(np.asarray(squares.sum(axis=1))).ravel()
     per_length = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1.0), 0.0)
     scale = state.system.default_length_scale
-    far, fast = (float((np.abs(np.nan_to_num(e)) * per_length).max()) for e in errors.values())
-    speed = float(((sizes @ np.abs(pools.whole["u"])) * per_length).max())
+    far = float((np.nan_to_num(qerr) * per_length).max())
+    fast = float((np.nan_to_num(uerr) * per_length).max())
+    speed = float(((sizes @ np.abs(whole["u"])) * per_length).max())
     position = min(far / scale, LARGEST)
     velocity = min(fast, LARGEST * speed) * speed / scale
     terms = np.abs(bias) + sizes @ np.abs(free)

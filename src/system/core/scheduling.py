@@ -89,7 +89,9 @@ def _due_at(
     due: list[list[Call]] = [[] for _ in subsystems]
     for entry in planned:
         if entry.handle.computed_by == stage and not entry.is_last:
-            due[entry.handle._owner.index].append(entry.fill or entry.handle)
+            due[entry.handle._owner.index].append(
+                entry.handle if entry.fill is None else entry.fill
+            )
     return due
 
 

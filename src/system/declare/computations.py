@@ -137,5 +137,5 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             return MethodType(compute, subsystem)
         return lambda state: compute(subsystem, state, *number)
 
-    def _fill(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # others need it
+    def _fill(self, handle: Any) -> Callable[[Any], Any] | None:  # noqa: ARG002  # others need it
         return None

@@ -39,7 +39,7 @@ class PlannedEntry:
     compute: Callable[[Any], Any]
     refuse_none: Callable[[], None]
     equal: Callable[[Any, Any], Any] | None
-    fill: Callable[[Any], None] | None = None
+    fill: Callable[[Any], Any] | None = None
     """Puts its value into a vector of the State, when the stage is realized that computes it."""
 
     lowest: Stage = Stage.TOPOLOGY

@@ -111,7 +111,7 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
             if values is None:
                 raise refused_none(str(handle))
             count = values_of(variable, state).size
-            return checked_values(values, count, f"{handle}", f"{variable}")
+            return checked_values(values, count, handle, variable)
 
         return computed
 

@@ -18,9 +18,9 @@ from attrs import evolve
 from numpy.typing import ArrayLike
 
 from stagecache.errors import DeclarationError, NotANumberError, ShapeError, short_repr
+from stagecache.numerics.matrices import floats_of
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector, declared_item
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
@@ -85,25 +85,22 @@ class AbstractPrescription(AbstractComputation[Vector]):
             if values is None:
                 raise refused_none(str(handle))
             place = state._contents.pools.places[variable._node]
-            return checked_values(values, place.stop - place.start, f"{handle}", f"{variable}")
+            return checked_values(values, place.stop - place.start, handle, variable)
 
         return computed
 
-    def _fill(self, handle: Any) -> Callable[[Any], None]:
-        def fill(state: Any) -> None:  # no vector; but so it is due, and its sources are checked
-            handle(state)
-
-        return fill
+    def _fill(self, handle: Any) -> Callable[[Any], Any]:
+        return handle  # type: ignore[no-any-return]  # no vector; but so it is due, and is checked
 
 
-def checked_values(values: object, count: int, what: str, variable: str) -> Vector:
+def checked_values(values: object, count: int, what: object, variable: object) -> Vector:
     """Return what a declared function has computed for a variable, as a vector of its size.
 
     Raises
     ------
     ShapeError, NotANumberError
     """
-    vector: Vector = converted(values, FLOAT, None, f"the values of {what}")
+    vector = floats_of(values, what)
     if vector.size != count or vector.ndim > 1:
         raise ShapeError(
             f"{what}: its computation returned values of another shape",

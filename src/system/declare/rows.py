@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.errors import ShapeError, short_repr
+from stagecache.numerics.matrices import floats_of
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, Vector
 from stagecache.state.items.layout import Rows, SubsystemLayout, resize
 from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.declare.computations import AbstractComputation, refused_none
 from stagecache.system.declare.declaration import declared_attempt
 from stagecache.system.declare.enabling import is_enabled
@@ -41,9 +41,6 @@ class AbstractRows(AbstractComputation[Vector]):
         """Which of them are these."""
         raise NotImplementedError
 
-    def _write(self, contents: Contents, subsystem: int, start: int, values: Vector) -> None:
-        raise NotImplementedError
-
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Vector]:
         subsystem = handle._owner
         compute, slot, x = self.compute, self.slot(subsystem), subsystem.index
@@ -57,7 +54,7 @@ class AbstractRows(AbstractComputation[Vector]):
                 raise refused_none(str(handle))
             if type(values) is float and count == 1:  # as most of them
                 return np.array((values,))
-            vector = converted(values, FLOAT, None, f"the values of {handle}")
+            vector = floats_of(values, handle)
             if vector.size != count or vector.ndim > 1:
                 raise ShapeError(
                     f"{handle}: its computation returned values of another shape",
@@ -72,16 +69,6 @@ class AbstractRows(AbstractComputation[Vector]):
     def _lowest(self, subsystem: Any) -> Stage:
         """Instance, if it is that which decides how many there are."""
         return self.allocated(subsystem).known_from
-
-    def _fill(self, handle: Any) -> Callable[[Any], None] | None:
-        x, slot = handle._owner.index, self.slot(handle._owner)
-
-        def fill(state: Any) -> None:
-            contents = state._contents
-            rows = self.stack(contents.realization.layout.subsystems[x])[slot]
-            self._write(contents, x, rows.start, handle(state))
-
-        return fill
 
 
 class AbstractAllocatedRows(AbstractRows):

@@ -25,15 +25,15 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from stagecache.numerics.mass_blocks import MassBlock, free_accelerations, free_part
+from stagecache.numerics.mass_matrices import MassBlock, free_accelerations, free_part
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import MULTIPLIERS, QDOT, QDOTDOT, UDOT
-from stagecache.system.constraints.acceleration_bias import acceleration_bias
-from stagecache.system.constraints.jacobians import acceleration_jacobian
-from stagecache.system.constraints.rows import row_names
+from stagecache.state.vectors.vectors import MULTIPLIERS, QDOT, QDOTDOT, UDOT, UDOTERR
+from stagecache.system.constraints.jacobians import bias_of, jacobian_of
+from stagecache.system.constraints.rows import constraint_table, row_names
 from stagecache.system.dynamics.declarations import BoundForce, BoundMass, forces_of, masses_of
 from stagecache.system.dynamics.refusals import check_massless, check_rows, without_mass
+from stagecache.system.motion.differences import derivative_along
 from stagecache.system.motion.matrix import product
 from stagecache.system.motion.prescribing import AbstractMover, declares_motion, prescribed_udot
 from stagecache.system.motion.rows import ROWS, BoundKinematics, Handles, indices, rows_of
@@ -145,8 +145,10 @@ class Dynamics:
         """udot, of which that without mass is as it was, and the multipliers."""
         pools = state._contents.pools
         udot: Vector = pools.whole["udot"].copy()
-        rows, values = prescribed_udot(state)
-        udot[rows] = values
+        rows = np.empty(0, np.intp)
+        if self._prescribing:
+            rows, values = prescribed_udot(state)
+            udot[rows] = values
         if not self._masses:
             return udot, pools.whole["multipliers"].copy()
         is_free = np.ones(len(udot), bool)
@@ -157,7 +159,7 @@ class Dynamics:
         blocks, columns = self._blocks(state, layout, udot, is_free, forces)
         free = np.zeros(len(udot))
         free[columns] = free_accelerations(blocks, forces[columns])
-        if state._contents.size("udoterr", None) == 0:
+        if not len(pools.whole["udoterr"]):
             udot[columns] = free[columns]
             return udot, np.zeros(0)
         is_free[columns] = False
@@ -186,9 +188,7 @@ class Dynamics:
                 if not free.any():
                     continue
                 if not free.all():
-                    part = free_part(
-                        matrix, free, udot[index], f"{mass.matrix}", is_inverse=is_inverse
-                    )
+                    part = free_part(matrix, free, udot[index], mass.matrix, is_inverse=is_inverse)
                     matrix, root, is_inverse = part.matrix, part.root, False
                     index = index[free]  # noqa: PLW2901  # the part of it that counts
                     forces[index] -= part.force
@@ -211,8 +211,6 @@ class Dynamics:
             found[q_rows] = product(block.n(state), udot[u_rows])
         rows = np.concatenate([indices(q_rows) for q_rows, _, _ in layout.blocks])
         if np.isfinite(qdot).all():
-            from stagecache.system.motion.differences import derivative_along  # noqa: PLC0415  # seldom
-
             found[rows] += derivative_along(
                 state.system,
                 state,
@@ -294,15 +292,17 @@ def _constrained(
     from stagecache.numerics.least_norm import TOLERANCE  # noqa: PLC0415  # likewise
     from stagecache.system.constraints.violations import slack_of  # noqa: PLC0415  # seldom needed
 
-    g, bias = acceleration_jacobian(state), acceleration_bias(state)
+    table = constraint_table(state._contents)
+    g, bias = jacobian_of(state, table, UDOTERR), bias_of(state, table)
     check_rows(state, g, bias)
-    check_massless(state, g, massless)
+    if massless.size:
+        check_massless(state, g, massless)
     given = udot.copy()
     given[columns] = given[massless] = 0.0
     is_all = np.array_equal(columns, np.arange(len(udot)))
     of_blocks = g if is_all else g[:, columns]
     of_bias, f = bias + g @ given, forces[columns]
-    slack = slack_of(state, g, of_bias, free)
+    slack = slack_of(state, table, g, of_bias, free)
     for cut in sorted({max(slack.cut, TOLERANCE), TOLERANCE}, reverse=True):
         found, multipliers = solve_blocks(blocks, of_blocks, f, of_bias, cut)
         udot[columns] = given[columns] = found

@@ -99,11 +99,8 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
     def _checked(self, values: Any, count: int, handle: Any) -> Any:
         raise NotImplementedError
 
-    def _fill(self, handle: Any) -> Callable[[Any], None]:
-        def fill(state: Any) -> None:  # no vector; but so its sources are checked
-            handle(state)
-
-        return fill
+    def _fill(self, handle: Any) -> Callable[[Any], Any]:
+        return handle  # type: ignore[no-any-return]  # no vector; but so its sources are checked
 
 
 # ---------------------------------------------------------------------- mass
@@ -174,7 +171,7 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         return found
 
     def _checked(self, values: Any, count: int, handle: Any) -> Matrix:
-        return checked_mass(values, count, str(handle))
+        return checked_mass(values, count, handle)
 
 
 @final
@@ -198,8 +195,8 @@ class RootDeclaration(AbstractComputation[Matrix]):
 
     def _function(self, handle: Any) -> Callable[[Any], Matrix]:
         mass = self.of.bound(handle._owner)
-        what, is_inverse = str(mass), self.of.is_inverse
-        return lambda state: inverse_root(mass(state), what, is_inverse=is_inverse)
+        is_inverse = self.of.is_inverse
+        return lambda state: inverse_root(mass(state), mass, is_inverse=is_inverse)
 
 
 @frozen(eq=False)
@@ -250,7 +247,7 @@ class ForceDeclaration(AbstractOfSpeeds):
             self.available_from = Stage.DYNAMICS
 
     def _checked(self, values: Any, count: int, handle: Any) -> Vector:
-        return checked_values(values, count, str(handle), "u" if count != 1 else "that u")
+        return checked_values(values, count, handle, "u" if count != 1 else "that u")
 
 
 @frozen(eq=False)

@@ -16,7 +16,7 @@ Index = NDArray[np.intp]
 
 def check_rows(state: Any, g: Any, bias: Vector) -> None:
     """Refuse rows of which nothing is known, or in which there are no numbers."""
-    numbers = np.isfinite(g.data if is_sparse(g) else g)
+    numbers = np.isfinite(g if isinstance(g, np.ndarray) else g.data)
     if numbers.all() and np.isfinite(bias).all():
         return
     finite = np.isfinite(bias)
@@ -42,9 +42,6 @@ def check_rows(state: Any, g: Any, bias: Vector) -> None:
 
 def check_massless(state: Any, g: Any, massless: Index) -> None:
     """Refuse constraints that act on u that have no mass and are not prescribed."""
-    if not massless.size:
-        return
-
     part = g[:, massless]
     rows, which = part.nonzero()
     if not len(rows):

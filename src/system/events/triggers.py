@@ -7,8 +7,6 @@ from typing import Any, Final, TypeVar, final
 
 from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
-from stagecache.state.contents.contents import Contents
-from stagecache.state.handles import Vector
 from stagecache.state.items.layout import Rows, SubsystemLayout
 from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage, check_stage
@@ -118,8 +116,14 @@ class TriggerDeclaration(AbstractAllocatedRows):
         )
 
     def _fill(self, handle: Any) -> Callable[[Any], None] | None:
-        fill = super()._fill(handle)
-        if fill is None or not self.is_last:
+        x, slot, stage = handle._owner.index, self.slot(handle._owner), self.stage
+
+        def fill(state: Any) -> None:
+            contents = state._contents
+            rows = contents.realization.layout.subsystems[x].triggers[stage][slot]
+            contents.pools.write_triggers(stage, x, rows.start, handle(state))
+
+        if not self.is_last:
             return fill
 
         def fill_at_stage(state: Any) -> None:  # the last of the stage sees all of it
@@ -137,9 +141,6 @@ class TriggerDeclaration(AbstractAllocatedRows):
 
     def _allocate_rows(self, what: Attempt, count: int | None) -> None:
         allocate_triggers(what, self.stage, count)
-
-    def _write(self, contents: Contents, subsystem: int, start: int, values: Vector) -> None:
-        contents.pools.write_triggers(self.stage, subsystem, start, values)
 
 
 def check_direction(direction: TriggerDirection | str, what: str) -> TriggerDirection:

@@ -18,10 +18,11 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from stagecache.errors import KinematicsError
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import QERR, VectorKind
-from stagecache.system.motion.operators import multiply_by_n
+from stagecache.system.motion.operators import kinematic_blocks, multiply_by_n
 
 NOISE: Final = float(np.finfo(float).eps)
 """The relative error of values that are computed by formulas."""
@@ -236,6 +237,45 @@ def numerical_jacobian(
     for j in range(nu):
         found[:, j] = copy.derivative(read, {name: directions[:, j]})
     return found
+
+
+# ---------------------------------------------------------------------- how q moves
+
+
+def known_qdot(state: Any) -> Vector | None:
+    """N u in a State at Position or above; where N is not known, what hooks have put into qdot.
+
+    None if there is nothing, or it is not finite.
+    """
+    pools = state._contents.pools
+    try:
+        qdot = multiply_by_n(state, pools.whole["u"])
+    except KinematicsError:
+        qdot = pools.whole["qdot"].copy()
+    return qdot if np.isfinite(qdot).all() else None
+
+
+def known_qdotdot(system: Any, state: Any, udot: Vector) -> Vector | None:
+    """N udot and the change of N, in a State at Velocity or above; else what hooks have computed.
+
+    None if there is nothing, or it is not finite.
+    """
+    pools = state._contents.pools
+    try:
+        qdotdot = multiply_by_n(state, udot)
+        if kinematic_blocks(state):
+            u = pools.whole["u"].copy()
+            qdotdot += derivative_along(
+                system,
+                state,
+                lambda twin: multiply_by_n(twin, u),
+                stage=Stage.POSITION,
+                qdot=multiply_by_n(state, u),
+                time=1.0,
+            )
+    except KinematicsError:
+        qdotdot = pools.whole["qdotdot"].copy()
+    return qdotdot if np.isfinite(qdotdot).all() else None
 
 
 # ---------------------------------------------------------------------- steps

@@ -35,7 +35,7 @@ from stagecache.system.motion.matrix import check_pinv, checked_matrix, pinv
 from stagecache.system.motion.rows import BoundKinematics, Handles, RowsDeclaration
 
 Compute = Callable[[Any, Any], Any]
-Inverse = Callable[[Matrix, str], Matrix]
+Inverse = Callable[[Matrix, object], Matrix]
 
 
 def kind_of(declared: object) -> str:
@@ -245,13 +245,13 @@ class PinvDeclaration(AbstractComputation[Matrix]):
         def computed(state: Any) -> Matrix:
             matrix = n(state)
             if compute is None:
-                return kinematics.inverse(matrix, str(n))
+                return kinematics.inverse(matrix, n)
             values: Any = compute(subsystem, state)
             if values is None:
                 raise refused_none(str(handle))
             nq, nu = (count_of(state, kinematics.handles(subsystem, kind)) for kind in "qu")
-            found = checked_matrix(values, (nu, nq), str(handle))
-            check_pinv(found, matrix, str(handle))
+            found = checked_matrix(values, (nu, nq), handle)
+            check_pinv(found, matrix, handle)
             return found
 
         return computed

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.errors import KinematicsError, ShapeError, short_repr
-from stagecache.numerics.matrices import Matrix, csr_of, is_sparse, read_only
+from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, read_only
 from stagecache.state.handles import Vector
-from stagecache.state.vectors.conversion import FLOAT, converted
 
 Part = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
 """A dense block of a matrix: its rows, its columns, and what is in them."""
@@ -26,7 +25,7 @@ Part = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
 CLOSE: Final = 1e-6  # by how much a product of matrices that should be 1 may differ from it
 
 
-def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
+def checked_matrix(values: Any, shape: tuple[int, int], what: object) -> Matrix:
     """Return a matrix in one of the three forms, that shares nothing and is read-only.
 
     Raises
@@ -39,7 +38,7 @@ def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
         found = csr_of(values, what)
         fits = found.shape == shape
     else:
-        found = converted(values, FLOAT, None, f"the values of {what}")
+        found = floats_of(values, what)
         fits = found.shape == shape
         if found.ndim == 3:
             k, n, m = found.shape
@@ -60,7 +59,7 @@ def checked_matrix(values: Any, shape: tuple[int, int], what: str) -> Matrix:
             short_repr(numbers),
             "keep away from where these coordinates are singular, or take others, as quaternions",
         )
-    return read_only(found)
+    return read_only(found if is_sparse(values) else found.copy())
 
 
 def product(matrix: Matrix, values: Vector) -> Vector:
@@ -79,7 +78,7 @@ def transposed(matrix: Matrix) -> Matrix:
     return matrix.T if matrix.ndim == 2 else matrix.swapaxes(1, 2)
 
 
-def pinv(matrix: Matrix, what: str) -> Matrix:
+def pinv(matrix: Matrix, what: object) -> Matrix:
     """The pseudoinverse, in the same form, of a matrix with full column rank.
 
     By singular values, block by block; a sparse matrix is divided into those that it has.
@@ -104,7 +103,7 @@ def pinv(matrix: Matrix, what: str) -> Matrix:
     return found
 
 
-def _deficient(what: str, got: str) -> KinematicsError:
+def _deficient(what: object, got: str) -> KinematicsError:
     return KinematicsError(
         f"{what}: N does not have full column rank",
         "u that follow from qdot = N u: pinv(N) N = 1",
@@ -113,7 +112,7 @@ def _deficient(what: str, got: str) -> KinematicsError:
     )
 
 
-def _sparse_pinv(matrix: Matrix, what: str) -> Matrix:
+def _sparse_pinv(matrix: Matrix, what: object) -> Matrix:
     from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it is there already
 
     rows, columns, values = [], [], []
@@ -128,7 +127,7 @@ def _sparse_pinv(matrix: Matrix, what: str) -> Matrix:
     return csr_array(coo_array((np.concatenate(values), place), shape=matrix.shape[::-1]))
 
 
-def check_pinv(found: Matrix, matrix: Matrix, what: str) -> None:
+def check_pinv(found: Matrix, matrix: Matrix, what: object) -> None:
     """Refuse what is not the pseudoinverse of a matrix of full column rank.
 
     That is the one matrix P for which P N = 1 and N P is symmetric (Moore and Penrose).

@@ -21,6 +21,8 @@ from stagecache.system.declare.prescribed import (
     PrescribedDeclaration,
 )
 from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.motion.differences import derivative_along, known_qdot
+from stagecache.system.motion.operators import multiply_by_n
 
 Index = NDArray[np.intp]
 
@@ -193,10 +195,6 @@ def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
     """The time derivatives of prescribed u."""
     if not moved:
         return []
-    from stagecache.system.motion.differences import derivative_along  # noqa: PLC0415  # seldom needed
-    from stagecache.system.motion.known_motion import known_qdot  # noqa: PLC0415  # likewise
-    from stagecache.system.motion.operators import multiply_by_n  # noqa: PLC0415  # likewise
-
     sizes = [motion.values(state).size for motion in moved]
     qdot = known_qdot(state)
     if qdot is None:

@@ -24,10 +24,8 @@ from stagecache.system.constraints.jacobians import (
     velocity_jacobian,
 )
 from stagecache.system.constraints.rows import (
-    derivative_rows,
-    normalization_rows,
-    position_rows,
     row_names,
+    table_of,
     velocity_weights,
 )
 from stagecache.system.motion.operators import multiply_by_n, multiply_by_n_pinv
@@ -174,10 +172,9 @@ class VelocityManifold(AbstractManifold):
 
     def weight_of(self, row: int) -> tuple[str, int]:
         """Return whose weight it is; a derivative has that of its position error."""
-        for derived, source in zip(*derivative_rows(self.state), strict=True):
-            if derived == row:
-                return "qerr_weights", int(source)
-        return "uerr_weights", row
+        table = table_of(self.state)
+        sources = table.sources[table.derived == row]
+        return ("qerr_weights", int(sources[0])) if sources.size else ("uerr_weights", row)
 
     def _find_weights(self) -> Vector:
         return velocity_weights(self.state)
@@ -193,8 +190,8 @@ class VelocityManifold(AbstractManifold):
         rows = np.arange(len(self.weights))
         jacobian = self._weighted(velocity_jacobian(self.state), rows)
         off = np.zeros(len(rows))
-        derived, sources = derivative_rows(self.state)
-        off[derived] = self.weights[derived] * self.state.qerr[sources]
+        table = table_of(self.state)
+        off[table.derived] = self.weights[table.derived] * self.state.qerr[table.sources]
         return Tangent(self._norm, jacobian, rows, rows[:0], off, np.asarray, np.asarray)
 
     def normalize(self, _: float) -> bool:
@@ -229,12 +226,13 @@ class PositionManifold(AbstractManifold):
     def tangent(self) -> Tangent:
         """Return the constraints linearised, but those that only normalize."""
         state = self.state
-        rows = position_rows(state)
+        table = table_of(state)
+        rows = table.position_rows
         return Tangent(
             norm_of_q(state),
             self._weighted(position_jacobian(state), rows),
             rows,
-            normalization_rows(state),
+            table.normalization_rows,
             self.weighted_errors[rows],
             partial(multiply_by_n, state),
             partial(multiply_by_n_pinv, state),
@@ -242,7 +240,7 @@ class PositionManifold(AbstractManifold):
 
     def normalize(self, enough: float) -> bool:
         """Satisfy what only normalizes by the shortest changes of free q."""
-        rows = normalization_rows(self.state)
+        rows = table_of(self.state).normalization_rows
         if not len(rows):
             return False
         size, has_moved = np.inf, False
@@ -261,7 +259,7 @@ class PositionManifold(AbstractManifold):
     def normal_part(self, tangent: Tangent, estimate: Vector) -> Vector:
         """Return the part of an error estimate of q; what is not normalized is normal, too."""
         part = tangent.normal_part(estimate)
-        if len(normalization_rows(self.state)):
+        if len(table_of(self.state).normalization_rows):
             free = free_q_index(self.state)
             part[free] += self._normalizer().part_in_rows(estimate[free])
         return part
@@ -269,10 +267,12 @@ class PositionManifold(AbstractManifold):
     @property
     def can_be_normalized(self) -> bool:
         """Whether any q is free, where there is something to be normalized."""
-        return len(normalization_rows(self.state)) > 0 and len(free_q_index(self.state)) > 0
+        return (
+            len(table_of(self.state).normalization_rows) > 0 and len(free_q_index(self.state)) > 0
+        )
 
     def _normalizer(self) -> LeastNorm:
         """The derivatives of weighted normalizing errors by the free q."""
-        rows = normalization_rows(self.state)
+        rows = table_of(self.state).normalization_rows
         jacobian = self._weighted(normalization_jacobian(self.state), rows)
         return LeastNorm(jacobian[:, free_q_index(self.state)])

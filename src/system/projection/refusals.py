@@ -15,8 +15,7 @@ from stagecache.errors import (
 from stagecache.state.continuous.live_vector import blocks_of
 from stagecache.state.handles import Vector
 from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.system.constraints.rows import constraint_rows
-from stagecache.system.constraints.table import ConstraintRows
+from stagecache.system.constraints.rows import ConstraintRows, constraint_rows
 from stagecache.system.projection.manifolds import AbstractManifold
 from stagecache.system.projection.options import ProjectOptions, ProjectResults, WorstError
 

@@ -19,8 +19,8 @@ from stagecache.errors import (
     StageTooLowError,
     UnknownItemError,
 )
-from stagecache.system.constraints.acceleration_bias import acceleration_bias
 from stagecache.system.constraints.jacobians import (
+    acceleration_bias,
     acceleration_jacobian,
     normalization_jacobian,
     position_jacobian,
@@ -28,8 +28,8 @@ from stagecache.system.constraints.jacobians import (
 )
 from stagecache.system.constraints.rows import (
     constraint_rows,
-    position_rows,
     row_names,
+    table_of,
     velocity_weights,
 )
 from tests.system.models import state_of
@@ -86,7 +86,7 @@ def test_each_row_has_the_name_of_its_constraint() -> None:
     assert list(rows)[:5] == ["one.slip", "one.rod", "one.push", "qerr 2 of one", "uerr 3 of one"]
     assert rows["two.rod"] == (slice(4, 6), slice(5, 7), slice(5, 7), two.rod)
     assert rows["qerr 2 of two"] == (slice(6, 8), None, None, None)
-    assert position_rows(state).tolist() == list(range(8))
+    assert table_of(state).position_rows.tolist() == list(range(8))
 
 
 def test_a_state_without_a_system_has_rows_too() -> None:
@@ -127,7 +127,7 @@ def test_the_weight_of_a_derivative_is_that_of_its_position_error() -> None:
 def test_stages_and_kinds_are_checked() -> None:
     mixed = Mixed()
     state = state_of(mixed)
-    for function in (constraint_rows, position_rows, velocity_weights, position_jacobian):
+    for function in (constraint_rows, table_of, velocity_weights, position_jacobian):
         with pytest.raises(StageTooLowError):
             function(state)
     state.system.realize(state, POSITION)

@@ -23,8 +23,8 @@ from stagecache import (
 from stagecache.errors import (
     IncoherentError,
 )
-from stagecache.system.constraints.acceleration_bias import acceleration_bias
 from stagecache.system.constraints.jacobians import (
+    acceleration_bias,
     acceleration_jacobian,
     normalization_jacobian,
     position_jacobian,

@@ -16,9 +16,8 @@ from stagecache.system.constraints.jacobians import (
 from stagecache.system.constraints.normalization import normalization_error
 from stagecache.system.constraints.rows import (
     constraint_rows,
-    normalization_rows,
-    position_rows,
     row_names,
+    table_of,
 )
 from stagecache.system.motion.kinematics import kinematics
 from tests.system.models import state_of
@@ -63,7 +62,8 @@ def test_they_have_rows_of_qerr_and_of_nothing_else() -> None:
     assert row_names(state, "qerr") == ["dial.stop", "dial.norm", "dial.pointed"]
     assert row_names(state, "uerr") == row_names(state, "udoterr") == ["dial.stop", "dial.pointed"]
     assert [c.is_normalization for c in constraint_rows(state)] == [False, True, False]
-    assert (position_rows(state).tolist(), normalization_rows(state).tolist()) == ([0, 2], [1])
+    table = table_of(state)
+    assert (table.position_rows.tolist(), table.normalization_rows.tolist()) == ([0, 2], [1])
     assert np.allclose(state.qerr, [0.25, 0, 0.8])
     assert np.allclose(normalization_jacobian(state), [[0.0, 0.6, 0.8]])
     assert np.allclose(position_jacobian(state), [[1.0, 0.0], [0.0, 0.6]], atol=1e-9)

@@ -27,8 +27,8 @@ from stagecache import (
     velocity_error,
 )
 from stagecache.errors import DeclarationError, NotANumberError
-from stagecache.system.constraints.acceleration_bias import acceleration_bias
 from stagecache.system.constraints.jacobians import (
+    acceleration_bias,
     acceleration_jacobian,
     position_jacobian,
     velocity_jacobian,

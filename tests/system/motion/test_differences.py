@@ -24,9 +24,9 @@ from stagecache import (
 )
 from stagecache.errors import KinematicsError
 from stagecache.state.vectors.vectors import QERR
-from stagecache.system.constraints.acceleration_bias import acceleration_bias
 from stagecache.system.constraints.error_rows import entry_of
 from stagecache.system.constraints.jacobians import (
+    acceleration_bias,
     acceleration_jacobian,
     position_jacobian,
     velocity_jacobian,
