@@ -1,10 +1,9 @@
 """Assembly: configurations that satisfy conditions, and inverse kinematics."""
 
 from stagecache.assembly.assembler import Assembler
-from stagecache.assembly.assembler_statistics import AssemblerStatistics
-from stagecache.assembly.assembly_result import AssemblyResult
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.assembly.conditions.q_value import QValue
+from stagecache.assembly.results import AssemblerStatistics, AssemblyResult
 
 __all__ = [
     "Assembler",

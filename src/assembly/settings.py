@@ -1,8 +1,9 @@
-"""How exactly an Assembler is to work, and what it is to do without."""
+"""Settings of an Assembler: accuracy, tolerance, norm, and derivatives by differences."""
 
-from typing import Final
+from math import inf
+from typing import Any, Final
 
-from attrs import define
+from attrs import define, field
 
 from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -11,52 +12,48 @@ from stagecache.system.option_fields import flag
 DEFAULT_ACCURACY: Final = 1e-3
 
 
+def _number(name: str, end: float) -> Any:
+    """Return a field that holds a number from 0 up, below an end; 0 stands for the default."""
+
+    def checked(value: float) -> float:
+        found = float(converted(value, FLOAT, (), f"Assembler.{name}"))
+        if 0 <= found < end:
+            return found
+        raise OutOfRangeError(
+            f"Assembler.{name}: out of range",
+            f"a number from 0 up, below {end:g}; 0 stands for the default",
+            short_repr(value),
+            "give 1e-3, for instance",
+        )
+
+    return field(default=0.0, converter=checked)
+
+
 @define
 class AssemblerSettings:
-    """The settings of an Assembler, which has them as properties.
+    """Settings of an Assembler; each is checked when it is set.
 
     Attributes
     ----------
-    accuracy : float
-        0: the default.
-    error_tolerance : float
-        0: the default.
+    accuracy, error_tolerance : float
+        As they were set; 0: the default.
     use_rms_error_norm, force_numerical_gradient, force_numerical_jacobian : bool
     """
 
     CALLED = "Assembler"
 
-    accuracy: float = 0.0
-    error_tolerance: float = 0.0
+    accuracy: float = _number("accuracy", 1.0)
+    error_tolerance: float = _number("error_tolerance", inf)
     use_rms_error_norm: bool = flag()
     force_numerical_gradient: bool = flag()
     force_numerical_jacobian: bool = flag()
 
     @property
     def accuracy_in_use(self) -> float:
-        """As it was set, or 1e-3."""
+        """Accuracy as it was set, or 1e-3."""
         return self.accuracy or DEFAULT_ACCURACY
 
     @property
     def tolerance_in_use(self) -> float:
-        """As it was set, or a tenth of the accuracy."""
+        """Error tolerance as it was set, or a tenth of the accuracy."""
         return self.error_tolerance or self.accuracy_in_use / 10
-
-
-def checked_setting(value: object, name: str, end: float) -> float:
-    """Return a number from 0 up, below an end.
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    what = f"Assembler.{name}"
-    found = float(converted(value, FLOAT, (), what))
-    if 0 <= found < end:
-        return found
-    raise OutOfRangeError(
-        f"{what}: is out of range",
-        f"a number from 0 up, below {end:g}; 0 stands for the default",
-        short_repr(value),
-        "give 1e-3, for instance",
-    )

@@ -277,6 +277,11 @@ class AssemblyCondition:
         return self._overrides("calc_goal_residuals")
 
     @property
+    def checks_observations(self) -> bool:
+        """True if `check_observations` is overridden."""
+        return self._overrides("check_observations")
+
+    @property
     def observes(self) -> bool:
         """Whether it takes over observations."""
         return self._overrides("move_all_observations")

@@ -1,4 +1,4 @@
-r"""The q that an Assembler may move, in its internal State; and derivatives by them.
+r"""Free q of an Assembler, in its internal State; and derivatives by them.
 
 ::
 
@@ -7,56 +7,71 @@ r"""The q that an Assembler may move, in its internal State; and derivatives by 
                                            this only selects columns
 """
 
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from stagecache.assembly.coordinates.restrictions import Restrictions
 from stagecache.numerics.matrices import Matrix, is_sparse
 from stagecache.state.handles import Vector
+from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.motion.rows import indices, pairs_of
 
 Index = NDArray[np.intp]
 
 N_PINV: Final = "calc_n_pinv"
-"""What a subsystem may offer: ``(state) -> matrix``, pinv(N) of all its q, or None where N is 1."""
+"""Optional method of a subsystem: ``(state) -> matrix``, pinv(N) of all its q; None if N is 1."""
 
 
 @final
 class FreeCoordinates:
-    """The free q of a State.
+    """The free q of a State: all but locked and prescribed ones.
 
-    Attributes
+    Parameters
     ----------
     system : System
     state : State
-        It is moved.
+        It is moved. Its prescribed q are set now.
+    restrictions : Restrictions
+
+    Attributes
+    ----------
     index : (n,) int
-        Which of q are free, ascending.
+        Rows of the free q in q, ascending.
     lower, upper : (n,) float
         Their bounds.
     has_bounds : bool
-        Whether any of these is finite.
+        True if any bound is finite.
     scales : (n,) float, or None
-        By how much each has to change to be felt, in its unit: numbers that methods see are the
-        free q divided by it. None where all are 1.
+        Natural change of each, in its unit: methods see the free q divided by it. None where all
+        are 1.
     scales_are_known : bool
-        Whether they were found.
+        True once they were found.
     written : (n,) float, or None
         The very array of such numbers that was written last, if nothing else was since.
+
+    Raises
+    ------
+    UnknownItemError, OutOfRangeError
+        As `Restrictions.is_locked` and `Restrictions.bounds_of`.
     """
 
-    def __init__(
-        self, system: Any, state: State, index: Index, lower: Vector, upper: Vector
-    ) -> None:
+    def __init__(self, system: Any, state: State, restrictions: Restrictions) -> None:
         self.system = system
         self.state = state
-        self.index = index
-        self.lower = lower
-        self.upper = upper
-        self.has_bounds = bool(np.isfinite(lower).any() or np.isfinite(upper).any())
+        state._contents.guarded(None, self._prescribe)
+        is_free = np.zeros(state.nq, bool)
+        is_free[system.free_q_index(state)] = True
+        self._is_prescribed = not is_free.all()
+        self.index: Index
+        index = self.index = np.flatnonzero(is_free & ~restrictions.is_locked(state))
+        lower, upper = restrictions.bounds_of(state)
+        self.lower, self.upper = lower[index], upper[index]
+        self.has_bounds = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         self._q = np.array(state.q)
         self._are_all_free = len(index) == len(self._q)
         self._free_of_q = np.full(len(self._q), -1, np.intp)
@@ -80,12 +95,12 @@ class FreeCoordinates:
         return self._q.copy()
 
     def free_index_of(self, q: int) -> int | None:
-        """Which of the free q that one is; None if it is not free."""
+        """Return the index of a q among the free q; None if it is not free."""
         found = int(self._free_of_q[q])
         return None if found < 0 else found
 
     def set_scales(self, scales: Vector) -> None:
-        """Measure the free q by these scales from now on."""
+        """Divide the free q by these scales from now on."""
         self.scales = None if (scales == 1.0).all() else scales
         self.scales_are_known = True
         self.written = None
@@ -93,7 +108,7 @@ class FreeCoordinates:
     def write(self, x: Vector) -> None:
         """Move the free q to x times their scales. Invalidates Position, as any write of q does.
 
-        The State may be guarded, so that no one else writes it.
+        The State may be guarded against all other writes.
         """
         values = x
         if self.scales is not None:
@@ -106,13 +121,13 @@ class FreeCoordinates:
         self.written = x
 
     def write_all(self, q: Vector) -> None:
-        """Put all q to these values."""
+        """Write all q."""
         self._q = q.copy()
         self._write_q()
         self.written = None
 
     def move_within_bounds(self) -> bool:
-        """Move free q that are beyond their bounds to these, and tell whether there were any."""
+        """Move free q that are beyond their bounds to these; return True if there were any."""
         if not self.has_bounds:
             return False
         x = self.x
@@ -121,10 +136,30 @@ class FreeCoordinates:
         self.write(x if self.scales is None else x / self.scales)
         return True
 
-    def read_again(self) -> None:
-        """Take over q that were written by others: prescribed ones."""
-        self._q = np.array(self.state.q)
-        self.written, self._is_known = None, False
+    def go_to(self, time: float) -> None:
+        """Write another time, with prescribed q."""
+        if time != self.state.time:
+            self.state._contents.guarded(None, partial(self._go_to, time))
+
+    def restore(self, time: float, q: Vector) -> None:
+        """Write a time and q of before; q that are prescribed then are among them."""
+        if self.state.time != time:
+            self.state._contents.guarded(None, partial(self._write_time, time))
+        self.write_all(q)
+
+    def _go_to(self, time: float) -> None:
+        self._write_time(time)
+        if self._is_prescribed and self.system.prescribe_q(self.state):
+            self._q = np.array(self.state.q)
+            self.written, self._is_known = None, False
+
+    def _write_time(self, time: float) -> None:
+        self.state.time = time
+        self.system.realize(self.state, Stage.TIME)
+
+    def _prescribe(self) -> None:
+        self.system.realize(self.state, Stage.TIME)
+        self.system.prescribe_q(self.state)
 
     def _write_q(self) -> None:
         contents = self.state._contents
@@ -173,7 +208,7 @@ class FreeCoordinates:
 
 @final
 class _Relation:
-    """How u follow from derivatives of free q, as far as that is the same for all q."""
+    """Relation of u to derivatives of the free q, as far as it is the same for all q."""
 
     def __init__(self, state: State, index: Index, free_of_q: Index) -> None:
         self._nu = state._contents.pools.size("u", None)
@@ -195,7 +230,7 @@ class _Relation:
             self._blocks.append(_Block(calc, place, is_free, is_all=is_all))
 
     def matrix(self, state: State) -> Vector | None:
-        """P, (nu, n); None where N is 1."""
+        """Return P, (nu, n); None where N is 1."""
         found: Vector | None = None
         for block in self._blocks:
             values = block.calc(state)
@@ -209,14 +244,14 @@ class _Relation:
         return found
 
     def _with_ones(self) -> Vector:
-        """P where N is 1 in all blocks."""
+        """Return P where N is 1 in all blocks."""
         found = np.zeros((self._nu, len(self._u_of_free)))
         columns = np.flatnonzero(self._u_of_free >= 0)
         found[self._u_of_free[columns], columns] = 1.0
         return found
 
     def selected(self, jacobian: Vector, place: slice) -> Vector:
-        """The derivatives by free q where N is 1: those by some of the u, which begin at a place.
+        """Return derivatives by the free q where N is 1, from those by the u of a slice.
 
         A u that no free q moves is left out; a free q that moves none of these has zeros.
         """
@@ -233,7 +268,7 @@ class _Relation:
 @final
 @frozen(eq=False)
 class _Block:
-    """A block of kinematics, and where it is in P."""
+    """A block of kinematics, and its place in P."""
 
     calc: Any
     place: Any
@@ -242,7 +277,7 @@ class _Block:
 
 
 def _dense(matrix: Matrix) -> Vector:
-    """The matrix of a block of kinematics, in whatever form it is, as a dense one."""
+    """Return the matrix of a block of kinematics, given in any form, as a dense one."""
     if is_sparse(matrix):
         found: Vector = matrix.toarray()
         return found

@@ -1,4 +1,4 @@
-"""One method after the other, until errors are small and the goal is least.
+"""Methods of assembly, one after the other, until errors are small and the goal is least.
 
 ::
 
@@ -14,32 +14,31 @@ from typing import Final
 
 from attrs import frozen
 
-from stagecache.assembly.assembly_result import GAUSS_NEWTON, LIBRARY, RESTARTS, UNCHANGED
 from stagecache.assembly.methods.library import by_library
 from stagecache.assembly.methods.restarts import by_restarts
 from stagecache.assembly.problem.inspection import check_conditions, independent_goals
 from stagecache.assembly.problem.problem import Problem
-from stagecache.assembly.settings import AssemblerSettings
+from stagecache.assembly.results import GAUSS_NEWTON, LIBRARY, RESTARTS, UNCHANGED
 from stagecache.numerics.sqp import Descent, Point, Report, Solution
 
 MOST_ITERATIONS: Final = 200
 MOST_TO_TRACK: Final = 50
 MOST_TO_KEEP: Final = 1e-3
-"""Damping that is kept for the next frame."""
+"""Largest damping that is kept for the next frame."""
 
 
 @frozen
 class Outcome:
-    """Where the methods have come.
+    """Outcome of the methods.
 
     Attributes
     ----------
     point : Point
-        The best one, at which the problem is.
+        The best point; the free q are there.
     method : str
-        Which has found it.
+        Method that found it.
     num_iterations : int
-        Of all methods.
+        Sum over all methods.
     has_converged : bool
     """
 
@@ -52,7 +51,7 @@ class Outcome:
 def by_gauss_newton(
     problem: Problem, point: Point, tolerance: float, accuracy: float, report: Report
 ) -> Solution:
-    """The quick method; the problem is at the point."""
+    """Go on from a point by the quick method. The free q are there."""
     descent = Descent(problem, point, tolerance=tolerance, accuracy=accuracy, report=report)
     return descent.run(MOST_ITERATIONS)
 
@@ -60,20 +59,21 @@ def by_gauss_newton(
 METHODS: Final = ((GAUSS_NEWTON, by_gauss_newton), (LIBRARY, by_library), (RESTARTS, by_restarts))
 
 
-def assembled(problem: Problem, settings: AssemblerSettings, report: Report) -> Outcome:
-    """Try one method after the other, from where the q are. Errors may be left too large.
+def assembled(problem: Problem, report: Report) -> Outcome:
+    """Try one method after the other, from the q as they are. Errors may remain too large.
 
     Raises
     ------
     ConditionError
     Exception
-        Whatever a condition raises.
+        Any exception of a condition.
     """
     is_start = not problem.coordinates.move_within_bounds()
     check_conditions(problem)
     problem.find_scales()
     problem.independent_goals = independent_goals(problem)
-    tolerance, accuracy = settings.tolerance_in_use, settings.accuracy_in_use
+    tolerance = problem.settings.tolerance_in_use
+    accuracy = problem.settings.accuracy_in_use
     best: Point = problem.begin()
     found_by = UNCHANGED if is_start else GAUSS_NEWTON
     iterations, has_converged = 0, False
@@ -91,8 +91,8 @@ def assembled(problem: Problem, settings: AssemblerSettings, report: Report) -> 
     return Outcome(best, found_by, iterations, has_converged)
 
 
-def tracked(problem: Problem, settings: AssemblerSettings, report: Report) -> Outcome:
-    """The quick method alone, from where the q are, as `assembled`."""
+def tracked(problem: Problem, report: Report) -> Outcome:
+    """Try the quick method alone, from the q as they are; otherwise as `assembled`."""
     is_start = not problem.coordinates.move_within_bounds()
     if not problem.is_checked:
         check_conditions(problem)
@@ -101,8 +101,8 @@ def tracked(problem: Problem, settings: AssemblerSettings, report: Report) -> Ou
     descent = Descent(
         problem,
         start,
-        tolerance=settings.tolerance_in_use,
-        accuracy=settings.accuracy_in_use,
+        tolerance=problem.settings.tolerance_in_use,
+        accuracy=problem.settings.accuracy_in_use,
         damping=problem.damping,
         report=report,
     )
@@ -114,7 +114,7 @@ def tracked(problem: Problem, settings: AssemblerSettings, report: Report) -> Ou
 
 
 def is_better(one: Point, other: Point, tolerance: float) -> bool:
-    """Whether a point is to be preferred: first by its errors, then by its goal."""
+    """Return True if a point is better than another: first by its errors, then by its goal."""
     if not isfinite(one.goal):
         return False
     fits, fitted = one.error_norm <= tolerance, other.error_norm <= tolerance

@@ -1,26 +1,26 @@
-r"""The numerical problem of an Assembler: what there is at some values of the free q.
+r"""The numerical problem of an Assembler: errors, residuals and goal as functions of the free q.
 
 ::
 
     x  --move_to-->  errors (m,), residuals (k,), goal       derivatives  -->  by x, at the same x
                      goal = 1/2 residuals . residuals + other_goal
 
-Residuals are those of the goals that have some, each times the root of its weight. What is no sum
-of squares is `other_goal`. Methods that solve it know this much, and nothing of States.
+Goals that have residuals contribute these, times the root of their weight; all others add up to
+`other_goal`. Methods that solve the problem know this much, and nothing of States.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from stagecache.assembly.assembler_statistics import AssemblerStatistics
 from stagecache.assembly.conditions.condition import AssemblyCondition, not_a_goal
 from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
 from stagecache.assembly.coordinates.scales import length_of, natural_scales
 from stagecache.assembly.problem.differences import central_differences, differences_along
+from stagecache.assembly.results import AssemblerStatistics
 from stagecache.assembly.settings import AssemblerSettings
 from stagecache.errors import KinematicsError
 from stagecache.state.handles import Vector
@@ -34,12 +34,12 @@ NONE.flags.writeable = False
 
 
 class Point(NamedTuple):
-    """What there is at some x.
+    """Values at some x.
 
     Attributes
     ----------
     x : (n,) float
-        The free q.
+        Free q.
     errors : (m,) float
     residuals : (k,) float
         Times the root of the weight of their goal.
@@ -48,7 +48,7 @@ class Point(NamedTuple):
     goal : float
         The weighted sum of all goals.
     error_norm : float
-        Of the errors: the largest, or the root of the mean of their squares.
+        The largest error, or the root of the mean of their squares.
     """
 
     x: Vector
@@ -60,7 +60,7 @@ class Point(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """The derivatives at some x.
+    """Derivatives at some x.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Derivatives(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """Second derivatives at some x that the residual Jacobian does not tell.
+    """Second derivatives at some x, beside those that follow from the residual Jacobian.
 
     Attributes
     ----------
@@ -97,32 +97,31 @@ class Problem:
     Parameters
     ----------
     coordinates : FreeCoordinates
-        Whose State is moved.
-    errors : sequence of AssemblyCondition
-        Those with weight infinity.
-    goals : sequence of (AssemblyCondition, float)
-        The others, each with its weight, which is neither 0 nor infinite.
+        Their State is moved.
+    conditions : sequence of (AssemblyCondition, float)
+        Conditions with their weights, none of which is 0.
     settings : AssemblerSettings
     statistics : AssemblerStatistics
-        Where it is counted what is evaluated.
+        Counters of evaluations.
 
     Attributes
     ----------
-    checks : tuple of callable
-        To be called at the beginning of a frame; they raise if nothing is observed.
+    errors : tuple of AssemblyCondition
+        Conditions with an infinite weight.
+    goals : tuple of (AssemblyCondition, float)
+        All others, with their weights.
     damping : float
-        With which the quick method ended in the last frame.
+        Damping at the end of the quick method in the last frame.
     is_checked : bool
-        Whether it was checked what conditions return.
+        True once the values that conditions return were checked.
     independent_goals : tuple of str
-        The names of goals that no free q changes, as far as it was looked for.
+        Names of goals that no free q changes, if that was examined.
     """
 
     def __init__(
         self,
         coordinates: FreeCoordinates,
-        errors: Sequence[AssemblyCondition],
-        goals: Sequence[tuple[AssemblyCondition, float]],
+        conditions: Sequence[tuple[AssemblyCondition, float]],
         settings: AssemblerSettings,
         statistics: AssemblerStatistics,
     ) -> None:
@@ -130,15 +129,14 @@ class Problem:
         self.damping = 0.0
         self.is_checked = False
         self.independent_goals: tuple[str, ...] = ()
-        self.errors = tuple(errors)
-        self.goals = tuple(goals)
-        self._settings = settings
+        self.errors = tuple(condition for condition, weight in conditions if weight == inf)
+        self.goals = tuple(one for one in conditions if one[1] < inf)
+        self.settings = settings
         self._statistics = statistics
         self._state = coordinates.state
         self._realize = coordinates.system.realize
-        used = (*self.errors, *(condition for condition, _ in self.goals))
-        self._needs = max((condition.needs for condition in used), default=Stage.TIME)
-        self.checks = tuple(condition.check_observations for condition in used)
+        self._needs = max((condition.needs for condition, _ in conditions), default=Stage.TIME)
+        self._observing = [c for c, _ in conditions if c.checks_observations]
         self._sizes: list[int] = []  # of the errors, then of the residuals of conditions
         self._errors = [(c.calc_errors, c.calc_error_jacobian) for c in self.errors]
         self._squares: list[_Squares] = []
@@ -154,17 +152,17 @@ class Problem:
 
     @property
     def lower(self) -> Vector:
-        """The least that each free q may be, divided by its scale, (n,)."""
+        """Lower bounds of the free q, divided by their scales, (n,)."""
         return self._divided(self.coordinates.lower)
 
     @property
     def upper(self) -> Vector:
-        """The most, (n,)."""
+        """Upper bounds, (n,)."""
         return self._divided(self.coordinates.upper)
 
     @property
     def x(self) -> Vector:
-        """The free q where it was moved to last, within the bounds, divided by their scales."""
+        """Free q as they are, within the bounds, divided by their scales."""
         return self._divided(self.coordinates.x)
 
     def _divided(self, values: Vector) -> Vector:
@@ -173,8 +171,13 @@ class Problem:
 
     # ------------------------------------------------------------------ at a point
 
+    def check_observations(self) -> None:
+        """Refuse conditions that observe nothing; to be called at the beginning of a frame."""
+        for condition in self._observing:
+            condition.check_observations()
+
     def find_scales(self) -> None:
-        """Find out how far free q have to go to be felt, unless that was done before."""
+        """Find the natural scales of the free q, unless they are known."""
         coordinates = self.coordinates
         if coordinates.scales_are_known:
             return
@@ -200,13 +203,13 @@ class Problem:
         return self.evaluate(x)
 
     def be_at(self, x: Vector) -> None:
-        """Move the free q to where they were before, unless they are there."""
+        """Move the free q back to an x, unless they are there."""
         if x is not self.coordinates.written:
             self.move(x)
             self.here()
 
     def move(self, x: Vector) -> None:
-        """Move the free q, and evaluate nothing."""
+        """Move the free q without evaluating anything."""
         self.coordinates.write(x)
 
     def move_to(self, x: Vector) -> Point:
@@ -215,13 +218,13 @@ class Problem:
         Raises
         ------
         Exception
-            Whatever a condition, or a realization, raises.
+            Any exception of a condition, or of a realization.
         """
-        self.move(x)
+        self.coordinates.write(x)
         return self.evaluate(x)
 
     def evaluate(self, x: Vector) -> Point:
-        """Evaluate the conditions where the free q are, which is x."""
+        """Evaluate the conditions at the free q as they are, which is x."""
         state, counts = self.here(), self._statistics
         sizes: list[int] = []
         errors, norm = NONE, 0.0
@@ -251,21 +254,21 @@ class Problem:
         return Point(x, errors, residuals, other, goal + other, norm)
 
     def _rounded(self, value: float, place: int) -> float:
-        """Take a goal that is negative for rounding only as zero, and refuse any other."""
+        """Return 0 for a goal that is negative by rounding only; refuse any other."""
         if value >= -ROUNDING * self._largest[place]:
             return 0.0
         raise not_a_goal([c for c, _ in self.goals if not c.has_residuals][place], value)
 
     def norm_of(self, errors: Vector) -> float:
-        """The norm of errors that the tolerance is for."""
+        """Return the norm of errors, as it is compared with the tolerance."""
         if not len(errors):
             return 0.0
-        if self._settings.use_rms_error_norm:
+        if self.settings.use_rms_error_norm:
             return sqrt(float(errors.dot(errors)) / len(errors))
         return float(np.abs(errors).max())
 
     def here(self) -> Any:
-        """The State, realized as far as the conditions need."""
+        """Return the State, realized as far as the conditions need."""
         state = self._state
         if self._needs > Stage.TIME:
             self._realize(state, self._needs)
@@ -274,7 +277,7 @@ class Problem:
     # ------------------------------------------------------------------ derivatives
 
     def derivatives(self) -> Derivatives:
-        """The derivatives where it was moved to last, where it still is afterwards.
+        """Return the derivatives at the free q as they are, and as they stay.
 
         Where a condition has none, they are found by central differences, at the cost of twice as
         many evaluations as there are free q.
@@ -282,9 +285,9 @@ class Problem:
         Raises
         ------
         Exception
-            Whatever a condition, or a realization, raises.
+            Any exception of a condition, or of a realization.
         """
-        state, counts, settings = self.here(), self._statistics, self._settings
+        state, counts, settings = self.here(), self._statistics, self.settings
         counts.num_error_jacobian_evals += bool(self._errors)
         counts.num_goal_gradient_evals += bool(self.goals)
         missing: list[tuple[list[Any], int, Any]] = []
@@ -313,21 +316,21 @@ class Problem:
         )
 
     def curvature(self, residuals: Vector, multipliers: Vector) -> Curvature:
-        """The second derivatives where it was moved to last, where it still is afterwards.
+        """Return the second derivatives at the free q as they are, and as they stay.
 
-        Those of residuals and errors are added, each times a factor; and those of other goals.
+        They are the sum over residuals and errors, each times a factor, and over other goals.
 
         Parameters
         ----------
         residuals : (k,) float
-            The factors of residuals.
+            Factors of residuals.
         multipliers : (m,) float
-            Those of errors.
+            Factors of errors.
 
         Raises
         ------
         Exception
-            Whatever a condition, or a realization, raises.
+            Any exception of a condition, or of a realization.
         """
         state, scales = self.here(), self.coordinates.scales
         known: Vector | None = None
@@ -356,8 +359,8 @@ class Problem:
     def _factored(
         self, residuals: Vector, multipliers: Vector
     ) -> Iterator[tuple["_Slope", Callable[[Any], Any] | None]]:
-        """Functions of the State with their factors, and their second derivatives if offered."""
-        settings, place = self._settings, 0
+        """Yield functions of the State with factors, and their second derivatives if offered."""
+        settings, place = self.settings, 0
         sizes = iter(self._sizes)
         by_hand = settings.force_numerical_jacobian
         for c in self.errors:
@@ -378,7 +381,7 @@ class Problem:
             yield slope, partial(c.calc_goal_residual_curvature, factors=factors)
 
     def _slope_of(self, slopes: "Sequence[_Slope]") -> Callable[[Vector], Vector]:
-        """The function of x that is the sum of gradients; it moves there."""
+        """Return the sum of gradients as a function of x, which moves the free q there."""
         counts, scales = self._statistics, self.coordinates.scales
 
         def slope_at(x: Vector) -> Vector:
@@ -401,22 +404,22 @@ class Problem:
         return slope_at
 
     def scaled(self, jacobian: Vector | None) -> Vector | None:
-        """Derivatives by the free q as derivatives by these, divided by their scales."""
+        """Return derivatives by the free q as derivatives by x."""
         scales = self.coordinates.scales
         return jacobian if jacobian is None or scales is None else jacobian * scales
 
     def error_jacobian_by_differences(self, condition: AssemblyCondition) -> Vector:
-        """The derivatives of the errors of a condition, (m, n), whatever it has of its own.
+        """Return the derivatives of the errors of a condition by differences only, (m, n).
 
         Raises
         ------
         Exception
-            Whatever the condition, or a realization, raises. The free q may be elsewhere then.
+            Any exception of the condition, or of a realization. The free q may be elsewhere then.
         """
         return self._by_differences([condition.calc_errors])[0]
 
     def _by_differences(self, functions: list[Any]) -> list[Vector]:
-        """The derivatives of functions of the State, each (m, n)."""
+        """Return the derivatives of functions of the State, each (m, n)."""
         x, counts = self.x, self._statistics
         bounds = (self.lower, self.upper)
 
@@ -438,15 +441,15 @@ class _Slope(NamedTuple):
     by_hand: bool
 
     def product(self, state: Any) -> Any:
-        """The value times the factors, a number."""
+        """Return the value times the factors, a number."""
         return np.dot(self.factors, self.calc(state))
 
 
 _Squares = tuple[Any, Any, float]
-"""What calculates residuals, and their Jacobian; the root of the weight."""
+"""Functions for residuals, and for their Jacobian; the root of the weight."""
 
 _Other = tuple[Any, Any, float]
-"""What calculates a goal, and its gradient; the weight."""
+"""Functions for a goal, and for its gradient; the weight."""
 
 
 def _derivatives(
@@ -457,7 +460,7 @@ def _derivatives(
     *,
     by_hand: bool,
 ) -> list[Any]:
-    """What the second of each calculates; what is None is noted as missing, with its place."""
+    """Return derivatives, each by the second function; None is noted as missing, with its place."""
     found: list[Any] = []
     for calc in calcs:
         part = None if by_hand else derived(calc[1], state)
@@ -470,7 +473,7 @@ def _derivatives(
 
 
 def derived(derive: Any, state: Any) -> Any:
-    """Derivatives, or None where there are none, or none in coordinates that are singular."""
+    """Return derivatives; None if there are none, or if coordinates are singular."""
     try:
         return derive(state)
     except KinematicsError:

@@ -4,7 +4,7 @@ from typing import final
 
 from attrs import define
 
-from stagecache.study.integrate.counters import AbstractCounters
+from stagecache.study.counters import AbstractCounters
 
 
 @final

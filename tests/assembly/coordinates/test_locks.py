@@ -213,7 +213,7 @@ def test_bounds_that_leave_no_value_are_refused(bounds: tuple[float, float]) -> 
     robot, system, _ = arm()
     assembler = Assembler(system)
     assembler.initialize()
-    with pytest.raises(OutOfRangeError, match=r"q 1 of arm\.angles would have no value"):
+    with pytest.raises(OutOfRangeError, match=r"no value is left for q 1 of arm\.angles"):
         assembler.restrict_q(robot.angles, 1, *bounds)
     assert assembler.is_initialized
 

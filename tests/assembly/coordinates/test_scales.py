@@ -18,7 +18,7 @@ from stagecache import (
     q_variable,
     u_variable,
 )
-from stagecache.assembly.assembly_result import AssemblyResult
+from stagecache.assembly.results import AssemblyResult
 from stagecache.errors import AssembleFailed
 from stagecache.multibody import (
     AbstractMobilizer,

@@ -91,7 +91,7 @@ def test_no_method_moves_anything_where_all_q_are_fixed_by_their_bounds() -> Non
     for method in (by_library, by_restarts):
         found = method(problem, start, TOLERANCE, ACCURACY, None)
         np.testing.assert_array_equal(found.point.x, [0.1] * 3)
-    assert assembled(problem, assembler._settings, None).point.error_norm > TOLERANCE
+    assert assembled(problem, None).point.error_norm > TOLERANCE
 
 
 def test_restarts_are_the_same_each_time() -> None:
@@ -129,7 +129,7 @@ def test_derivatives_that_are_not_finite_are_no_error_of_a_method() -> None:
 def test_tracking_leaves_the_state_at_the_point_that_it_returns() -> None:
     one = robot()
     assembler = prepared(Reach(one, (1.0, 1.0)), goals=(Bend(one),))
-    found = tracked(problem_of(assembler), assembler._settings, None)
+    found = tracked(problem_of(assembler), None)
     np.testing.assert_array_equal(assembler.internal_state.q, found.point.x)
 
 

@@ -1,11 +1,11 @@
-"""Counters of what a Study has done: how they are shown, and set to 0."""
+"""Counters of a Study: printing, and reset to 0."""
 
 from attrs import define, fields
 
 
 @define(repr=False)
 class AbstractCounters:
-    """Some numbers that begin at 0, each an attribute ``num_...``."""
+    """Numbers that begin at 0, each an attribute ``num_...``."""
 
     def reset(self) -> None:
         """Set all counters to 0."""
