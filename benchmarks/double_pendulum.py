@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from stagecache import Stage, State, Subsystem, System, TimeStepper, q_variable, u_variable
+from stagecache import Stage, State, Subsystem, System, TimeStepper, q_variable, simbody, u_variable
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.methods.derivatives import Derivatives
 
@@ -188,5 +188,5 @@ def evaluating(subsystem: Subsystem) -> dict[str, object]:
     system = System(subsystem)
     state = system.new_state()
     system.realize(state, Stage.INSTANCE)
-    state.upd_ydot()[:] = 0.0
+    simbody.upd_ydot(state)[:] = 0.0
     return {"derivatives": Derivatives(system, state), "y": np.array(START)}

@@ -15,7 +15,8 @@ _PACKAGES = (  # whose names are here, from the ground up
 )
 
 if TYPE_CHECKING:
-    import stagecache.multibody  # noqa: F401  # its names are not here, only the package is
+    import stagecache.multibody  # their names are not here, only the packages are
+    import stagecache.simbody  # noqa: F401
     from stagecache.assembly import *
     from stagecache.decorations import *
     from stagecache.graph import *
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        if name in _PACKAGES or name in ("errors", "multibody"):
+        if name in _PACKAGES or name in ("errors", "multibody", "simbody"):
             return import_module(f"stagecache.{name}")
         if name in __all__:
             for package in _PACKAGES:

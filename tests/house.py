@@ -43,6 +43,7 @@ ROOMS: Final = {
     "assembly/conditions": "Conditions: errors and goals of an assembly.",
     "assembly/problem": "The optimization problem of an assembly, and the check of its conditions.",
     "assembly/methods": "Solutions of the problem: own and library methods, restarts.",
+    "simbody": "Members of Simbody's State that handles do better: items by index, and the like.",
     "multibody": "Rigid bodies in a tree of mobilizers, with constraints, motions and observers.",
     "multibody/geometry": "Transforms, rotations and spatial vectors.",
     "multibody/mobilizers": "Mobilizers: how a body moves in its parent.",

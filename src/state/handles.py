@@ -41,6 +41,9 @@ class HoldsItems(Protocol):
     def is_valid(self, entry: "CacheEntry[Any]") -> bool: ...
     def mark(self, entry: "CacheEntry[Any]") -> None: ...
     def unmark(self, entry: "CacheEntry[Any]") -> None: ...
+    def set_entry(self, entry: "CacheEntry[Any]", value: object) -> None: ...
+    def upd_entry(self, entry: "CacheEntry[Any]") -> Any: ...
+    def update_time(self, variable: "DiscreteVariable[Any]") -> float: ...
     def get_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
     def set_discrete(self, variable: "DiscreteVariable[Any]", value: object) -> None: ...
     def upd_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
@@ -224,6 +227,17 @@ class CacheEntry(AbstractHandle, Generic[T]):
         """Make it unrealized, and all that depends on it. Cost O(transitive dependents)."""
         contents_of(state).unmark(self)
 
+    def set(self, state: AnyState, value: T) -> None:
+        """Store a value, without marking it: `mark_valid` does."""
+        contents_of(state).set_entry(self, value)
+
+    def upd(self, state: AnyState) -> T:
+        """Return the value to be changed in place, valid or not; `mark_valid` it afterwards.
+
+        An array is sealed when the entry is marked, or a subsystem or the system advances.
+        """
+        return contents_of(state).upd_entry(self)  # type: ignore[no-any-return]  # what T was stored
+
     def prerequisites(self, state: AnyState) -> tuple[AbstractHandle, ...]:
         """The variables and entries on which it directly depends, as declared."""
         return contents_of(state).prerequisites(self)
@@ -276,6 +290,10 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
     def upd(self, state: AnyState) -> T:
         """Return the value to be changed in place; a write, as `set` is."""
         return contents_of(state).upd_discrete(self)  # type: ignore[no-any-return]  # what T was stored
+
+    def last_update_time(self, state: AnyState) -> float:
+        """Return the time of the last write or automatic update; NaN if there was none."""
+        return contents_of(state).update_time(self)
 
     def _kind(self) -> str:
         return "discrete variable"

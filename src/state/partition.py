@@ -77,11 +77,6 @@ class AbstractPartition:
         return self._contents.size("udoterr", self._index)
 
     @property
-    def num_multipliers(self) -> int:
-        """Number of Lagrange multipliers: one for each acceleration error."""
-        return self._contents.size("udoterr", self._index)
-
-    @property
     def q_start(self) -> int:
         """Where q starts in y; a subsystem's, in the system's q."""
         return self._contents.start("q", self._index)
@@ -95,26 +90,6 @@ class AbstractPartition:
     def z_start(self) -> int:
         """Where z starts in y; a subsystem's, in the system's z."""
         return self._contents.start("z", self._index)
-
-    @property
-    def qerr_start(self) -> int:
-        """Where qerr starts in yerr; a subsystem's, in the system's qerr."""
-        return self._contents.start("qerr", self._index)
-
-    @property
-    def uerr_start(self) -> int:
-        """Where uerr starts in yerr; a subsystem's, in the system's uerr."""
-        return self._contents.start("uerr", self._index)
-
-    @property
-    def udoterr_start(self) -> int:
-        """Where udoterr starts in the system's."""
-        return self._contents.start("udoterr", self._index)
-
-    @property
-    def multipliers_start(self) -> int:
-        """Where the multipliers start in the system's."""
-        return self._contents.start("udoterr", self._index)
 
     # ------------------------------------------------------------------ variables
 
@@ -309,11 +284,3 @@ class AbstractPartition:
     def upd_event_triggers_by_stage(self, stage: Stage) -> Vector:
         """Where they are to be put; sealed when they can be read. Invalidates nothing."""
         return self._contents.upd_triggers(stage, self._index)
-
-    def num_event_triggers_by_stage(self, stage: Stage) -> int:
-        """How many of them there are. Needs the system at Instance."""
-        return self._contents.num_triggers(stage, self._index)
-
-    def event_trigger_start_by_stage(self, stage: Stage) -> int:
-        """Where they start among all; those of a subsystem, among those of that stage."""
-        return self._contents.trigger_start(stage, self._index)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from operator import index
-from typing import Final
+from typing import Final, Protocol
 
 from stagecache.errors import (
     OutOfRangeError,
@@ -40,19 +40,39 @@ def too_high(what: str, highest: int, who: str, at: int) -> StageTooHighError:
     )
 
 
-def check_subsystem(subsystem: object, count: int, label: Callable[[int], str]) -> int:
-    """Return the index of a subsystem as an int, if there is one."""
-    number = whole_number(subsystem)
-    if number is not None and 0 <= number < count:
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        ...
+
+
+def check_subsystem(which: object, subsystems: Sequence[Named], owner: Callable[[], str]) -> int:
+    """Return the index of the subsystem that an integer or a name stands for."""
+    if isinstance(which, str):
+        same = [x for x, subsystem in enumerate(subsystems) if subsystem.name == which]
+        if len(same) == 1:
+            return same[0]
+    number = whole_number(which)
+    if number is not None and 0 <= number < len(subsystems):
         return number
-    hint = "call add_subsystem() first"
-    if count:
-        hint = "use one of " + ", ".join([label(x) for x in range(count)][:MOST_LISTED])
-    raise UnknownSubsystemError(
-        f"subsystem {short_repr(subsystem)}: does not exist",
-        f"an index from 0 to {count - 1}" if count else "a State with subsystems",
-        short_repr(subsystem),
-        hint,
+    raise unknown_subsystem(which, subsystems, owner())
+
+
+def unknown_subsystem(
+    which: object, subsystems: Sequence[Named], owner: str
+) -> UnknownSubsystemError:
+    """Return the error of an index, a name or a subsystem that is not there."""
+    listed = [f"{x} {s.name!r}" if s.name else str(x) for x, s in enumerate(subsystems)]
+    return UnknownSubsystemError(
+        f"subsystem {short_repr(which)}: is not in {owner}",
+        f"an index from 0 to {len(listed) - 1}, or a name that one subsystem has"
+        if listed
+        else "a State with subsystems",
+        short_repr(which),
+        "use one of " + ", ".join(listed[:MOST_LISTED]) if listed else "call add_subsystem() first",
     )
 
 

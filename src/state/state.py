@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Literal, final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from stagecache.errors import (
     InvalidNameError,
     NotPicklableError,
     OutOfRangeError,
-    StageTooLowError,
     WrongTypeError,
     short_repr,
 )
@@ -21,7 +20,7 @@ from stagecache.graph.evaluation import Arguments
 from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, going_back
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import FROZEN, INSTANCE, TOPOLOGY
+from stagecache.state.contents.staged import FROZEN, TOPOLOGY
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
     AbstractHandle,
@@ -281,24 +280,6 @@ class State(AbstractPartition):
         self.assign(State())
         self.topology_version = topology_version + 1
 
-    def is_consistent(self, other: "State") -> bool:
-        """Whether the other State has the same numbers of items, in all and in each subsystem.
-
-        Raises
-        ------
-        StageTooLowError
-            The numbers that are needed to tell are not known yet in one of them.
-        """
-        _check_state(other)
-        if self.num_subsystems != other.num_subsystems:
-            return False
-        whose = [None, *range(self.num_subsystems)]
-        for part in ("q", "u", "z", "qerr", "uerr", "udoterr"):
-            for x in whose:
-                if self._contents.size(part, x) != other._contents.size(part, x):
-                    return False
-        return self._contents.pools.trigger_starts == other._contents.pools.trigger_starts
-
     @property
     def system(self) -> Any:
         """The System whose State it is; None if it was made by hand."""
@@ -336,41 +317,23 @@ class State(AbstractPartition):
         _check_text(version, "the version of a subsystem")
         return realization.add_subsystem(name, version, new_wholes())
 
-    def set_num_subsystems(self, count: int) -> None:
-        """Forget everything, and add that many subsystems without names.
-
-        Raises
-        ------
-        OutOfRangeError
-        """
-        count = check_count(count, 0, "the number of subsystems")
-        self.clear()
-        for _ in range(count):
-            self.add_subsystem()
-
-    def initialize_subsystem(self, index: int, name: str, version: str) -> None:
-        """Give a subsystem a name and a version.
-
-        Raises
-        ------
-        UnknownSubsystemError
-        """
-        x = self._check_index(index)
+    def _rename_subsystem(self, which: int, name: str, version: str) -> None:
+        x = self._check_index(which)
         self._contents.require_unguarded("initialize_subsystem()")
         _check_text(name, f"the name of subsystem {x}")
         _check_text(version, f"the version of subsystem {x}")
         self._contents.realization.rename_subsystem(x, name, version)
 
-    def __getitem__(self, subsystem: Any) -> SubsystemState:
-        """Return the partition of a subsystem, given by an integer or what stands for one.
+    def __getitem__(self, subsystem: SupportsIndex | str) -> SubsystemState:
+        """Return the partition of a subsystem, given by itself, its index or its name.
 
         Raises
         ------
-        UnknownSubsystemError
+        UnknownSubsystemError, ForeignStateError
         """
         contents = self._contents
         if contents.system is not None and getattr(subsystem, "_system", None) is contents.system:
-            index: int = subsystem._index  # the usual case, in hooks, which are called often
+            index: int = subsystem._index  # type: ignore[union-attr]  # the usual case, in hooks, which are called often
             if index < len(contents.realization.stages):
                 return SubsystemState(contents, index)
         return SubsystemState(contents, self._check_index(subsystem))
@@ -395,7 +358,7 @@ class State(AbstractPartition):
                 f"one of {system!r}",
                 "use a State of that System",
             )
-        return check_subsystem(index, self.num_subsystems, contents.who)
+        return check_subsystem(index, contents.realization.layout.subsystems, self.__repr__)
 
     # ------------------------------------------------------------------ stages
 
@@ -427,25 +390,6 @@ class State(AbstractPartition):
             Empty cannot be invalidated.
         """
         stage = check_stage(stage, TOPOLOGY, Stage.INFINITY, "invalidate_all()")
-        self._contents.invalidate_explicitly(stage)
-
-    def invalidate_all_cache_at_or_above(self, stage: Stage) -> None:
-        """Do the same for Instance or a later stage, at which no variable is lost.
-
-        Raises
-        ------
-        StageTooLowError
-            At a stage before Instance.
-        """
-        what = "invalidate_all_cache_at_or_above()"
-        stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, what)
-        if stage < INSTANCE:
-            raise StageTooLowError(
-                f"{what}: would lose variables",
-                f"{INSTANCE} or a later stage",
-                f"{stage}",
-                f"call invalidate_all(Stage.{stage.name}) if that is meant",
-            )
         self._contents.invalidate_explicitly(stage)
 
     @property
@@ -541,36 +485,6 @@ class State(AbstractPartition):
         """
         return self._contents.variable(name, None)
 
-    @property
-    def q_value_version(self) -> int:
-        """The number of the present q; it rises with each write and is never given twice."""
-        return self._value_version("q")
-
-    @property
-    def u_value_version(self) -> int:
-        """The number of the present u; it rises with each write and is never given twice."""
-        return self._value_version("u")
-
-    @property
-    def z_value_version(self) -> int:
-        """The number of the present z; it rises with each write and is never given twice."""
-        return self._value_version("z")
-
-    @property
-    def q_dependents(self) -> tuple[CacheEntry[Any], ...]:
-        """The entries that name the whole q, in order of subsystem and index."""
-        return self._contents.dependents(self.variable("q"))
-
-    @property
-    def u_dependents(self) -> tuple[CacheEntry[Any], ...]:
-        """The entries that name the whole u, in order of subsystem and index."""
-        return self._contents.dependents(self.variable("u"))
-
-    @property
-    def z_dependents(self) -> tuple[CacheEntry[Any], ...]:
-        """The entries that name the whole z, in order of subsystem and index."""
-        return self._contents.dependents(self.variable("z"))
-
     def auto_update_discrete_variables(self) -> None:
         """Exchange each auto-update variable with its update value, if that is realized.
 
@@ -580,9 +494,6 @@ class State(AbstractPartition):
         """
         self._contents.auto_update()
 
-    def _value_version(self, name: Literal["q", "u", "z"]) -> int:
-        return self._contents.version(self.variable(name))
-
     # ------------------------------------------------------------------ what is computed
 
     @property
@@ -590,32 +501,15 @@ class State(AbstractPartition):
         """Time derivatives of y. Shape (ny,). Read from Acceleration on."""
         return self._contents.view(YDOT, None)
 
-    def upd_ydot(self) -> Vector:
-        """Where `ydot` is to be put; sealed when it can be read. Invalidates nothing."""
-        return self._contents.upd(YDOT, None)
-
-    @property
-    def nyerr(self) -> int:
-        """Number of position and velocity errors. Needs the system at Instance."""
-        return self.nqerr + self.nuerr
-
     @property
     def yerr(self) -> Vector:
         """Position and velocity errors. Shape (nyerr,). Read from Velocity on."""
         return self._contents.view(YERR, None)
 
-    def upd_yerr(self) -> Vector:
-        """Where `yerr` is to be put; sealed when it can be read. Invalidates nothing."""
-        return self._contents.upd(YERR, None)
-
     @property
     def event_triggers(self) -> Vector:
         """All event triggers, by stage and then by subsystem. Read from Acceleration on."""
         return self._contents.view(EVENT_TRIGGERS, None)
-
-    def upd_event_triggers(self) -> Vector:
-        """Where they are to be put; sealed when they can be read. Invalidates nothing."""
-        return self._contents.upd(EVENT_TRIGGERS, None)
 
     @property
     def num_event_triggers(self) -> int:
@@ -709,16 +603,12 @@ class State(AbstractPartition):
 
     # ------------------------------------------------------------------ showing
 
-    def to_string(self) -> str:
-        """The variables, subsystem by subsystem, in lines of text."""
-        return text(self._mended())
-
     def cache_to_string(self) -> str:
         """What is computed from them, and which of it is realized, in lines of text."""
         return cache_text(self._mended())
 
     def __str__(self) -> str:
-        return self.to_string()
+        return text(self._mended())
 
     def __repr__(self) -> str:
         return summary(self._mended())

@@ -5,7 +5,6 @@ from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import NoUpdateEntryError
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
     Attempt,
@@ -33,7 +32,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.items.layout import SubsystemLayout
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_count, check_index, check_subsystem, is_item
+from stagecache.state.refusals import check_count, check_subsystem
 from stagecache.state.stage import Stage, check_stage
 
 T = TypeVar("T")
@@ -68,7 +67,8 @@ class SubsystemState(AbstractPartition):
         """Those of the State, which has the subsystem unless it was cleared or assigned to."""
         contents = self._whole
         if self._index >= len(contents.realization.stages):
-            check_subsystem(self._index, len(contents.realization.stages), contents.who)
+            subsystems = contents.realization.layout.subsystems
+            check_subsystem(self._index, subsystems, lambda: "the State any more")
         return contents
 
     def __repr__(self) -> str:
@@ -249,93 +249,6 @@ class SubsystemState(AbstractPartition):
         allocate_discrete(what, variable, value)
         return variable
 
-    def has_discrete_variable(self, index: Index) -> bool:
-        """Whether there is a discrete variable of that index, or with that handle."""
-        return is_item(index, self._layout.discrete)
-
-    def discrete_variable_info(self, index: Index) -> DiscreteVariable[Any]:
-        """The handle, which knows all that is constant about it.
-
-        Raises
-        ------
-        UnknownItemError
-        """
-        if isinstance(index, DiscreteVariable):
-            self._contents.require_of(index, self._index)
-            return index
-        variables = self._layout.discrete
-        whose = self._contents.who(self._index)
-        return variables[check_index(index, len(variables), "discrete variable", whose)]
-
-    def discrete_variable_allocation_stage(self, index: Index) -> Stage:
-        """The stage that the subsystem had when it was allocated: Empty or Topology."""
-        return self.discrete_variable_info(index).allocated_at
-
-    def discrete_variable_invalidates_stage(self, index: Index) -> Stage:
-        """The stage that a write makes stale."""
-        return self.discrete_variable_info(index).invalidates
-
-    def discrete_variable_last_update_time(self, index: Index) -> float:
-        """The time when it was last written or exchanged; NaN if it never was."""
-        return self._contents.update_time(self.discrete_variable_info(index))
-
-    def get_discrete_variable(self, index: Index) -> Any:
-        """The value, at any stage."""
-        return self._contents.get_discrete(self.discrete_variable_info(index))
-
-    def set_discrete_variable(self, index: Index, value: object) -> None:
-        """Replace the value: invalidates its stage, its dependents and its update entry."""
-        self._contents.set_discrete(self.discrete_variable_info(index), value)
-
-    def upd_discrete_variable(self, index: Index) -> Any:
-        """The value, to be changed in place; counts as a write now.
-
-        An array is sealed when anything is next realized or marked. A value of an immutable
-        type, such as a float, is merely returned: replace it by `set_discrete_variable`.
-        """
-        return self._contents.upd_discrete(self.discrete_variable_info(index))
-
-    def discrete_variable_update_index(self, index: Index) -> int | None:
-        """The index of its update entry; None if it has none."""
-        update = self.discrete_variable_info(index).update
-        return None if update is None else update.index
-
-    def get_discrete_variable_update_value(self, index: Index) -> Any:
-        """The value of its update entry, which must be realized.
-
-        Raises
-        ------
-        NoUpdateEntryError, CacheEntryOutOfDateError, StageTooLowError
-        """
-        return self._contents.get_entry(self._update_entry(index))
-
-    def set_discrete_variable_update_value(self, index: Index, value: object) -> None:
-        """Store a value in its update entry; `mark_discrete_variable_update_value_realized` it."""
-        self._contents.set_entry(self._update_entry(index), value)
-
-    def upd_discrete_variable_update_value(self, index: Index) -> Any:
-        """The value of its update entry, to be changed in place."""
-        return self._contents.upd_entry(self._update_entry(index))
-
-    def is_discrete_variable_update_value_realized(self, index: Index) -> bool:
-        """Whether its update entry is realized, so that an automatic update would take place."""
-        return self._contents.is_valid(self._update_entry(index))
-
-    def mark_discrete_variable_update_value_realized(self, index: Index) -> None:
-        """Count the value of its update entry as computed now."""
-        self._contents.mark(self._update_entry(index))
-
-    def _update_entry(self, index: Index) -> CacheEntry[Any]:
-        variable = self.discrete_variable_info(index)
-        if variable._update is None:
-            raise NoUpdateEntryError(
-                f"{self._contents.realization.layout.path(variable)}: has no update value",
-                "an auto-update discrete variable",
-                "a plain one",
-                "allocate it by allocate_auto_update_discrete_variable()",
-            )
-        return variable._update
-
     # ------------------------------------------------------------------ cache entries
 
     def allocate_cache_entry(
@@ -488,66 +401,6 @@ class SubsystemState(AbstractPartition):
 
     def _attempt(self, kind: str) -> Attempt:
         return Attempt(self._contents, self._index, kind)
-
-    def has_cache_entry(self, index: Index) -> bool:
-        """Whether there is a cache entry of that index, or with that handle."""
-        return is_item(index, self._layout.entries)
-
-    def cache_entry_info(self, index: Index) -> CacheEntry[Any]:
-        """The handle, which knows all that is constant about it.
-
-        Raises
-        ------
-        UnknownItemError
-        """
-        if isinstance(index, CacheEntry):
-            self._contents.require_of(index, self._index)
-            return index
-        entries = self._layout.entries
-        whose = self._contents.who(self._index)
-        return entries[check_index(index, len(entries), "cache entry", whose)]
-
-    def cache_entry_allocation_stage(self, index: Index) -> Stage:
-        """The stage that the subsystem had when it was allocated: Empty, Topology or Model."""
-        return self.cache_entry_info(index).allocated_at
-
-    def get_cache_entry(self, index: Index) -> Any:
-        """The value, which must be realized; never computes it.
-
-        Raises
-        ------
-        CacheEntryOutOfDateError
-            Naming what made it stale.
-        StageTooLowError
-        """
-        return self._contents.get_entry(self.cache_entry_info(index))
-
-    def set_cache_entry(self, index: Index, value: object) -> None:
-        """Store a value; neither marks it as realized nor the reverse."""
-        self._contents.set_entry(self.cache_entry_info(index), value)
-
-    def upd_cache_entry(self, index: Index) -> Any:
-        """The value, to be changed in place, realized or not; changes neither.
-
-        An array is sealed when the entry is marked, or a subsystem or the system advances.
-        """
-        return self._contents.upd_entry(self.cache_entry_info(index))
-
-    def is_cache_value_realized(self, index: Index) -> bool:
-        """Whether the value is up to date. Cost O(1)."""
-        return self._contents.is_valid(self.cache_entry_info(index))
-
-    def mark_cache_value_realized(self, index: Index) -> None:
-        """Count the value as computed now. Needs the stage before its earliest one.
-
-        Marked there, it is realized as soon as its earliest stage is reached, unless something that
-        it depends on changes in between.
-        """
-        self._contents.mark(self.cache_entry_info(index))
-
-    def mark_cache_value_not_realized(self, index: Index) -> None:
-        """Make it unrealized, and all that depends on it. Cost O(transitive dependents)."""
-        self._contents.unmark(self.cache_entry_info(index))
 
     @property
     def _layout(self) -> SubsystemLayout:

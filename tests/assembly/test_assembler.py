@@ -76,12 +76,12 @@ def test_a_start_that_is_satisfied_and_has_no_goal_is_not_left() -> None:
     _, system, state = four_bar()
     assembler = Assembler(system)
     assembler.assemble(state)
-    before, version = state.q.copy(), state.q_value_version
+    before, version = state.q.copy(), state.variable("q").version(state)
     result = assembler.assemble(state)
     assert (result.method, result.has_converged) == ("unchanged", True)
     assert "unchanged" in str(result)
     np.testing.assert_array_equal(state.q, before)
-    assert state.q_value_version == version, "what was computed from q is still valid"
+    assert state.variable("q").version(state) == version, "what was computed from q is still valid"
 
 
 def test_a_linkage_is_assembled_from_the_other_side() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache import CacheEntry, Stage, State, System
+from stagecache import CacheEntry, Stage, State, System, simbody
 from stagecache.graph.sources import source_of
 from stagecache.testing.items import entries_of, variables_of
 from stagecache.views.nodes import EdgeKind, Status
@@ -70,7 +70,7 @@ def test_edges_say_why_one_node_depends_on_another() -> None:
 
 def test_nodes_say_how_they_are() -> None:
     state = arm()
-    state[0].cache_entry_info(1)(state)
+    simbody.cache_entry_info(state[0], 1)(state)
     graph = state.graph
     tip, late = graph["arm.tip"], graph["subsystem 1.late"]
     assert (tip.kind, tip.status, tip.version) == ("entry", Status.REALIZED, 1)
@@ -94,10 +94,10 @@ def test_a_view_does_not_follow_the_state() -> None:
 
 def test_impacts_are_those_of_the_state_when_the_view_was_made() -> None:
     state = arm()
-    state[0].cache_entry_info(1)(state)
+    simbody.cache_entry_info(state[0], 1)(state)
     graph = state.graph
     expected = {"arm.angle": ("arm.tip",), "arm.mass": ("arm.tip",), "u": ()}
-    state[0].set_discrete_variable(0, 2.0)
+    simbody.set_discrete_variable(state[0], 0, 2.0)
     assert {path: graph.impacts[path] for path in expected} == expected
     assert graph.select(subsystem="arm").impacts is graph.impacts
     assert not any(state.graph.impacts.values())
@@ -126,7 +126,7 @@ def test_costs_of_a_trace_are_shown_at_the_entries() -> None:
     state = arm()
     with state.trace() as trace:
         for _ in range(4):
-            state[0].cache_entry_info(1)(state)
+            simbody.cache_entry_info(state[0], 1)(state)
     graph = state.graph.with_costs(trace.summary().rows)
     tip = graph["arm.tip"]
     assert tip.hit_rate == 0.75
@@ -138,7 +138,7 @@ def test_costs_of_a_trace_are_shown_at_the_entries() -> None:
 
 def test_an_entry_that_was_only_found_has_no_time() -> None:
     state = arm()
-    tip = state[0].cache_entry_info(1)
+    tip = simbody.cache_entry_info(state[0], 1)
     tip(state)
     with state.trace() as trace:
         tip(state)

@@ -5,7 +5,7 @@ Versions of entries are answered with 0: ours count values, those of the real li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,7 @@ from stagecache import (
     Stage,
     State,
     SubsystemState,
+    simbody,
 )
 from stagecache.errors import (
     CacheEntryOutOfDateError,
@@ -50,6 +51,7 @@ from tests.oracle.observation import (
     subsystem_dimensions,
     system_dimensions,
 )
+from tests.state.realizing import upd
 
 KINDS: dict[type[StagecacheError], str] = {
     StageTooLowError: "StageTooLow",
@@ -108,11 +110,11 @@ class Interpreter(AbstractStateInterpreter):
         self.held.blocks.clear()
 
     def do_set_num_subsystems(self, count: str) -> None:
-        self.state.set_num_subsystems(int(count))
+        simbody.set_num_subsystems(self.state, int(count))
         self.held.blocks.clear()
 
     def do_init_subsystem(self, sx: str, name: str, version: str) -> None:
-        self.state.initialize_subsystem(int(sx), name, version)
+        simbody.initialize_subsystem(self.state, int(sx), name, version)
 
     def do_add_subsystem(self, name: str, version: str) -> Json:
         return self.state.add_subsystem(name, version)
@@ -152,7 +154,7 @@ class Interpreter(AbstractStateInterpreter):
         self.state.invalidate_all(stage(g))
 
     def do_invalidate_all_cache_at_or_above(self, g: str) -> None:
-        self.state.invalidate_all_cache_at_or_above(stage(g))
+        simbody.invalidate_all_cache_at_or_above(self.state, stage(g))
 
     def do_system_stage(self) -> Json:
         return STAGES[self.state.stage]
@@ -176,9 +178,7 @@ class Interpreter(AbstractStateInterpreter):
 
     def upd(self, name: str, who: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         owner = self.vector_owner(name, who)
-        upd: Callable[[], np.ndarray[Any, np.dtype[np.float64]]]
-        upd = getattr(owner, f"upd_{ATTRIBUTES.get(name, name)}")
-        return upd()
+        return upd(owner, ATTRIBUTES.get(name, name))
 
     def do_set(self, name: str, who: str, *values: str) -> None:
         numbers = [*map(float, values)]
@@ -215,44 +215,47 @@ class Interpreter(AbstractStateInterpreter):
     # ------------------------------------------------------------------ discrete variables
 
     def do_has_dv(self, sx: str, dx: str) -> Json:
-        return self.part(sx).has_discrete_variable(read_key(sx, dx)[1])
+        return simbody.has_discrete_variable(self.part(sx), read_key(sx, dx)[1])
 
     def do_get_dv(self, sx: str, dx: str) -> Json:
         return float(self.variable(read_key(sx, dx))(self.state))
 
     def do_set_dv(self, sx: str, dx: str, value: str) -> None:
-        self.part(sx).set_discrete_variable(int(dx), float(value))
+        simbody.set_discrete_variable(self.part(sx), int(dx), float(value))
 
     def do_upd_dv(self, sx: str, dx: str) -> None:
-        self.part(sx).upd_discrete_variable(int(dx))
+        simbody.upd_discrete_variable(self.part(sx), int(dx))
 
     def do_dv_last_update(self, sx: str, dx: str) -> Json:
-        return float(self.part(sx).discrete_variable_last_update_time(int(dx)))
+        return float(simbody.discrete_variable_last_update_time(self.part(sx), int(dx)))
 
     def do_dv_version(self, sx: str, dx: str) -> Json:
         return self.variable(read_key(sx, dx)).version(self.state)
 
     def do_dv_alloc_stage(self, sx: str, dx: str) -> Json:
-        return STAGES[self.part(sx).discrete_variable_allocation_stage(int(dx))]
+        return STAGES[simbody.discrete_variable_info(self.part(sx), int(dx)).allocated_at]
 
     def do_dv_invalidates(self, sx: str, dx: str) -> Json:
-        return STAGES[self.part(sx).discrete_variable_invalidates_stage(int(dx))]
+        return STAGES[simbody.discrete_variable_info(self.part(sx), int(dx)).invalidates]
 
     def do_dv_update_index(self, sx: str, dx: str) -> Json:
-        index = self.part(sx).discrete_variable_update_index(int(dx))
+        index = simbody.discrete_variable_update_index(self.part(sx), int(dx))
         return -1 if index is None else index
 
     def do_dv_update_get(self, sx: str, dx: str) -> Json:
-        return float(self.part(sx).get_discrete_variable_update_value(int(dx)))
+        return float(simbody.get_discrete_variable_update_value(self.part(sx), int(dx)))
 
     def do_dv_update_set(self, sx: str, dx: str, value: str) -> None:
-        self.part(sx).set_discrete_variable_update_value(int(dx), float(value))
+        simbody.upd_discrete_variable_update_value(self.part(sx), int(dx))  # raises if none
+        update = simbody.discrete_variable_info(self.part(sx), int(dx)).update
+        assert update is not None
+        update.set(self.state, float(value))
 
     def do_dv_update_is_realized(self, sx: str, dx: str) -> Json:
-        return self.part(sx).is_discrete_variable_update_value_realized(int(dx))
+        return simbody.is_discrete_variable_update_value_realized(self.part(sx), int(dx))
 
     def do_dv_update_mark(self, sx: str, dx: str) -> None:
-        self.part(sx).mark_discrete_variable_update_value_realized(int(dx))
+        simbody.mark_discrete_variable_update_value_realized(self.part(sx), int(dx))
 
     def do_auto_update(self) -> None:
         self.state.auto_update_discrete_variables()
@@ -260,31 +263,31 @@ class Interpreter(AbstractStateInterpreter):
     # ------------------------------------------------------------------ cache entries
 
     def do_has_ce(self, sx: str, cx: str) -> Json:
-        return self.part(sx).has_cache_entry(read_key(sx, cx)[1])
+        return simbody.has_cache_entry(self.part(sx), read_key(sx, cx)[1])
 
     def do_get_ce(self, sx: str, cx: str) -> Json:
-        return float(self.part(sx).get_cache_entry(int(cx)))
+        return float(simbody.get_cache_entry(self.part(sx), int(cx)))
 
     def do_set_ce(self, sx: str, cx: str, value: str) -> None:
-        self.part(sx).set_cache_entry(int(cx), float(value))
+        simbody.cache_entry_info(self.part(sx), int(cx)).set(self.state, float(value))
 
     def do_raw_ce(self, sx: str, cx: str) -> Json:
         return raw_value(self.state, self.entry(read_key(sx, cx)))
 
     def do_ce_is_realized(self, sx: str, cx: str) -> Json:
-        return self.part(sx).is_cache_value_realized(int(cx))
+        return simbody.is_cache_value_realized(self.part(sx), int(cx))
 
     def do_ce_mark(self, sx: str, cx: str) -> None:
-        self.part(sx).mark_cache_value_realized(int(cx))
+        simbody.mark_cache_value_realized(self.part(sx), int(cx))
 
     def do_ce_unmark(self, sx: str, cx: str) -> None:
-        self.part(sx).mark_cache_value_not_realized(int(cx))
+        simbody.mark_cache_value_not_realized(self.part(sx), int(cx))
 
     def do_ce_version(self, sx: str, cx: str) -> Json:
         return 0 * self.entry(read_key(sx, cx)).index
 
     def do_ce_alloc_stage(self, sx: str, cx: str) -> Json:
-        return STAGES[self.part(sx).cache_entry_allocation_stage(int(cx))]
+        return STAGES[simbody.cache_entry_info(self.part(sx), int(cx)).allocated_at]
 
     def do_ce_depends_on(self, sx: str, cx: str) -> Json:
         return STAGES[self.entry(read_key(sx, cx)).available_from]
@@ -325,7 +328,7 @@ class Interpreter(AbstractStateInterpreter):
         self.held.blocks = source.copied_blocks()
 
     def do_is_consistent(self, k: str) -> Json:
-        return self.state.is_consistent(self.slots[self.slot(k)].state)
+        return simbody.is_consistent(self.state, self.slots[self.slot(k)].state)
 
     def do_checkpoint(self, k: str) -> None:
         self.held.marks[read_slot(k)] = (self.state.checkpoint(), self.held.copied_blocks())
@@ -356,16 +359,16 @@ class Interpreter(AbstractStateInterpreter):
         return [*self.part(sx).stage_versions]
 
     def do_value_versions(self) -> Json:
-        return [self.state.q_value_version, self.state.u_value_version, self.state.z_value_version]
+        return [self.state.variable(name).version(self.state) for name in ("q", "u", "z")]
 
     def do_q_dependents(self) -> Json:
-        return keys(self.state.q_dependents)
+        return keys(self.state.variable("q").dependents(self.state))
 
     def do_u_dependents(self) -> Json:
-        return keys(self.state.u_dependents)
+        return keys(self.state.variable("u").dependents(self.state))
 
     def do_z_dependents(self) -> Json:
-        return keys(self.state.z_dependents)
+        return keys(self.state.variable("z").dependents(self.state))
 
     def do_dv_dependents(self, sx: str, dx: str) -> Json:
         return keys(self.variable(read_key(sx, dx)).dependents(self.state))

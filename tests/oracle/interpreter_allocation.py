@@ -14,6 +14,7 @@ from stagecache import (
     Stage,
     State,
     SubsystemState,
+    simbody,
 )
 from stagecache.errors import ForeignNodeError
 from tests.oracle.grammar import (
@@ -74,10 +75,10 @@ class AbstractStateInterpreter(AbstractInterpreter):
         return self.state if word == "*" else self.part(word)
 
     def variable(self, key: Key) -> Discrete:
-        return self.part(key[0]).discrete_variable_info(key[1])
+        return simbody.discrete_variable_info(self.part(key[0]), key[1])
 
     def entry(self, key: Key) -> Real:
-        return self.part(key[0]).cache_entry_info(key[1])
+        return simbody.cache_entry_info(self.part(key[0]), key[1])
 
     def blocks_of(self, v: str, sx: int) -> list[ContinuousVariable]:
         """The handles of the blocks that are there; those that are forgotten are dropped."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from stagecache import CacheEntry, Stage, State, SubsystemState
+from stagecache import CacheEntry, Stage, State, SubsystemState, simbody
 from stagecache.errors import StageTooLowError
 from tests.oracle.grammar import STAGES, Json, list_keys
 
@@ -25,7 +25,7 @@ DIMENSIONS = {
     "zstart": "z_start",
     "qerrstart": "qerr_start",
     "uerrstart": "uerr_start",
-    "nmultipliers": "num_multipliers",
+    "nmultipliers": "nudoterr",
 }
 SYSTEM_DIMENSIONS = {
     **DIMENSIONS,
@@ -36,7 +36,7 @@ SYSTEM_DIMENSIONS = {
 SUBSYSTEM_DIMENSIONS = {
     **DIMENSIONS,
     "udoterrstart": "udoterr_start",
-    "multipliersstart": "multipliers_start",
+    "multipliersstart": "udoterr_start",
 }
 
 
@@ -68,11 +68,25 @@ def subsystem_dimensions(part: SubsystemState) -> dict[str, Json]:
     return _dimensions(part, SUBSYSTEM_DIMENSIONS)
 
 
+def ask(owner: State | SubsystemState, name: str) -> Json:
+    """A member of the owner; of those that it has not, what the facade says."""
+    answer: Json = getattr(owner, name) if hasattr(type(owner), name) else facade(name)(owner)
+    return answer
+
+
+def nyerr(owner: State | SubsystemState) -> int:
+    return owner.nqerr + owner.nuerr
+
+
+def facade(name: str) -> Callable[[State | SubsystemState], Json]:
+    return nyerr if name == "nyerr" else getattr(simbody, name)
+
+
 def _dimensions(owner: State | SubsystemState, names: dict[str, str]) -> dict[str, Json]:
-    result = {key: or_none(partial(getattr, owner, name)) for key, name in names.items()}
-    sizes, starts = owner.num_event_triggers_by_stage, owner.event_trigger_start_by_stage
-    result["triggers_by_stage"] = [or_none(partial(sizes, g)) for g in Stage]
-    result["trigger_start_by_stage"] = [or_none(partial(starts, g)) for g in Stage]
+    result = {key: or_none(partial(ask, owner, name)) for key, name in names.items()}
+    sizes, starts = simbody.num_event_triggers_by_stage, simbody.event_trigger_start_by_stage
+    result["triggers_by_stage"] = [or_none(partial(sizes, owner, g)) for g in Stage]
+    result["trigger_start_by_stage"] = [or_none(partial(starts, owner, g)) for g in Stage]
     return result
 
 
@@ -81,7 +95,7 @@ def observe(state: State, *, is_full: bool) -> dict[str, Json]:
     result: dict[str, Json] = {
         "system_stage": STAGES[state.stage],
         "t": or_none(lambda: float(state.time)),
-        "value_versions": [state.q_value_version, state.u_value_version, state.z_value_version],
+        "value_versions": [state.variable(name).version(state) for name in ("q", "u", "z")],
         "dims": system_dimensions(state),
     }
     if is_full:
@@ -89,9 +103,8 @@ def observe(state: State, *, is_full: bool) -> dict[str, Json]:
         for name, attribute in ATTRIBUTES.items():
             if name != "y":
                 result[name] = or_none(partial(_read, state, attribute))
-        result["q_dependents"] = keys(state.q_dependents)
-        result["u_dependents"] = keys(state.u_dependents)
-        result["z_dependents"] = keys(state.z_dependents)
+        for name in ("q", "u", "z"):
+            result[f"{name}_dependents"] = keys(state.variable(name).dependents(state))
     parts = [state[sx] for sx in range(state.num_subsystems)]
     return result | {"subsystems": [_part(state, part, is_full) for part in parts]}
 
@@ -106,19 +119,19 @@ def _part(state: State, part: SubsystemState, is_full: bool) -> Json:
     if is_full:
         result["stage_versions"] = [*part.stage_versions]
     variables: list[Json] = []
-    while part.has_discrete_variable(len(variables)):
+    while simbody.has_discrete_variable(part, len(variables)):
         variables.append(_variable(state, part, len(variables), is_full))
     entries: list[Json] = []
-    while part.has_cache_entry(len(entries)):
+    while simbody.has_cache_entry(part, len(entries)):
         entries.append(_entry(state, part, len(entries), is_full))
     return result | {"dv": variables, "ce": entries}
 
 
 def _variable(state: State, part: SubsystemState, index: int, is_full: bool) -> Json:
-    variable = part.discrete_variable_info(index)
+    variable = simbody.discrete_variable_info(part, index)
     result: dict[str, Json] = {
-        "value": float(part.get_discrete_variable(variable)),
-        "last_update": float(part.discrete_variable_last_update_time(variable)),
+        "value": float(simbody.get_discrete_variable(part, variable)),
+        "last_update": float(simbody.discrete_variable_last_update_time(part, variable)),
         "version": variable.version(state),
         "allocation": STAGES[variable.allocated_at],
         "invalidates": STAGES[variable.invalidates],
@@ -128,7 +141,7 @@ def _variable(state: State, part: SubsystemState, index: int, is_full: bool) -> 
 
 
 def _entry(state: State, part: SubsystemState, index: int, is_full: bool) -> Json:
-    entry = part.cache_entry_info(index)
+    entry = simbody.cache_entry_info(part, index)
     result: dict[str, Json] = {
         "allocation": STAGES[entry.allocated_at],
         "depends_on": STAGES[entry.available_from],

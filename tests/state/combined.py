@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from stagecache import CacheEntry as Entry
-from stagecache import State
+from stagecache import State, simbody
 from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
 from tests.oracle.commands import Commands
 from tests.oracle.comparison import Comparison
@@ -212,7 +212,9 @@ class CombinedPair(Pair):
             if any(e in todo for e in above):
                 todo.append(entry)
             else:
-                self.model.take_over(entry, state[entry.key[0]].get_cache_entry(entry.key[1]))
+                self.model.take_over(
+                    entry, simbody.get_cache_entry(state[entry.key[0]], entry.key[1])
+                )
 
     # ------------------------------------------------------------------ versions
 

@@ -1,6 +1,8 @@
 """What the tests of the State do again and again."""
 
-from stagecache import Stage, State
+from stagecache import Stage, State, simbody
+from stagecache.state.handles import Vector
+from stagecache.state.partition import AbstractPartition
 
 
 def realize(state: State, stage: Stage) -> State:
@@ -20,3 +22,10 @@ def state_of(*names: str) -> State:
     for name in names:
         state.add_subsystem(name)
     return state
+
+
+def upd(part: AbstractPartition, name: str) -> Vector:
+    """Write access to a vector: a method or, where there is none, a function of the facade."""
+    method = getattr(part, f"upd_{name}", None)
+    view: Vector = method() if method is not None else getattr(simbody, f"upd_{name}")(part)
+    return view

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from stagecache import CacheEntry, Checkpoint, DiscreteVariable, Stage, State, strict
+from stagecache import CacheEntry, Checkpoint, DiscreteVariable, Stage, State, simbody, strict
 from stagecache.errors import (
     CheckpointError,
     ForeignNodeError,
@@ -60,10 +60,10 @@ class Pendulum:
             "stages": (state.stage, part.stage, state.stage_versions, part.stage_versions),
             "versions": [handle.version(state) for handle in handles],
             "realized": [entry.is_valid(state) for entry in (self.tip, self.force)],
-            "update": part.is_discrete_variable_update_value_realized(self.mode),
+            "update": simbody.is_discrete_variable_update_value_realized(part, self.mode),
             "values": [repr(values[handle._node]) for handle in handles],
             "vectors": {name: array.tolist() for name, array in pools._arrays.items()},
-            "time": (state.time, part.discrete_variable_last_update_time(self.length)),
+            "time": (state.time, simbody.discrete_variable_last_update_time(part, self.length)),
         }
 
 
@@ -83,7 +83,7 @@ def change_variables(p: Pendulum) -> None:
 
 def change_caches(p: Pendulum) -> None:
     p.state.upd_qdot()[:] = 9.0
-    p.state[0].upd_cache_entry(p.force)[:] = 9.0
+    p.force.upd(p.state)[:] = 9.0
     p.force.mark_valid(p.state)
     p.tip.invalidate(p.state)
 
@@ -94,8 +94,8 @@ def change_weights(p: Pendulum) -> None:
 
 
 def update(p: Pendulum) -> None:
-    p.state[0].set_discrete_variable_update_value(p.mode, 5.0)
-    p.state[0].mark_discrete_variable_update_value_realized(p.mode)
+    p.mode.update.set(p.state, 5.0)
+    p.mode.update.mark_valid(p.state)
     p.state.auto_update_discrete_variables()
 
 
@@ -249,7 +249,7 @@ def test_an_item_that_was_allocated_since_is_gone_and_a_forgotten_one_is_back() 
     p = Pendulum()
     mark = p.state.checkpoint()
     forget_all(p)
-    new = p.state[0].discrete_variable_info(0)
+    new = simbody.discrete_variable_info(p.state[0], 0)
     with pytest.raises(ForeignNodeError):
         p.length(p.state)
     p.state.rollback(mark)
@@ -268,10 +268,10 @@ def test_lists_that_are_changed_in_place_come_back() -> None:
         items.upd(state).append(2)
         items.upd(state).append(3)
         assert items(state) == [1, 2, 3]
-        state[0].upd_cache_entry(stored).append(2)
+        stored.upd(state).append(2)
         state.rollback(mark)
         assert items(state) == [1]
-        assert state[0].upd_cache_entry(stored) == [1]
+        assert stored.upd(state) == [1]
 
 
 def test_objects_in_arrays_come_back_and_are_not_shared_by_copies() -> None:
@@ -302,17 +302,17 @@ def test_a_list_that_was_handed_out_before_does_not_reach_the_state_any_more() -
 
 def test_views_handed_out_before_a_checkpoint_or_a_rollback_cannot_be_written_any_more() -> None:
     p = Pendulum()
-    before = [p.state.upd_q(), p.state.upd_qdot(), p.state[0].upd_cache_entry(p.force)]
+    before = [p.state.upd_q(), p.state.upd_qdot(), p.force.upd(p.state)]
     slices = [view[:] for view in before]
     mark = p.state.checkpoint()
     after: list[Vector] = [p.state.upd_q(), p.state.upd_qdot()]
-    after.append(p.state[0].upd_cache_entry(p.force))
+    after.append(p.force.upd(p.state))
     p.state.rollback(mark)
     for view in [*before, *after]:
         with pytest.raises(ValueError, match="read-only"):
             view[0] = 7.0
     slices[2][:] = 7.0  # which nobody can seal
-    assert p.state[0].upd_cache_entry(p.force).tolist() == [0.0, 0.0]
+    assert p.force.upd(p.state).tolist() == [0.0, 0.0]
 
 
 def test_whoever_holds_a_part_of_the_state_goes_back_with_it() -> None:
@@ -322,7 +322,7 @@ def test_whoever_holds_a_part_of_the_state_goes_back_with_it() -> None:
     p.state.clear()
     p.state.rollback(mark)
     assert part.q.tolist() == [0.5]
-    assert part.get_discrete_variable(p.length) == 2.0
+    assert simbody.get_discrete_variable(part, p.length) == 2.0
 
 
 # ---------------------------------------------------------------------- in a block
@@ -530,7 +530,7 @@ def test_the_version_of_q_is_not_given_again_to_another_one() -> None:
     for count in range(3):
         state[0].allocate_q([float(count)] * count)
         realize(state, Stage.MODEL)
-        versions.append(state.q_value_version)
+        versions.append(state.variable("q").version(state))
         state.rollback(mark)
     assert len(set(versions)) == 3
 

@@ -44,7 +44,7 @@ class Subject:
         for part in self.state:
             if part.stage < stage:
                 if stage == Stage.DYNAMICS and part.index == 0:
-                    self.part.set_cache_entry(self.stored, self.mass(self.state))
+                    self.stored.set(self.state, self.mass(self.state))
                 part.advance_to_stage(stage)
         if self.state.stage < stage:
             self.state.advance_to_stage(stage)
@@ -56,12 +56,12 @@ class Subject:
         )
 
     def swap(self) -> None:
-        self.part.set_discrete_variable_update_value(self.grip, 5.0)
-        self.part.mark_discrete_variable_update_value_realized(self.grip)
+        self.grip.update.set(self.state, 5.0)
+        self.grip.update.mark_valid(self.state)
         self.state.auto_update_discrete_variables()
 
     def store(self) -> None:
-        self.part.set_cache_entry(self.stored, self.mass(self.state))
+        self.stored.set(self.state, self.mass(self.state))
         self.stored.mark_valid(self.state)
 
 

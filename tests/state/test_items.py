@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from stagecache import Stage, State
+from stagecache import Stage, State, simbody
 from stagecache.errors import (
     CacheEntryOutOfDateError,
     NoUpdateEntryError,
@@ -25,19 +25,19 @@ def test_a_discrete_variable_is_written_at_any_stage() -> None:
     assert (mass(state), mass.version(state)) == (1.0, 1)
     mass.set(state, 2.0)
     assert (mass(state), mass.version(state), state[0].stage) == (2.0, 2, Stage.EMPTY)
-    assert math.isnan(state[0].discrete_variable_last_update_time(mass))
+    assert math.isnan(simbody.discrete_variable_last_update_time(state[0], mass))
     realize(state, REPORT)
     state.time = 3.0
     realize(state, REPORT)
-    state[0].set_discrete_variable(mass, 4.0)
+    simbody.set_discrete_variable(state[0], mass, 4.0)
     assert (mass(state), mass.version(state), state.stage) == (4.0, 3, TIME)
-    assert state[0].discrete_variable_last_update_time(0) == 3.0
+    assert simbody.discrete_variable_last_update_time(state[0], 0) == 3.0
 
 
 def test_a_write_below_its_stage_changes_no_version_of_a_stage() -> None:
     state = realize_with_mass(TIME)
     saved = state.stage_versions
-    state[0].set_discrete_variable(0, 2.0)
+    simbody.set_discrete_variable(state[0], 0, 2.0)
     assert (state.stage, state.stage_versions) == (TIME, saved)
     assert state.lowest_stage_difference(saved) is INFINITY
 
@@ -74,48 +74,53 @@ def auto() -> State:
     """A State at Velocity, whose auto-update variable 0 has an explicit dependent, entry 1."""
     state = state_of("a")
     variable = state[0].allocate_auto_update_discrete_variable(POSITION, 1.0, VELOCITY)
-    for upstream in (variable, state[0].cache_entry_info(0)):
+    for upstream in (variable, simbody.cache_entry_info(state[0], 0)):
         state[0].allocate_cache_entry_with_prerequisites(VELOCITY, INFINITY, (upstream,))
     state[0].allocate_discrete_variable(REPORT, 7)
     realize(state, VELOCITY)
     for entry in (1, 2):
-        state[0].mark_cache_value_realized(entry)
+        simbody.mark_cache_value_realized(state[0], entry)
     return state
 
 
 def test_the_update_value_is_not_the_value() -> None:
     state = state_of("a")
     variable = state[0].allocate_auto_update_discrete_variable(POSITION, [1], VELOCITY)
-    state[0].upd_discrete_variable_update_value(variable).append(2)
+    simbody.upd_discrete_variable_update_value(state[0], variable).append(2)
     assert (variable(state), variable.version(state)) == ([1], 1)
 
 
 def test_an_automatic_update_exchanges_the_values_and_leaves_stages_alone() -> None:
     state = auto()
     subsystem = state[0]
-    subsystem.set_discrete_variable_update_value(0, 2.0)
-    assert not subsystem.is_discrete_variable_update_value_realized(0)
+    simbody.upd_discrete_variable_update_value(subsystem, 0)
+    simbody.cache_entry_info(subsystem, 0).set(state, 2.0)
+    assert not simbody.is_discrete_variable_update_value_realized(subsystem, 0)
     state.auto_update_discrete_variables()
-    assert subsystem.get_discrete_variable(0) == 1.0
-    subsystem.mark_discrete_variable_update_value_realized(0)
-    assert subsystem.get_discrete_variable_update_value(0) == 2.0
-    assert [subsystem.is_cache_value_realized(i) for i in (0, 1, 2)] == [True, True, True]
+    assert simbody.get_discrete_variable(subsystem, 0) == 1.0
+    simbody.mark_discrete_variable_update_value_realized(subsystem, 0)
+    assert simbody.get_discrete_variable_update_value(subsystem, 0) == 2.0
+    assert [simbody.is_cache_value_realized(subsystem, i) for i in (0, 1, 2)] == [True, True, True]
     saved = state.stage_versions
     state.auto_update_discrete_variables()
-    assert (subsystem.get_discrete_variable(0), state.stage_versions) == (2.0, saved)
-    assert subsystem.discrete_variable_info(0).version(state) == 2
-    assert subsystem.discrete_variable_last_update_time(0) == 0.0
-    assert [subsystem.is_cache_value_realized(i) for i in (0, 1, 2)] == [False, False, False]
+    assert (simbody.get_discrete_variable(subsystem, 0), state.stage_versions) == (2.0, saved)
+    assert simbody.discrete_variable_info(subsystem, 0).version(state) == 2
+    assert simbody.discrete_variable_last_update_time(subsystem, 0) == 0.0
+    assert [simbody.is_cache_value_realized(subsystem, i) for i in (0, 1, 2)] == [
+        False,
+        False,
+        False,
+    ]
     with pytest.raises(CacheEntryOutOfDateError):
-        subsystem.get_discrete_variable_update_value(0)
+        simbody.get_discrete_variable_update_value(subsystem, 0)
 
 
 def test_a_write_makes_the_update_value_unrealized_even_where_the_stage_stays() -> None:
     state = auto()
-    state[0].mark_discrete_variable_update_value_realized(0)
-    state[0].set_discrete_variable(0, 5.0)
+    simbody.mark_discrete_variable_update_value_realized(state[0], 0)
+    simbody.set_discrete_variable(state[0], 0, 5.0)
     realize(state, VELOCITY)
-    assert not state[0].is_discrete_variable_update_value_realized(0)
+    assert not simbody.is_discrete_variable_update_value_realized(state[0], 0)
 
 
 def test_one_exchange_does_not_stop_another() -> None:
@@ -126,24 +131,24 @@ def test_one_exchange_does_not_stop_another() -> None:
     state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (first,))
     realize(state, TIME)
     for variable, value in ((first, 2), (second, 20)):
-        state[0].set_discrete_variable_update_value(variable, value)
-        state[0].mark_discrete_variable_update_value_realized(variable)
+        variable.update.set(state, value)
+        variable.update.mark_valid(state)
     state.auto_update_discrete_variables()
     assert (first(state), second(state)) == (2, 20)
 
 
 def test_a_plain_variable_has_no_update_value() -> None:
     state = auto()
-    assert state[0].discrete_variable_update_index(1) is None
-    assert state[0].discrete_variable_update_index(0) == 0
+    assert simbody.discrete_variable_update_index(state[0], 1) is None
+    assert simbody.discrete_variable_update_index(state[0], 0) == 0
     for call in (
-        state[0].get_discrete_variable_update_value,
-        state[0].upd_discrete_variable_update_value,
-        state[0].is_discrete_variable_update_value_realized,
-        state[0].mark_discrete_variable_update_value_realized,
+        simbody.get_discrete_variable_update_value,
+        simbody.upd_discrete_variable_update_value,
+        simbody.is_discrete_variable_update_value_realized,
+        simbody.mark_discrete_variable_update_value_realized,
     ):
         with pytest.raises(NoUpdateEntryError, match="discrete variable 1 of subsystem 0 'a'"):
-            call(1)
+            call(state[0], 1)
 
 
 def test_an_entry_can_be_marked_one_stage_early_and_is_void_if_something_changes() -> None:
@@ -191,7 +196,7 @@ def test_an_entry_waits_for_the_subsystem_of_an_entry_upstream() -> None:
     state[0].advance_to_stage(POSITION)
     entry.mark_valid(state)
     with pytest.raises(StageTooLowError, match="which depends on cache entry 0 of subsystem 1"):
-        state[0].get_cache_entry(entry)
+        simbody.get_cache_entry(state[0], entry)
     state[1].advance_to_stage(POSITION)
     assert entry.is_valid(state)
 
@@ -220,23 +225,23 @@ def test_writing_a_block_leaves_what_depends_on_others() -> None:
     assert [list(b(state)) for b in blocks] == [[1], [1], [8, 9]]
     assert list(state[1].q) == [1, 8, 9]
     assert [v.version(state) for v in blocks] == [4, 4, 5]
-    assert state.q_value_version == 8
+    assert state.variable("q").version(state) == 8
 
 
 def test_items_are_found_by_index_and_by_handle() -> None:
     state = auto()
-    entry = state[0].cache_entry_info(np.int64(1))
-    assert state[0].cache_entry_info(entry) is entry
-    assert state[0].has_cache_entry(entry)
-    assert not state[0].has_cache_entry(3)
+    entry = simbody.cache_entry_info(state[0], np.int64(1))
+    assert simbody.cache_entry_info(state[0], entry) is entry
+    assert simbody.has_cache_entry(state[0], entry)
+    assert not simbody.has_cache_entry(state[0], 3)
     assert (entry.available_from, entry.computed_by) == (VELOCITY, INFINITY)
-    assert state[0].cache_entry_allocation_stage(1) is Stage.EMPTY
-    assert state[0].discrete_variable_allocation_stage(0) is Stage.EMPTY
-    assert state[0].discrete_variable_invalidates_stage(0) is POSITION
-    assert not state[0].has_cache_entry("x")  # type: ignore[arg-type]  # is none
+    assert simbody.cache_entry_info(state[0], 1).allocated_at is Stage.EMPTY
+    assert simbody.discrete_variable_info(state[0], 0).allocated_at is Stage.EMPTY
+    assert simbody.discrete_variable_info(state[0], 0).invalidates is POSITION
+    assert not simbody.has_cache_entry(state[0], "x")  # type: ignore[arg-type]  # is none
     for bad in (-1, 3, 1.5, "x", None, True, np.array([0])):
         with pytest.raises(UnknownItemError, match="subsystem 0 'a'"):
-            state[0].get_cache_entry(bad)  # type: ignore[arg-type]  # is refused
-    for missing in (-1, 1, "a", int, np.array([0])):
+            simbody.get_cache_entry(state[0], bad)  # type: ignore[arg-type]  # is refused
+    for missing in (-1, 1, "nobody", int, np.array([0])):
         with pytest.raises(UnknownSubsystemError):
-            state[missing]
+            state[missing]  # type: ignore[index]  # is refused

@@ -62,7 +62,7 @@ def write_q(p: Pendulum, state: State) -> None:
 
 def write_cache(p: Pendulum, state: State) -> None:
     state.upd_qdot()[:] = 9.0
-    state[0].upd_cache_entry(p.force)[:] = 9.0
+    p.force.upd(state)[:] = 9.0
 
 
 def write_weights(p: Pendulum, state: State) -> None:
@@ -149,9 +149,9 @@ def test_values_stored_by_hand_are_shared_only_if_nobody_can_change_them() -> No
 def test_a_shared_list_that_is_changed_in_place_is_copied_first(which: int) -> None:
     state, twin, entry = shared(lambda: [1])
     one, other = [(state, twin), (twin, state)][which]
-    changed = one[0].upd_cache_entry(entry)
+    changed = entry.upd(one)
     changed.append(2)
-    assert one[0].upd_cache_entry(entry) is changed
+    assert entry.upd(one) is changed
     assert entry(one) == [1, 2]
     assert entry(other) == [1]
     third = one.copy(keep_cache=True)
@@ -161,7 +161,7 @@ def test_a_shared_list_that_is_changed_in_place_is_copied_first(which: int) -> N
 
 def test_an_array_that_was_handed_out_is_not_shared() -> None:
     state, _, entry = shared(lambda: np.zeros(2))
-    part = state[0].upd_cache_entry(entry)[:1]
+    part = entry.upd(state)[:1]
     twin = state.copy(keep_cache=True)
     part[0] = 7.0
     assert entry(twin).tolist() == [0.0, 0.0]

@@ -8,7 +8,7 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, Stage, State
+from stagecache import CacheEntry, Stage, State, simbody
 from stagecache.errors import (
     NodeInUseError,
     OutOfRangeError,
@@ -39,59 +39,61 @@ def build() -> State:
     state.time = 2.0
     realize(state, REPORT)
     for i in range(3):
-        state[0].mark_cache_value_realized(i)
+        simbody.mark_cache_value_realized(state[0], i)
     return state
 
 
 def realized(state: State) -> list[bool]:
-    return [state[0].is_cache_value_realized(i) for i in range(3)]
+    return [simbody.is_cache_value_realized(state[0], i) for i in range(3)]
 
 
 def test_a_copy_has_the_variables_and_what_depends_on_instance_or_before() -> None:
     state = build()
     state.qerr_weights = []
     state.q = [5, 6]
-    state[0].mark_cache_value_realized(0)
+    simbody.mark_cache_value_realized(state[0], 0)
     realize(state, REPORT)
     twin = state.copy()
     assert (twin.stage, twin[0].stage, twin.time) == (INSTANCE, INSTANCE, 2.0)
     assert list(twin.q) == [5, 6]
-    assert twin.q_value_version == state.q_value_version
+    assert twin.variable("q").version(twin) == state.variable("q").version(state)
     assert realized(twin) == [True, True, False]
     realize(twin, REPORT)
     assert realized(twin) == [True, True, False]
-    assert state[0].get_cache_entry(0) == twin[0].get_cache_entry(0) == 10
+    assert simbody.get_cache_entry(state[0], 0) == simbody.get_cache_entry(twin[0], 0) == 10
 
 
 def test_a_copy_shares_nothing_that_can_change() -> None:
     state = build()
     twin = state.copy()
-    assert twin[0].get_discrete_variable(0) is not state[0].get_discrete_variable(0)
-    assert twin[0].get_discrete_variable(1) is state[0].get_discrete_variable(1)
-    twin[0].upd_discrete_variable(0).append(2)
-    twin[0].upd_discrete_variable(1)[:] = 7
+    assert simbody.get_discrete_variable(twin[0], 0) is not simbody.get_discrete_variable(
+        state[0], 0
+    )
+    assert simbody.get_discrete_variable(twin[0], 1) is simbody.get_discrete_variable(state[0], 1)
+    simbody.upd_discrete_variable(twin[0], 0).append(2)
+    simbody.upd_discrete_variable(twin[0], 1)[:] = 7
     twin.upd_q()[:] = 7
-    assert state[0].get_discrete_variable(0) == [1]
-    assert list(state[0].get_discrete_variable(1)) == [0, 0]
+    assert simbody.get_discrete_variable(state[0], 0) == [1]
+    assert list(simbody.get_discrete_variable(state[0], 1)) == [0, 0]
     assert list(state.q) == [1, 2]
     assert realized(state) == [True, True, True]
 
 
 def test_an_array_that_is_handed_out_for_writing_is_copied() -> None:
     state = build()
-    array = state[0].upd_discrete_variable(1)
+    array = simbody.upd_discrete_variable(state[0], 1)
     twin = state.copy()
     array[:] = 7
-    assert list(twin[0].get_discrete_variable(1)) == [0, 0]
+    assert list(simbody.get_discrete_variable(twin[0], 1)) == [0, 0]
 
 
 def test_a_slice_that_somebody_kept_does_not_reach_into_a_copy() -> None:
     state = build()
-    kept = state[0].upd_discrete_variable(1)[:]
+    kept = simbody.upd_discrete_variable(state[0], 1)[:]
     realize(state, REPORT)
     twin = state.copy()
     kept[:] = 7
-    assert list(twin[0].get_discrete_variable(1)) == [0, 0]
+    assert list(simbody.get_discrete_variable(twin[0], 1)) == [0, 0]
 
 
 def test_objects_in_arrays_and_objects_held_twice_are_copied_as_such() -> None:
@@ -103,10 +105,10 @@ def test_objects_in_arrays_and_objects_held_twice_are_copied_as_such() -> None:
         state[0].allocate_discrete_variable(INSTANCE, value)
     realize(state, TOPOLOGY)
     twin = state.copy()
-    twin[0].get_discrete_variable(1).append(2)
-    assert state[0].get_discrete_variable(0)[0] == [1]
-    assert twin[0].get_discrete_variable(0)[0] is twin[0].get_discrete_variable(2)
-    assert twin[0].get_discrete_variable(2) == [1, 2]
+    simbody.get_discrete_variable(twin[0], 1).append(2)
+    assert simbody.get_discrete_variable(state[0], 0)[0] == [1]
+    assert simbody.get_discrete_variable(twin[0], 0)[0] is simbody.get_discrete_variable(twin[0], 2)
+    assert simbody.get_discrete_variable(twin[0], 2) == [1, 2]
 
 
 def test_a_value_that_cannot_be_copied_is_named() -> None:
@@ -153,14 +155,14 @@ def test_a_copy_without_what_others_depend_on_is_refused() -> None:
     with pytest.raises(PrerequisiteStageError, match="'mass' of subsystem 1 'behind'"):
         state.copy()
     state[1].advance_to_stage(TOPOLOGY)
-    assert state.copy()[0].has_cache_entry(0)
+    assert simbody.has_cache_entry(state.copy()[0], 0)
 
 
 def test_after_an_assignment_all_versions_are_higher_than_in_both() -> None:
     state, other = build(), build()
     for _ in range(3):
         state.upd_q()
-        state[0].upd_discrete_variable(0)
+        simbody.upd_discrete_variable(state[0], 0)
         realize(state, REPORT)
     other.q = [8, 9]
     before = [versions(state), versions(other)]
@@ -178,8 +180,9 @@ def versions(state: State) -> list[int]:
     """The numbers that must never be given twice, at Report."""
     twin = state
     stages = [*twin[0].stage_versions[2:]]
-    variables = [twin[0].discrete_variable_info(i).version(twin) for i in (0, 1)]
-    return [twin.q_value_version, twin.u_value_version, twin.z_value_version, *variables, *stages]
+    variables = [simbody.discrete_variable_info(twin[0], i).version(twin) for i in (0, 1)]
+    vectors = [twin.variable(name).version(twin) for name in ("q", "u", "z")]
+    return [*vectors, *variables, *stages]
 
 
 def test_a_state_can_be_assigned_one_with_other_subsystems() -> None:
@@ -198,16 +201,16 @@ def test_a_state_can_be_assigned_one_with_other_subsystems() -> None:
 def test_a_cleared_state_is_empty_and_its_versions_go_on() -> None:
     state = build()
     saved = state.stage_versions
-    before = (state.q_value_version, state.topology_version)
+    before = (state.variable("q").version(state), state.topology_version)
     state.clear()
     assert (state.stage, state.num_subsystems) == (Stage.EMPTY, 0)
-    assert (state.q_value_version, state.topology_version) > before
+    assert (state.variable("q").version(state), state.topology_version) > before
     realize(state, REPORT)
     assert state.lowest_stage_difference(saved) is TOPOLOGY
-    state.set_num_subsystems(3)
+    simbody.set_num_subsystems(state, 3)
     assert [s.stage for s in state] == [Stage.EMPTY] * 3
     with pytest.raises(OutOfRangeError):
-        state.set_num_subsystems(-1)
+        simbody.set_num_subsystems(state, -1)
 
 
 def test_subsystems_are_added_while_the_system_is_empty() -> None:
@@ -218,14 +221,14 @@ def test_subsystems_are_added_while_the_system_is_empty() -> None:
     realize(state, TOPOLOGY)
     with pytest.raises(StageTooHighError, match="at Topology"):
         state.add_subsystem("c")
-    state.initialize_subsystem(1, "d", "3")
+    simbody.initialize_subsystem(state, 1, "d", "3")
     assert (state[1].name, state[1].version) == ("d", "3")
 
 
 def test_renaming_a_subsystem_of_a_copy_leaves_the_original_alone() -> None:
     state = state_of("a")
     twin = state.copy()
-    twin.initialize_subsystem(0, "b", "")
+    simbody.initialize_subsystem(twin, 0, "b", "")
     assert (state[0].name, twin[0].name) == ("a", "b")
 
 
@@ -286,15 +289,15 @@ def test_the_topology_version_is_set_without_a_change_of_stage() -> None:
 def test_invalidating_a_stage_that_nobody_has_reached_changes_nothing() -> None:
     state = build()
     state.invalidate_all(POSITION)
-    state[0].mark_cache_value_realized(2)
+    simbody.mark_cache_value_realized(state[0], 2)
     state.invalidate_all(POSITION)
     realize(state, POSITION)
     assert realized(state) == [True, True, True]
     with pytest.raises(StageOutOfRangeError):
         state.invalidate_all(Stage.EMPTY)
     with pytest.raises(StageTooLowError):
-        state.invalidate_all_cache_at_or_above(MODEL)
-    state.invalidate_all_cache_at_or_above(INSTANCE)
+        simbody.invalidate_all_cache_at_or_above(state, MODEL)
+    simbody.invalidate_all_cache_at_or_above(state, INSTANCE)
     assert state.stage == MODEL
 
 
@@ -308,7 +311,7 @@ def test_a_state_is_freed_when_the_last_reference_goes() -> None:
     gc.disable()
     try:
         state = build()
-        entry = state[0].cache_entry_info(0)
+        entry = simbody.cache_entry_info(state[0], 0)
         twin = state.copy()
         alive = [ref(state), ref(twin)]
         del state, twin
@@ -405,3 +408,14 @@ def test_a_deep_chain_of_entries_is_computed_at_the_usual_recursion_limit() -> N
     assert above(state) == 5_001.0
     block.set(state, [2.0])
     assert above(state) == 5_002.0
+
+
+def test_a_partition_is_found_by_the_name_of_its_subsystem() -> None:
+    state = State()
+    for name in ("arm", "leg", "leg", ""):
+        state.add_subsystem(name)
+    assert state["arm"] == state[0]
+    for name in ("leg", "head"):  # two have the first, none has the second
+        with pytest.raises(UnknownSubsystemError, match="is not in State") as caught:
+            state[name]
+        assert caught.value.hint == "use one of 0 'arm', 1 'leg', 2 'leg', 3"

@@ -19,6 +19,7 @@ from stagecache import (
     modeling_option,
     parameter,
     q_variable,
+    simbody,
     strict,
     u_variable,
 )
@@ -138,7 +139,7 @@ def test_an_entry_presumed_computed_anew_counts_as_a_change() -> None:
     )
     realize(state, Stage.INSTANCE)
     for time in (1, 2, 3):
-        part.set_cache_entry(filled, time)
+        filled.set(state, time)
         realize(state, Stage.TIME)
         assert both(state) == (1, time)
         state.time = time
@@ -192,15 +193,14 @@ def test_arrays_cannot_be_compared_by_two_equal_signs() -> None:
 def test_values_stored_and_marked_by_hand_count_as_others() -> None:
     walker, ground, _, state = walking()
     ground.load(state)
-    part = state[walker]
     walker.angle.set(state, 0.75)
-    part.set_cache_entry(walker.side, "right")
+    walker.side.set(state, "right")
     walker.side.mark_valid(state)
     assert walker.force(state) == -2.0
     walker.angle.set(state, 0.5)
     assert walker.force(state) == 2.0
     walker.angle.set(state, 0.75)
-    part.set_cache_entry(walker.force, 99.0)  # which is not realized, and not said to be
+    walker.force.set(state, 99.0)  # which is not realized, and not said to be
     assert walker.force(state) == 2.0
     walker.force.mark_valid(state)
     assert ground.load(state) == 6.0
@@ -246,7 +246,7 @@ class Random(Subsystem):
 
     def entries(self, state: State) -> list[CacheEntry[int]]:
         part = state[self]
-        return [part.cache_entry_info(i) for i in range(len(self.plan))]
+        return [simbody.cache_entry_info(part, i) for i in range(len(self.plan))]
 
 
 PLAN = st.lists(
@@ -354,7 +354,7 @@ def test_q_of_another_size_has_another_version() -> None:
         chain.links.set(state, links)
         system.realize_model(state)
         assert state.nq == links
-        versions |= {(state.q_value_version, chain.angles.version(state))}
+        versions |= {(state.variable("q").version(state), chain.angles.version(state))}
         state.rollback(mark)
     assert len(versions) == 3
 

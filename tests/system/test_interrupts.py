@@ -83,7 +83,7 @@ class Pendulum(Subsystem):
         state[self].upd_qdot()[0] = self.rate(state)
 
     def realize_dynamics(self, state: State) -> None:
-        state[self].set_cache_entry(self.stored, self.angle(state) * 10)
+        self.stored.set(state, self.angle(state) * 10)
         state[self].upd_zdot()[0] = 1.0
 
     def realize_acceleration(self, state: State) -> None:

@@ -20,6 +20,7 @@ from stagecache import (
     parameter,
     position_error,
     q_variable,
+    simbody,
     strict,
     verify,
 )
@@ -65,7 +66,7 @@ class Arm(Subsystem):
         assert (state.time, state.q[0], state[self].q[0], state.y[0]) == (0.0, 0.5, 0.5, 0.5)
         assert (state.nq, state.nqerr, state.q_start, state.qerr[0]) == (1, 1, 0, 0.5)
         assert state.num_event_triggers == len(state.event_triggers) == 1
-        assert state[self].get_cache_entry(self.tip) == 1.0
+        assert simbody.get_cache_entry(state[self], self.tip) == 1.0
 
 
 def realized() -> tuple[Arm, State]:

@@ -16,7 +16,6 @@ from stagecache.errors import (
     StagecacheError,
     StageTooLowError,
     TopologyVersionError,
-    UnknownSubsystemError,
     WrongTypeError,
     short_repr,
 )
@@ -26,7 +25,7 @@ from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.staged import DEFAULT, FROZEN, REALIZING
 from stagecache.state.handles import AbstractHandle, CacheEntry
-from stagecache.state.refusals import check_count, whole_number
+from stagecache.state.refusals import check_count, check_subsystem, unknown_subsystem
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.system.core.eventful import AbstractEventfulSystem
@@ -192,26 +191,17 @@ class System(AbstractEventfulSystem):
         return len(self._subsystems)
 
     def subsystem(self, which: SupportsIndex | str) -> Subsystem:
-        """The subsystem of an index or a name.
+        """Return the subsystem of an index or a name.
 
         Raises
         ------
         UnknownSubsystemError
         """
         if isinstance(which, Subsystem):
-            found = [subsystem for subsystem in self._subsystems if subsystem is which]
-        elif isinstance(which, str):
-            found = [subsystem for subsystem in self._subsystems if subsystem.name == which]
-        else:
-            found = [s for x, s in enumerate(self._subsystems) if x == whole_number(which)]
-        if found:
-            return found[0]
-        raise UnknownSubsystemError(
-            f"subsystem {short_repr(which)}: is not in {self!r}",
-            f"an index from 0 to {self.num_subsystems - 1}, or a name",
-            short_repr(which),
-            "use one of " + ", ".join(subsystem.name for subsystem in self._subsystems),
-        )
+            if which not in self._subsystems:
+                raise unknown_subsystem(which, self._subsystems, repr(self))
+            return which
+        return self._subsystems[check_subsystem(which, self._subsystems, self.__repr__)]
 
     __getitem__ = subsystem
 

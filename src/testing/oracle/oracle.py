@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from stagecache.errors import CacheEntryOutOfDateError, StagecacheError, StageTooLowError
+from stagecache.simbody import num_event_triggers_by_stage
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -244,7 +245,7 @@ def vectors_of(state: State) -> list[Subject]:
         found += [
             Subject(stage=Stage(g))
             for g in range(Stage.TOPOLOGY, at + 1)
-            if state.num_event_triggers_by_stage(Stage(g))
+            if num_event_triggers_by_stage(state, Stage(g))
         ]
     return found
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache import CauseKind, Explanation, Stage, State, System
+from stagecache import CauseKind, Explanation, Stage, State, System, simbody
 from stagecache.errors import CacheEntryOutOfDateError, NodeKindError, UnknownPathError
 from stagecache.testing.programs.operation import (
     AutoUpdate,
@@ -208,7 +208,7 @@ def test_a_stage_that_was_invalidated_by_a_write_or_explicitly() -> None:
 
 def test_an_entry_upstream_that_was_invalidated() -> None:
     state = build()
-    state[0].mark_cache_value_not_realized(0)
+    simbody.mark_cache_value_not_realized(state[0], 0)
     explained = state.explain("arm.pull")
     assert explained.cause is not None
     assert (explained.cause.kind, explained.cause.what) == (CauseKind.INVALIDATED, "arm.tip")
@@ -226,7 +226,7 @@ def test_what_took_the_stage_is_said_also_where_it_is_no_variable() -> None:
         Stage.POSITION, Stage.INFINITY, (), compute=lambda s: 1, name="lift"
     )
     realize(state, Stage.POSITION)
-    state[0].cache_entry_info(0)(state)
+    simbody.cache_entry_info(state[0], 0)(state)
     state.y = []
     assert str(state.explain("arm.lift").cause) == (
         "arm has not reached stage Position, since y was written"
@@ -253,9 +253,9 @@ def two_parameters() -> State:
 
 def test_of_several_writes_the_first_is_the_cause_and_the_others_are_named() -> None:
     state = two_parameters()
-    state[0].set_discrete_variable(1, 2.0)
+    simbody.set_discrete_variable(state[0], 1, 2.0)
     assert state.explain("arm.both").others == ()
-    state[0].set_discrete_variable(0, 2.0)
+    simbody.set_discrete_variable(state[0], 0, 2.0)
     explained = state.explain("arm.both")
     assert explained.cause is not None
     assert (explained.cause.variable, explained.others) == ("arm.two", ("arm.one",))
@@ -310,7 +310,7 @@ def test_what_a_modeling_option_drops_is_explained_by_it_and_not_named_beside_it
         )
     realize(state, Stage.INSTANCE)
     for entry in (0, 1):
-        state[0].cache_entry_info(entry)(state)
+        simbody.cache_entry_info(state[0], entry)(state)
     option.set(state, 2)
     realize(state, Stage.INSTANCE)
     early, late = [state.explain(f"arm.from {stage}") for stage in ("Topology", "Model")]
@@ -334,7 +334,7 @@ def presumed() -> State:
 def test_an_entry_that_was_presumed_computed_is_stale_since_a_write() -> None:
     state = presumed()
     assert state.explain("arm.tip").is_valid
-    state[0].set_discrete_variable(0, 3.0)
+    simbody.set_discrete_variable(state[0], 0, 3.0)
     explained = state.explain("arm.tip")
     assert explained.cause is not None
     assert (explained.cause.kind, explained.cause.variable) == (CauseKind.CHANGED, "arm.mass")
@@ -382,7 +382,7 @@ def test_a_write_of_a_variable_discards_its_next_value() -> None:
         Stage.TIME, Stage.INFINITY, (mode.update,), compute=lambda s: 1, name="below"
     )
     realize(state, Stage.TIME)
-    state[0].set_cache_entry(mode.update.index, 2.0)
+    mode.update.set(state, 2.0)
     mode.update.mark_valid(state)
     below(state)
     mode.set(state, 3.0)

@@ -237,7 +237,7 @@ def disturb(state: State, entries: list[CacheEntry[Any]], data: st.DataObject) -
             elif do == "invalidate":
                 entry.invalidate(state)
             elif do == "store":
-                state[entry.subsystem].set_cache_entry(entry, 2.0)
+                entry.set(state, 2.0)
             else:
                 entry(state)
 

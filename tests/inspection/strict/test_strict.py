@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, ReadLog, Stage, State, strict, verify
+from stagecache import CacheEntry, ReadLog, Stage, State, simbody, strict, verify
 from stagecache.errors import (
     CycleError,
     MutatedValueError,
@@ -108,12 +108,15 @@ READS: dict[str, tuple[Callable[[Fixture], Compute], str]] = {
     "the time": (whole(lambda s: s.time), "time"),
     "the time by its handle": (read("time"), "time"),
     "a discrete variable": (read("mass"), "mass"),
-    "a discrete variable by its index": (whole(lambda s: s[0].get_discrete_variable(0)), "mass"),
-    "when it was written": (
-        whole(lambda s: s[0].discrete_variable_last_update_time(0)),
+    "a discrete variable by its index": (
+        whole(lambda s: simbody.get_discrete_variable(s[0], 0)),
         "mass",
     ),
-    "a version": (whole(lambda s: s.q_value_version), "q"),
+    "when it was written": (
+        whole(lambda s: simbody.discrete_variable_last_update_time(s[0], 0)),
+        "mass",
+    ),
+    "a version": (whole(lambda s: s.variable("q").version(s)), "q"),
     "an auto-update variable": (read("latch"), "latch"),
     "an entry": (read("length"), "length"),
     "an entry that is realized already": (read("length"), "length"),
@@ -161,8 +164,14 @@ STAGES: dict[str, tuple[Compute, Stage]] = {
     "a place": (lambda s: s.variable("q").place(s), Stage.MODEL),
     "nqerr": (lambda s: s.nqerr, Stage.INSTANCE),
     "number of triggers": (lambda s: s.num_event_triggers, Stage.INSTANCE),
-    "number of some": (lambda s: s.num_event_triggers_by_stage(Stage.TIME), Stage.INSTANCE),
-    "start of some": (lambda s: s.event_trigger_start_by_stage(Stage.TIME), Stage.INSTANCE),
+    "number of some": (
+        lambda s: simbody.num_event_triggers_by_stage(s, Stage.TIME),
+        Stage.INSTANCE,
+    ),
+    "start of some": (
+        lambda s: simbody.event_trigger_start_by_stage(s, Stage.TIME),
+        Stage.INSTANCE,
+    ),
     "q": (lambda s: s.q, Stage.POSITION),
     "u": (lambda s: s.u, Stage.VELOCITY),
     "y": (lambda s: s.y, Stage.DYNAMICS),
@@ -578,7 +587,7 @@ def test_a_strict_state_is_assigned_cleared_and_rolled_back_as_any_other() -> No
     with strict(state):
         mark = state.checkpoint()
         state.q = [0.0, 0.0, 0.0, 0.0]
-        assert state.q_value_version == 2
+        assert state.variable("q").version(state) == 2
         state.rollback(mark)
         assert list(state.q) == [1.0, 2.0, 3.0, 4.0]
         state.assign(other.state)
@@ -596,7 +605,7 @@ def test_partitions_and_live_vectors_made_before_are_watched() -> None:
     part = fixture.state[0]
     live = fixture.state.continuous_state
     fixture.items["length"](fixture.state)
-    found = fixture.reads(lambda state: (part.q, part.get_cache_entry(1), live[0]))
+    found = fixture.reads(lambda state: (part.q, simbody.get_cache_entry(part, 1), live[0]))
     items = found.of(fixture.reader)
     assert items >= {fixture.items[name] for name in ("q of a", "q", "length")}
 
@@ -785,7 +794,7 @@ def test_a_cached_list_changed_by_who_reads_it_is_found() -> None:
 def test_a_slice_that_was_kept_of_a_view_is_found() -> None:
     fixture = Fixture()
     state = fixture.state
-    array = state[0].discrete_variable_info(2)
+    array = simbody.discrete_variable_info(state[0], 2)
     array.set(state, np.zeros(3))
     kept = [state.upd_q()[:1], array.upd(state)[:1]]
     with strict(state):
@@ -923,7 +932,7 @@ def test_a_global_is_found_by_verify() -> None:
         with pytest.raises(StaleValueError, match="not in the State"):
             fixture.reader(fixture.state)
         with pytest.raises(StaleValueError):
-            fixture.state[0].get_cache_entry(fixture.reader)
+            simbody.get_cache_entry(fixture.state[0], fixture.reader)
 
 
 def test_the_entry_at_fault_is_named_not_one_below_it() -> None:

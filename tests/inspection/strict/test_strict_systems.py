@@ -22,6 +22,7 @@ from stagecache import (
     parameter,
     position_error,
     q_variable,
+    simbody,
     strict,
     u_variable,
     verify,
@@ -400,8 +401,8 @@ def read_everything(system: System, state: State) -> None:
     system.realize(state, Stage.REPORT)
     for part in state:
         i = 0
-        while part.has_cache_entry(i):
-            part.cache_entry_info(i)(state)
+        while simbody.has_cache_entry(part, i):
+            simbody.cache_entry_info(part, i)(state)
             i += 1
 
 

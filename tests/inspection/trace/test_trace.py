@@ -26,6 +26,7 @@ from stagecache import (
     State,
     Trace,
     WriteEvent,
+    simbody,
     strict,
     verify,
 )
@@ -319,8 +320,8 @@ READS: dict[str, Any] = {
     "the number of q": lambda s: s.nq,
     "the start of q": lambda s: s[0].q_start,
     "event triggers": lambda s: s.event_triggers_by_stage(Stage.TIME),
-    "the number of event triggers": lambda s: s.num_event_triggers_by_stage(Stage.TIME),
-    "the start of event triggers": lambda s: s[0].event_trigger_start_by_stage(Stage.TIME),
+    "the number of event triggers": lambda s: simbody.num_event_triggers_by_stage(s, Stage.TIME),
+    "the start of event triggers": lambda s: simbody.event_trigger_start_by_stage(s[0], Stage.TIME),
     "qdot": lambda s: s.qdot,
     "time": lambda s: s.time,
 }
@@ -347,7 +348,7 @@ def test_an_exchange_of_variables_is_a_write() -> None:
     )
     realize(state, Stage.POSITION)
     below(state)
-    state[0].set_cache_entry(latch.update, 5.0)
+    latch.update.set(state, 5.0)
     latch.update.mark_valid(state)
     with state.trace() as trace:
         state.auto_update_discrete_variables()

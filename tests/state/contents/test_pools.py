@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from stagecache import Stage, State
+from stagecache import Stage, State, simbody
 from tests.state.realizing import realize, state_of
 
 
@@ -30,14 +30,14 @@ def sealed(view: np.ndarray) -> bool:
 
 COMPUTATIONS: dict[str, Callable[[State], object]] = {
     "advancing a subsystem": lambda state: state[0].advance_to_stage(state.stage.next()),
-    "marking an entry": lambda state: state[0].mark_cache_value_realized(0),
+    "marking an entry": lambda state: simbody.mark_cache_value_realized(state[0], 0),
 }
 WRITES: dict[str, Callable[[State], np.ndarray]] = {
     "all": lambda state: state.upd_q(),
     "a partition": lambda state: state[1].upd_q(),
     "a block": lambda state: state[0].variable("q").upd(state),
     "weights": lambda state: state.upd_qerr_weights(),
-    "a discrete variable": lambda state: state[0].upd_discrete_variable(0),
+    "a discrete variable": lambda state: simbody.upd_discrete_variable(state[0], 0),
 }
 
 
@@ -78,7 +78,7 @@ def test_the_same_view_is_handed_out_until_it_is_sealed() -> None:
 def test_a_cache_is_sealed_when_the_stage_is_reached_at_which_it_is_read() -> None:
     state = build()
     whole, part = state.upd_qerr(), state[1].upd_qerr()
-    state[0].mark_cache_value_realized(0)
+    simbody.mark_cache_value_realized(state[0], 0)
     assert not sealed(part)
     state[0].advance_to_stage(Stage.POSITION)
     assert not sealed(part)
@@ -89,7 +89,7 @@ def test_a_cache_is_sealed_when_the_stage_is_reached_at_which_it_is_read() -> No
 
 def test_a_vector_of_several_parts_is_sealed_when_one_of_them_can_be_read() -> None:
     state = realize(build(), Stage.POSITION)
-    ydot = state.upd_ydot()
+    ydot = simbody.upd_ydot(state)
     realize(state, Stage.VELOCITY)
     assert sealed(ydot)
 
@@ -98,19 +98,19 @@ def test_a_cache_that_can_be_read_is_sealed_by_the_next_computation() -> None:
     state = realize(build(), Stage.POSITION)
     view = state.upd_qerr()
     assert not sealed(view)
-    state[0].mark_cache_value_realized(0)
+    simbody.mark_cache_value_realized(state[0], 0)
     assert sealed(view)
 
 
 def test_an_entrys_array_is_sealed_when_the_entry_is_marked() -> None:
     state = build()
-    array = state[0].upd_cache_entry(0)
+    array = simbody.upd_cache_entry(state[0], 0)
     array[:] = 3
-    assert state[0].upd_cache_entry(0) is array
-    state[0].mark_cache_value_realized(0)
+    assert simbody.upd_cache_entry(state[0], 0) is array
+    simbody.mark_cache_value_realized(state[0], 0)
     assert sealed(array)
-    assert list(state[0].get_cache_entry(0)) == [3, 3]
-    array = state[0].upd_cache_entry(0)
+    assert list(simbody.get_cache_entry(state[0], 0)) == [3, 3]
+    array = simbody.upd_cache_entry(state[0], 0)
     assert not sealed(array)
     state[0].advance_to_stage(Stage.POSITION)
     assert sealed(array), "it may be presumed computed"
@@ -118,9 +118,9 @@ def test_an_entrys_array_is_sealed_when_the_entry_is_marked() -> None:
 
 def test_filling_an_entry_may_take_other_computations() -> None:
     state = build()
-    array = state[0].upd_cache_entry(0)
+    array = simbody.upd_cache_entry(state[0], 0)
     state[1].upd_q()
-    state[0].mark_cache_value_realized(1)
+    simbody.mark_cache_value_realized(state[0], 1)
     assert not sealed(array)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stagecache import CacheEntry, Stage, State
+from stagecache import CacheEntry, Stage, State, simbody
 from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
 from tests.state.realizing import realize, state_of
 
@@ -20,13 +20,13 @@ def build() -> State:
     state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (tip,), name="pull")
     realize(state, POSITION)
     for entry in (0, 1):
-        state[0].mark_cache_value_realized(entry)
+        simbody.mark_cache_value_realized(state[0], entry)
     return state
 
 
 def reason(state: State, entry: int = 1) -> str:
     with pytest.raises(CacheEntryOutOfDateError) as refused:
-        state[0].get_cache_entry(entry)
+        simbody.get_cache_entry(state[0], entry)
     assert str(refused.value).startswith("cache entry 'pull' of subsystem 0 'arm': is not realized")
     return refused.value.got
 
@@ -42,7 +42,7 @@ def test_a_variable_that_was_written() -> None:
 
 def test_the_variable_written_first_and_the_one_written_later() -> None:
     state = build()
-    state[0].set_discrete_variable(0, 2.0)
+    simbody.set_discrete_variable(state[0], 0, 2.0)
     state.upd_q()
     realize(state, TIME)
     got = reason(state)
@@ -77,7 +77,7 @@ def test_an_entry_that_was_presumed_computed() -> None:
 
 def test_an_explicit_invalidation_upstream() -> None:
     state = build()
-    state[0].mark_cache_value_not_realized(0)
+    simbody.mark_cache_value_not_realized(state[0], 0)
     assert reason(state) == (
         "it was not marked since it was allocated or invalidated, nor was cache entry 'tip' of "
         "subsystem 0 'arm'"
@@ -117,7 +117,7 @@ def test_a_stage_that_it_waits_for() -> None:
     state = build()
     state.invalidate_all(TIME)
     with pytest.raises(StageTooLowError) as refused:
-        state[0].get_cache_entry(1)
+        simbody.get_cache_entry(state[0], 1)
     assert str(refused.value) == (
         "cache entry 'pull' of subsystem 0 'arm': needs a later stage\n"
         "  expected: subsystem 0 'arm' at Time or later\n"
@@ -131,7 +131,7 @@ def test_an_entry_that_is_being_computed() -> None:
     state = state_of("arm")
 
     def compute(state: State) -> object:
-        return state[0].get_cache_entry(0)
+        return simbody.get_cache_entry(state[0], 0)
 
     entry = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=compute, name="pull")
     realize(state, INSTANCE)

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from stagecache import ContinuousState, DiagramContinuousState, Stage, State
+from stagecache import ContinuousState, DiagramContinuousState, Stage, State, simbody
 from stagecache.errors import MissingExtraError, StageTooLowError
 from tests.state.realizing import realize, state_of
 
@@ -45,9 +45,9 @@ def stale(state: State) -> list[tuple[int, int]]:
     found = []
     for subsystem in state:
         for i in range(4 if subsystem.index else 2):
-            if not subsystem.is_cache_value_realized(i):
+            if not simbody.is_cache_value_realized(subsystem, i):
                 found.append((subsystem.index, i))
-            subsystem.mark_cache_value_realized(i)
+            simbody.mark_cache_value_realized(subsystem, i)
     return found
 
 

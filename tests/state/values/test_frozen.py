@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Stage, State
+from stagecache import Stage, State, simbody
 from stagecache.errors import CacheEntryOutOfDateError, ReadOnlyError, StageTooLowError
 from tests.oracle.observation import observe
-from tests.state.realizing import realize, state_of
+from tests.state.realizing import realize, state_of, upd
 from tests.state.test_checkpoint import Pendulum
 
 FOREVER = (Stage.TOPOLOGY, Stage.INFINITY)
@@ -27,41 +27,41 @@ def assigning(vector: str) -> Try:
 
 
 def changing(vector: str, part: int | None) -> Try:
-    return lambda p, s: getattr(s if part is None else s[part], f"upd_{vector}")()
+    return lambda p, s: upd(s if part is None else s[part], vector)
 
 
 WRITES: dict[str, Try] = {
     "set": lambda p, s: p.length.set(s, 1.0),
     "upd": lambda p, s: p.length.upd(s),
-    "part.set": lambda p, s: s[0].set_discrete_variable(p.length, 1.0),
+    "part.set": lambda p, s: p.length.set(s, 1.0),
     "set auto-update": lambda p, s: p.mode.set(s, 1.0),
     "upd auto-update": lambda p, s: p.mode.upd(s),
-    "set update": lambda p, s: s[0].set_discrete_variable_update_value(p.mode, 1.0),
-    "upd update": lambda p, s: s[0].upd_discrete_variable_update_value(p.mode),
-    "mark update": lambda p, s: s[0].mark_discrete_variable_update_value_realized(p.mode),
+    "set update": lambda p, s: p.mode.update.set(s, 1.0),
+    "upd update": lambda p, s: p.mode.update.upd(s),
+    "mark update": lambda p, s: p.mode.update.mark_valid(s),
     "auto-update": lambda p, s: s.auto_update_discrete_variables(),
     "block": lambda p, s: p.angle.set(s, [1.0]),
     "block.upd": lambda p, s: p.angle.upd(s),
     "whole": lambda p, s: s.variable("q").set(s, [1.0]),
     "time": lambda p, s: s.variable("time").set(s, 1.0),
     "state.time": lambda p, s: setattr(s, "time", 1.0),
-    "entry": lambda p, s: s[0].set_cache_entry(p.force, 1.0),
-    "upd entry": lambda p, s: s[0].upd_cache_entry(p.force),
+    "entry": lambda p, s: p.force.set(s, 1.0),
+    "upd entry": lambda p, s: p.force.upd(s),
     "mark": lambda p, s: p.force.mark_valid(s),
     "unmark": lambda p, s: p.tip.invalidate(s),
-    "part.unmark": lambda p, s: s[0].mark_cache_value_not_realized(p.tip),
+    "part.unmark": lambda p, s: p.tip.invalidate(s),
     "advance": lambda p, s: s.advance_to_stage(Stage.VELOCITY),
     "part.advance": lambda p, s: s[0].advance_to_stage(Stage.VELOCITY),
     "invalidate": lambda p, s: s.invalidate_all(Stage.TIME),
-    "invalidate cache": lambda p, s: s.invalidate_all_cache_at_or_above(Stage.TIME),
+    "invalidate cache": lambda p, s: simbody.invalidate_all_cache_at_or_above(s, Stage.TIME),
     "topology version": lambda p, s: setattr(s, "topology_version", 7),
     "assign": lambda p, s: s.assign(State()),
     "clear": lambda p, s: s.clear(),
-    "subsystems": lambda p, s: s.set_num_subsystems(2),
+    "subsystems": lambda p, s: simbody.set_num_subsystems(s, 2),
     "add": lambda p, s: s.add_subsystem("new"),
-    "name": lambda p, s: s.initialize_subsystem(0, "new", ""),
+    "name": lambda p, s: simbody.initialize_subsystem(s, 0, "new", ""),
     "checkpoint": lambda p, s: s.checkpoint(),
-    "triggers": lambda p, s: s.upd_event_triggers(),
+    "triggers": lambda p, s: simbody.upd_event_triggers(s),
     "part triggers": lambda p, s: s[0].upd_event_triggers_by_stage(Stage.TIME),
     **{f"{v} =": assigning(v) for v in ("y", "q", "u", "z", "u_weights", "qerr_weights")},
     **{f"upd_{v}": changing(v, None) for v in ("y", *PARTS, "ydot", "yerr")},
@@ -74,7 +74,7 @@ def test_a_write_is_refused_and_changes_nothing(name: str) -> None:
     p = Pendulum()
     p.tip(p.state)
     p.force.mark_valid(p.state)
-    p.state[0].mark_discrete_variable_update_value_realized(p.mode)
+    p.mode.update.mark_valid(p.state)
     frozen = p.state.frozen()
     first, p.state = p.state, frozen
     before = repr(p.observe())
@@ -118,7 +118,7 @@ def test_what_is_realized_is_read_and_what_is_not_raises() -> None:
     with pytest.raises(CacheEntryOutOfDateError, match="an entry that was realized when frozen"):
         p.tip(frozen)
     with pytest.raises(CacheEntryOutOfDateError):
-        frozen[0].get_cache_entry(p.tip)
+        simbody.get_cache_entry(frozen[0], p.tip)
     with pytest.raises(StageTooLowError):
         frozen.qdot  # noqa: B018
     assert p.calls == 0

@@ -191,7 +191,7 @@ def stored_entry(value: Any) -> Read:
     part = state[state.add_subsystem("s")]
     entry = part.allocate_cache_entry(Stage.TOPOLOGY)
     part.advance_to_stage(Stage.TOPOLOGY)
-    part.set_cache_entry(entry, value)
+    entry.set(state, value)
     entry.mark_valid(state)
     return lambda: entry(state)
 
@@ -216,8 +216,8 @@ def next_value_by_hand(value: Any) -> Read:
     part = state[state.add_subsystem("s")]
     known = part.allocate_auto_update_discrete_variable(Stage.REPORT, None, Stage.TOPOLOGY)
     part.advance_to_stage(Stage.TOPOLOGY)
-    part.set_discrete_variable_update_value(known, value)
-    part.mark_discrete_variable_update_value_realized(known)
+    known.update.set(state, value)
+    known.update.mark_valid(state)
     state.auto_update_discrete_variables()
     return lambda: known(state)
 

@@ -22,6 +22,7 @@ from stagecache import (
     modeling_option,
     parameter,
     q_variable,
+    simbody,
     u_variable,
     z_variable,
 )
@@ -535,13 +536,13 @@ def test_items_may_lie_elsewhere_in_the_next_state() -> None:
     model.first.set(state, 4)
     state.system.realize_model(state)
     trajectory.append(state)
-    state[model].set_discrete_variable(2, 55)
+    simbody.set_discrete_variable(state[model], 2, 55)
     trajectory.append(state)
     late, later = trajectory._pattern.discrete[1][-2:]
     assert trajectory[late].tolist() == [3, 3, 3]
     assert trajectory[later].tolist() == [10, 40, 55]
     assert [model.first(state) for state in trajectory] == [1, 4, 4]
-    assert [state[model].get_discrete_variable(2) for state in trajectory] == [10, 40, 55]
+    assert [simbody.get_discrete_variable(state[model], 2) for state in trajectory] == [10, 40, 55]
 
 
 # ---------------------------------------------------------------------- against a plain list

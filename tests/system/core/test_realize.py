@@ -20,6 +20,7 @@ from stagecache import (
     parameter,
     position_error,
     q_variable,
+    simbody,
     z_variable,
 )
 from stagecache.errors import (
@@ -353,8 +354,8 @@ def test_what_a_failing_hook_allocated_is_forgotten() -> None:
         assert state.stage is stage.prev()
         state.system.realize(state, INSTANCE)
         assert (state.nq, state.nqerr) == (1, 3)
-        assert state[grabber].cache_entry_info(0).available_from is POSITION
-        assert not state[grabber].has_cache_entry(1)
+        assert simbody.cache_entry_info(state[grabber], 0).available_from is POSITION
+        assert not simbody.has_cache_entry(state[grabber], 1)
 
 
 def test_a_failing_topology_is_realized_anew() -> None:

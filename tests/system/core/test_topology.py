@@ -20,6 +20,7 @@ from stagecache import (
     cached,
     parameter,
     q_variable,
+    simbody,
 )
 from stagecache.errors import (
     AdoptionError,
@@ -89,7 +90,7 @@ WRITES: dict[str, Callable[[System, Pump, State], object]] = {
     "set parameter": lambda system, pump, state: pump.volume.set(state, np.zeros(2)),
     "upd parameter": lambda system, pump, state: pump.volume.upd(state),
     "set auto update": lambda system, pump, state: pump.flow.set(state, 2.0),
-    "by index": lambda system, pump, state: state[1].set_discrete_variable(0, 2.0),
+    "by index": lambda system, pump, state: simbody.set_discrete_variable(state[1], 0, 2.0),
     "set q": lambda system, pump, state: pump.level.set(state, 2.0),
     "upd q": lambda system, pump, state: pump.level.upd(state),
     "q of subsystem": lambda system, pump, state: pump.q.set(state, [2.0]),
@@ -113,8 +114,8 @@ WRITES: dict[str, Callable[[System, Pump, State], object]] = {
     ),
     "allocate qerr": lambda system, pump, state: state[pump].allocate_qerr(1),
     "topology version": lambda system, pump, state: setattr(state, "topology_version", 7),
-    "name": lambda system, pump, state: state.initialize_subsystem(1, "x", ""),
-    "count": lambda system, pump, state: state.set_num_subsystems(2),
+    "name": lambda system, pump, state: simbody.initialize_subsystem(state, 1, "x", ""),
+    "count": lambda system, pump, state: simbody.set_num_subsystems(state, 2),
 }
 
 
@@ -558,7 +559,7 @@ def test_a_subsystem_that_is_not_there_is_refused(which: Any) -> None:
     with pytest.raises(UnknownSubsystemError, match="crane") as caught:
         Crane()[which]
     assert isinstance(caught.value, IndexError)
-    assert "load, body, joint" in caught.value.hint
+    assert "1 'load', 2 'body', 3 'joint'" in caught.value.hint
 
 
 def test_two_subsystems_of_one_name_are_refused() -> None:

@@ -172,8 +172,8 @@ def test_a_state_comes_back_with_its_values_versions_and_times() -> None:
     for handle in (latch.x, latch.table, latch.mode, chain.num_links, chain.angles, system.q):
         assert handle.version(twin) == handle.version(state)
         assert np.array_equal(handle(twin), handle(state))
-    assert twin.q_value_version == state.q_value_version
-    last = [s[latch].discrete_variable_last_update_time(latch.mode) for s in (twin, state)]
+    assert twin.variable("q").version(twin) == state.variable("q").version(state)
+    last = [latch.mode.last_update_time(s) for s in (twin, state)]
     assert last == [2.5, 2.5]
     system.realize(twin)
     assert (latch.product(twin), list(twin.qerr)) == (80.0, [0.0, 1.0, 2.0, 3.0, 100.25])

@@ -21,6 +21,7 @@ from stagecache import (
     modeling_option,
     parameter,
     q_variable,
+    simbody,
     u_variable,
     z_variable,
 )
@@ -496,8 +497,8 @@ def test_an_update_that_nobody_computes_is_left_to_hooks() -> None:
         mode = auto_update("off", invalidates=POSITION, available_from=TIME)
 
         def realize_time(self, state: State) -> None:
-            state[self].set_discrete_variable_update_value(self.mode, "on")
-            state[self].mark_discrete_variable_update_value_realized(self.mode)
+            self.mode.update.set(state, "on")
+            self.mode.update.mark_valid(state)
 
     manual = Manual()
     state = state_of(manual)
@@ -790,8 +791,8 @@ def test_declared_items_come_before_those_that_hooks_allocate() -> None:
     both = Both()
     state = state_of(both)
     assert (both.size.index, both.p.index, both.e.index) == (0, 1, 0)
-    assert state[both].get_discrete_variable(2) == 7
-    assert state[both].cache_entry_info(1).available_from is POSITION
+    assert simbody.get_discrete_variable(state[both], 2) == 7
+    assert simbody.cache_entry_info(state[both], 1).available_from is POSITION
     assert list(state.q) == [1.0, 1.0, 9.0]
     both.size.set(state, 1)
     state.system.realize_model(state)

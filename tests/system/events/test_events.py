@@ -19,6 +19,7 @@ from stagecache import (
     event_trigger,
     position_error,
     q_variable,
+    simbody,
     strict,
     u_variable,
 )
@@ -289,7 +290,7 @@ def test_a_system_without_added_triggers_computes_nothing_for_them() -> None:
     system.add_event_handler(PeriodicEventHandler(0.1, nothing))
     state = system.new_state()
     system.realize(state)
-    assert state[0].num_event_triggers_by_stage(POSITION) == 0
+    assert simbody.num_event_triggers_by_stage(state[0], POSITION) == 0
     assert not system.default_subsystem.declarations
 
 

@@ -307,7 +307,7 @@ class OopsError(Exception):
 
 def snapshot(state: State) -> Any:
     """All that a failed handler must leave."""
-    versions = state.q_value_version, state.u_value_version
+    versions = state.variable("q").version(state), state.variable("u").version(state)
     return state.stage, state.stage_versions, list(state.y), state.time, versions
 
 

@@ -71,7 +71,7 @@ def eu(state: State) -> Vector:
 
 
 def as_it_was(state: State) -> Any:
-    return state.y.tolist(), state.stage, state.stage_versions, state.q_value_version
+    return state.y.tolist(), state.stage, state.stage_versions, state.variable("q").version(state)
 
 
 # ---------------------------------------------------------------------- random models

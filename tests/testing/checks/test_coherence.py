@@ -250,7 +250,7 @@ def test_entries_that_hooks_fill_are_checked() -> None:
             self.sum = state[self].allocate_cache_entry(Stage.POSITION, Stage.POSITION, 0.0)
 
         def realize_velocity(self, state: State) -> None:  # too late
-            state[self].set_cache_entry(self.sum, self.angle(state) + self.length(state))
+            self.sum.set(state, self.angle(state) + self.length(state))
 
     error = failure_of(Filling())
     assert error.what.startswith("lever.sum: ")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from stagecache import Stage, State, cached, strict
+from stagecache import Stage, State, cached, simbody, strict
 from stagecache.errors import NeverComputedError, UndeclaredPrerequisiteError
 from stagecache.testing import CheckResult, check_coherence, check_strict
 from tests.testing.models import Forgetful, Fragile, Lever, system_of
@@ -46,7 +46,7 @@ class Waiting(Lever):
 
     @cached(prerequisites=(Lever.angle,))
     def reading(self, state: State) -> float:
-        return float(state[self].get_cache_entry(self.gauge))
+        return float(simbody.get_cache_entry(state[self], self.gauge))
 
     def realize_topology(self, state: State) -> None:
         self.gauge = state[self].allocate_cache_entry(Stage.POSITION, value=0.0)

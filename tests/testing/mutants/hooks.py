@@ -20,7 +20,7 @@ class FilledInOneBranch(Probe):
 
     def realize_velocity(self, state: State) -> None:
         if self.is_on(state):
-            state[self].set_cache_entry(self.spin, self.rate(state))
+            self.spin.set(state, self.rate(state))
 
 
 class FilledTooEarly(Probe):
@@ -33,7 +33,7 @@ class FilledTooEarly(Probe):
         )
 
     def realize_instance(self, state: State) -> None:
-        state[self].set_cache_entry(self.early, self.angle(state))
+        self.early.set(state, self.angle(state))
 
 
 class MarkedWithoutComputing(Probe):
@@ -48,8 +48,8 @@ class MarkedWithoutComputing(Probe):
     def realize_position(self, state: State) -> None:
         Probe.realize_position(self, state)
         if self.angle(state) > 0:
-            state[self].set_cache_entry(self.lean, self.angle(state) + self.offset(state))
-        state[self].mark_cache_value_realized(self.lean)
+            self.lean.set(state, self.angle(state) + self.offset(state))
+        self.lean.mark_valid(state)
 
 
 class StaleAttribute(Pendulum):

@@ -452,10 +452,10 @@ class Probe(Subsystem):
         )
 
     def realize_position(self, state: State) -> None:
-        state[self].set_cache_entry(self.span, self.angle(state) + self.offset(state))
+        self.span.set(state, self.angle(state) + self.offset(state))
 
     def realize_velocity(self, state: State) -> None:
-        state[self].set_cache_entry(self.spin, self.rate(state) if self.is_on(state) else 0.0)
+        self.spin.set(state, self.rate(state) if self.is_on(state) else 0.0)
 
 
 def probed(cls: type[Probe] = Probe) -> System:

@@ -1,0 +1,284 @@
+"""Simbody's view of a State: items by index, and what handles or a State's own members do better.
+
+A documented member of Simbody's `State` that is not a member of `State` here is a function of this
+module, under the member's name in Python. ``part`` is a State or, where Simbody takes the index of
+a subsystem, its partition ``state[subsystem]``; an item is given by its handle, or by its index
+among the items of its kind in the subsystem, in the order of allocation. docs/names.csv lists all
+documented members with their names here.
+
+>>> from stagecache import Stage, State, simbody
+>>> state = State()
+>>> part = state[state.add_subsystem("pendulum")]
+>>> mass = part.allocate_discrete_variable(Stage.DYNAMICS, 2.0)
+>>> simbody.set_discrete_variable(part, 0, 3.0)
+>>> mass(state), simbody.discrete_variable_info(part, 0) is mass
+(3.0, True)
+"""
+
+from typing import Any, SupportsIndex
+
+from stagecache.checks import require_count
+from stagecache.errors import NoUpdateEntryError, StageTooLowError
+from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable, Vector
+from stagecache.state.partition import AbstractPartition
+from stagecache.state.refusals import check_index, is_item
+from stagecache.state.stage import Stage, check_stage
+from stagecache.state.state import State
+from stagecache.state.subsystem_state import SubsystemState
+from stagecache.state.vectors.vectors import (
+    EVENT_TRIGGERS,
+    YDOT,
+    YERR,
+)
+
+Index = SupportsIndex | AbstractHandle
+
+# ------------------------------------------------------------------ the State as a whole
+
+
+def set_num_subsystems(state: State, count: int) -> None:
+    """Forget everything, and add that many subsystems without names.
+
+    Raises
+    ------
+    OutOfRangeError
+    """
+    count = require_count(count, 0, "the number of subsystems")
+    state.clear()
+    for _ in range(count):
+        state.add_subsystem()
+
+
+def initialize_subsystem(state: State, index: int, name: str, version: str) -> None:
+    """Give a subsystem a name and a version.
+
+    Raises
+    ------
+    UnknownSubsystemError
+    """
+    state._rename_subsystem(index, name, version)
+
+
+def is_consistent(state: State, other: State) -> bool:
+    """Compare the numbers of items of two States, in all and in each subsystem.
+
+    Raises
+    ------
+    StageTooLowError
+        The numbers are not known yet in one of them.
+    """
+    if len(state) != len(other):
+        return False
+    one, two = state._contents, other._contents
+    same_sizes = all(
+        one.size(part, x) == two.size(part, x)
+        for part in ("q", "u", "z", "qerr", "uerr", "udoterr")
+        for x in (None, *range(len(state)))
+    )
+    return same_sizes and one.pools.trigger_starts == two.pools.trigger_starts
+
+
+def invalidate_all_cache_at_or_above(state: State, stage: Stage) -> None:
+    """Invalidate Instance or a later stage, at which no variable is lost.
+
+    Raises
+    ------
+    StageTooLowError
+        The stage comes before Instance.
+    """
+    what = "invalidate_all_cache_at_or_above()"
+    stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, what)
+    if stage < Stage.INSTANCE:
+        raise StageTooLowError(
+            f"{what}: would lose variables",
+            f"{Stage.INSTANCE} or a later stage",
+            f"{stage}",
+            f"call invalidate_all(Stage.{stage.name}) if that is meant",
+        )
+    state.invalidate_all(stage)
+
+
+# ------------------------------------------------------------------ vectors
+
+
+def qerr_start(part: AbstractPartition) -> int:
+    """Return where qerr starts in yerr; for a subsystem, in the system's qerr."""
+    return part._contents.start("qerr", part._index)
+
+
+def uerr_start(part: AbstractPartition) -> int:
+    """Return where uerr starts in yerr; for a subsystem, in the system's uerr."""
+    return part._contents.start("uerr", part._index)
+
+
+def udoterr_start(part: AbstractPartition) -> int:
+    """Return where udoterr, and so the multipliers, start in the system's."""
+    return part._contents.start("udoterr", part._index)
+
+
+def num_event_triggers_by_stage(part: AbstractPartition, stage: Stage) -> int:
+    """Count the event triggers of a stage. Needs the system at Instance."""
+    return part._contents.num_triggers(stage, part._index)
+
+
+def event_trigger_start_by_stage(part: AbstractPartition, stage: Stage) -> int:
+    """Return where the event triggers of a stage start.
+
+    The system's start among all triggers, a subsystem's among the triggers of that stage.
+    """
+    return part._contents.trigger_start(stage, part._index)
+
+
+def upd_ydot(state: State) -> Vector:
+    """Return the writable `State.ydot`; sealed when it can be read. Invalidates nothing."""
+    return state._contents.upd(YDOT, None)
+
+
+def upd_yerr(state: State) -> Vector:
+    """Return the writable `State.yerr`; sealed when it can be read. Invalidates nothing."""
+    return state._contents.upd(YERR, None)
+
+
+def upd_event_triggers(state: State) -> Vector:
+    """Return the writable `State.event_triggers`; sealed when they can be read."""
+    return state._contents.upd(EVENT_TRIGGERS, None)
+
+
+# ------------------------------------------------------------------ discrete variables
+
+
+def has_discrete_variable(part: SubsystemState, index: Index) -> bool:
+    """Tell whether there is a discrete variable of that index, or with that handle."""
+    return is_item(index, part._layout.discrete)
+
+
+def discrete_variable_info(part: SubsystemState, index: Index) -> DiscreteVariable[Any]:
+    """Return the handle of a discrete variable.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    contents, variables = part._contents, part._layout.discrete
+    if isinstance(index, DiscreteVariable):
+        contents.require_of(index, part.index)
+        return index
+    whose = contents.who(part.index)
+    return variables[check_index(index, len(variables), "discrete variable", whose)]
+
+
+def discrete_variable_last_update_time(part: SubsystemState, index: Index) -> float:
+    """Return the time of the last write or exchange; NaN if there was none."""
+    return part._contents.update_time(discrete_variable_info(part, index))
+
+
+def get_discrete_variable(part: SubsystemState, index: Index) -> Any:
+    """Return the value, at any stage."""
+    return part._contents.get_discrete(discrete_variable_info(part, index))
+
+
+def set_discrete_variable(part: SubsystemState, index: Index, value: object) -> None:
+    """Replace the value: `DiscreteVariable.set`."""
+    part._contents.set_discrete(discrete_variable_info(part, index), value)
+
+
+def upd_discrete_variable(part: SubsystemState, index: Index) -> Any:
+    """Return the value to be changed in place: `DiscreteVariable.upd`."""
+    return part._contents.upd_discrete(discrete_variable_info(part, index))
+
+
+def discrete_variable_update_index(part: SubsystemState, index: Index) -> int | None:
+    """Return the index of the update entry; None if there is none."""
+    update = discrete_variable_info(part, index).update
+    return None if update is None else update.index
+
+
+def get_discrete_variable_update_value(part: SubsystemState, index: Index) -> Any:
+    """Return the value of the update entry, which must be valid.
+
+    Raises
+    ------
+    NoUpdateEntryError, CacheEntryOutOfDateError, StageTooLowError
+    """
+    return part._contents.get_entry(_update_entry(part, index))
+
+
+def upd_discrete_variable_update_value(part: SubsystemState, index: Index) -> Any:
+    """Return the value of the update entry, to be changed in place."""
+    return part._contents.upd_entry(_update_entry(part, index))
+
+
+def is_discrete_variable_update_value_realized(part: SubsystemState, index: Index) -> bool:
+    """Tell whether the update entry is valid, so that an automatic update would take place."""
+    return part._contents.is_valid(_update_entry(part, index))
+
+
+def mark_discrete_variable_update_value_realized(part: SubsystemState, index: Index) -> None:
+    """Count the value of the update entry as computed now."""
+    part._contents.mark(_update_entry(part, index))
+
+
+def _update_entry(part: SubsystemState, index: Index) -> CacheEntry[Any]:
+    variable = discrete_variable_info(part, index)
+    if variable.update is None:
+        raise NoUpdateEntryError(
+            f"{part._contents.realization.layout.path(variable)}: has no update value",
+            "an auto-update discrete variable",
+            "a plain one",
+            "allocate it by allocate_auto_update_discrete_variable()",
+        )
+    return variable.update
+
+
+# ------------------------------------------------------------------ cache entries
+
+
+def has_cache_entry(part: SubsystemState, index: Index) -> bool:
+    """Tell whether there is a cache entry of that index, or with that handle."""
+    return is_item(index, part._layout.entries)
+
+
+def cache_entry_info(part: SubsystemState, index: Index) -> CacheEntry[Any]:
+    """Return the handle of a cache entry.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    contents, entries = part._contents, part._layout.entries
+    if isinstance(index, CacheEntry):
+        contents.require_of(index, part.index)
+        return index
+    return entries[check_index(index, len(entries), "cache entry", contents.who(part.index))]
+
+
+def get_cache_entry(part: SubsystemState, index: Index) -> Any:
+    """Return the value, which must be valid; never compute it.
+
+    Raises
+    ------
+    CacheEntryOutOfDateError
+        The message names what made it stale.
+    StageTooLowError
+    """
+    return part._contents.get_entry(cache_entry_info(part, index))
+
+
+def upd_cache_entry(part: SubsystemState, index: Index) -> Any:
+    """Return the value to be changed in place: `CacheEntry.upd`."""
+    return part._contents.upd_entry(cache_entry_info(part, index))
+
+
+def is_cache_value_realized(part: SubsystemState, index: Index) -> bool:
+    """Tell whether the value is valid. Cost O(1)."""
+    return part._contents.is_valid(cache_entry_info(part, index))
+
+
+def mark_cache_value_realized(part: SubsystemState, index: Index) -> None:
+    """Count the value as computed now: `CacheEntry.mark_valid`."""
+    part._contents.mark(cache_entry_info(part, index))
+
+
+def mark_cache_value_not_realized(part: SubsystemState, index: Index) -> None:
+    """Make the entry stale, and all that depends on it: `CacheEntry.invalidate`."""
+    part._contents.unmark(cache_entry_info(part, index))
