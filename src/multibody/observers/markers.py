@@ -1,4 +1,4 @@
-"""Markers: points of bodies that are to be where they were observed."""
+"""Markers: points of bodies, and their observed positions."""
 
 from collections.abc import Callable, Iterable
 from typing import SupportsIndex, final
@@ -11,15 +11,14 @@ from stagecache.decorations.decorations import AbstractDecoration, DecorativeLin
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross_matrices
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.matter.named_things import AbstractThing
-from stagecache.multibody.observers.observations import Frame
+from stagecache.multibody.observers.observations import AbstractThing, Frame
 from stagecache.multibody.observers.observer import AbstractObserver, FrameTables
 from stagecache.multibody.tree.poses import TreePoses
 from stagecache.multibody.tree.stations import StationTable
 from stagecache.state.state import State
 
 OBSERVED = (0.9, 0.5, 0.1)
-"""The color of what is observed, in pictures."""
+"""The color of observations in pictures."""
 
 
 @final
@@ -31,10 +30,10 @@ class Marker(AbstractThing):
     ----------
     name : str
     index : int
-        Of the markers that it is one of.
+        Markers are numbered as they were added.
     body : MobilizedBody
     station : ndarray of shape (3,)
-        Where it is, in the frame of the body [m].
+        In the frame of the body [m].
     """
 
     station: Array = field(repr=False)
@@ -45,11 +44,11 @@ class Marker(AbstractThing):
 
 @final
 class Markers(AbstractObserver[Marker]):
-    """Markers on bodies, and where they were observed in ground.
+    """Markers on bodies, and their observed positions in ground.
 
     As a goal, it is half the weighted mean of the squares of the distances [m^2]. As an error, it
-    has three rows for each marker that is observed [m]. Left out are markers that are missing in a
-    frame, those of weight 0, those without an observation, and those on the ground.
+    has three rows for each marker that is observed [m]. Markers are left out that are missing in a
+    frame, have weight 0 or no observation, or are on the ground.
 
     Parameters
     ----------
@@ -96,18 +95,18 @@ class Markers(AbstractObserver[Marker]):
         Parameters
         ----------
         body : MobilizedBody
-            All are on bodies of one matter.
+            All markers are on bodies of one matter.
         station : (3,) array_like
-            Where it is, in the frame of the body [m].
+            In the frame of the body [m].
         weight : float
-            How much it counts, 0 or more.
+            0 or more.
         name : str
-            Of its own; the default is "marker 3" for the one of index 3.
+            The name of no other marker; the default is "marker 3" for index 3.
 
         Returns
         -------
         Marker
-            To name it by.
+            The marker, for other methods.
 
         Raises
         ------
@@ -116,26 +115,24 @@ class Markers(AbstractObserver[Marker]):
         ConditionError
             The body is not of the System of the Assembler.
         """
-        name = self._observations.named.new_name(name)
-        what = f"marker {name!r}"
-        owner = self._owner(body, what)
-        point = checked_array(station, (3,), f"the station of {what} of {self}")
-        checked = self._observations.checked_weight(weight, f"{what} of {self}")
-        marker = Marker(name, len(self.markers), owner, point)
-        self._add(marker, checked)
-        return marker
+
+        def make(name: str, index: int, owner: MobilizedBody) -> Marker:
+            what = f"the station of marker {name!r} of {self}"
+            return Marker(name, index, owner, checked_array(station, (3,), what))
+
+        return self._add(make, body, weight, name)
 
     def marker(self, which: Marker | str | SupportsIndex) -> Marker:
-        """The marker of a name or an index.
+        """Return the marker of a name or an index.
 
         Raises
         ------
         UnknownMarkerError
         """
-        return self.markers[self._index(which)]
+        return self.markers[self._observations.index_of(which)]
 
     def current_positions(self, state: State | None = None) -> Array:
-        """Where all markers are in ground, (number of markers, 3) [m].
+        """Return the positions of all markers in ground, (number of markers, 3) [m].
 
         Parameters
         ----------
@@ -156,14 +153,14 @@ class Markers(AbstractObserver[Marker]):
     def calc_decorations(
         self, state: State | None = None, *, color: tuple[float, float, float] = OBSERVED
     ) -> list[AbstractDecoration]:
-        """Points where the markers are, and where they were observed, with lines between them.
+        """Return points at the markers, and at their observations, with lines between them.
 
         Parameters
         ----------
         state : State, optional
             As of `current_positions`.
         color : (3,) tuple of float
-            Of observations: red, green and blue, from 0 to 1.
+            The color of observations: red, green and blue, from 0 to 1.
         """
         positions = self.current_positions(state)
         found: list[AbstractDecoration] = [
@@ -182,7 +179,7 @@ class Markers(AbstractObserver[Marker]):
     # ------------------------------------------------------------------ duties
 
     def _check_values(self, values: Array, label: Callable[[int], str]) -> None:
-        """All finite positions will do."""
+        """Accept all positions."""
 
     def _stations_of(self, things: Iterable[Marker]) -> Array:
         return np.array([marker.station for marker in things])

@@ -1,14 +1,14 @@
-r"""Observations: which of some things are observed, where, and how much each of them counts.
+r"""Observations of some things, such as markers, with their order and weights.
 
-The things are markers or sensors, which have names and indices. Observations come in frames, as
-arrays of a fixed order, which may name things in any order, leave some out, and have columns for
-what is no thing at all::
+The things are markers or sensors, which have names and indices. Observations come in frames: arrays
+of a fixed order, which may have the things in any order, leave some out, and have others that are
+ignored::
 
-    observation   0      1      2      3            NaN in any number of an observation means that
-    thing         hip    -      knee   heel         it is missing in this frame
+    observation   0      1      2      3            an observation with a NaN is missing in a frame
+    thing         hip    -      knee   heel
 
-What counts in a frame are the things that have an observation which is not missing, a weight that
-is not 0, and a body that can move; w are their weights::
+In a frame those things count that have an observation which is not missing, a weight that is not 0,
+and a body that can move; w are their weights::
 
     goal = 1/2 sum w |r|^2 / sum w
 
@@ -16,34 +16,56 @@ After Simbody's `Markers` and `OrientationSensors`, which are alike in all of th
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Generic, final
+from typing import Generic, TypeVar, final
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import ArrayLike
 
-from stagecache.checks import whole_number
+from stagecache.checks import did_you_mean, require_new_name, require_text, whole_number
 from stagecache.errors import (
     NoObservationError,
     ObservationError,
     OutOfRangeError,
     ShapeError,
     UnknownMarkerError,
+    listed,
     short_repr,
 )
 from stagecache.multibody.checks import ANY, checked_array
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.named_things import NamedThings, T
+from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.tree.layout import Indices
+
+
+@frozen(eq=False)
+class AbstractThing:
+    """A thing that is fixed to a body: a marker or a sensor. It is const, equal to itself only.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Things of one observer are numbered as they were added.
+    body : MobilizedBody
+    """
+
+    name: str
+    index: int
+    body: MobilizedBody
+
+
+T = TypeVar("T", bound=AbstractThing)
 
 
 @final
 class Frame:
-    """What counts in one frame. It is const.
+    """The things that count in one frame. It is const.
 
     Attributes
     ----------
     things : ndarray of int, (k,)
-        Ascending indices.
+        Their indices, in ascending order.
     targets : ndarray of shape (k, ...)
         Their observations.
     factors : ndarray of shape (k, 1)
@@ -60,17 +82,24 @@ class Frame:
 
 @final
 class Observations(Generic[T]):
-    """The observations of some things, in their order, with weights.
+    """Some things, numbered as they were added, and their observations and weights.
 
     Parameters
     ----------
-    kind, whose : str
-        As of NamedThings.
+    kind : str
+        The name of one of them in errors: "marker".
+    whose : str
+        The name of their owner in errors: "Markers 'foot'".
     shape : tuple of int
-        Of one observation.
+        The shape of one observation.
     check : callable
-        Called with observations (n, ...), and a function that returns what one of them is called in
-        messages; raises where values that are not missing are none.
+        Called with observations (n, ...), and a function that returns the name of one of them for
+        errors; raises where values are neither valid nor missing.
+
+    Attributes
+    ----------
+    things : tuple
+        By index.
     """
 
     def __init__(
@@ -83,7 +112,8 @@ class Observations(Generic[T]):
         self.kind = kind
         self.whose = whose
         self.shape = shape
-        self.named: NamedThings[T] = NamedThings(kind, whose)
+        self.things: tuple[T, ...] = ()
+        self._by_name: dict[str, int] = {}
         self._check = check
         self._weights: list[float] = []
         self._order: tuple[int | None, ...] | None = None
@@ -93,20 +123,61 @@ class Observations(Generic[T]):
 
     # ------------------------------------------------------------------ things
 
-    @property
-    def things(self) -> tuple[T, ...]:
-        """By index."""
-        return self.named.all
+    def new_name(self, name: object) -> str:
+        """Return the name of a thing to add: the given one, or the default for "".
+
+        Raises
+        ------
+        InvalidNameError, DuplicateNameError
+        """
+        hint = 'give one, or "" for the default'
+        text = require_text(name, f"the name of a {self.kind} of {self.whose}", hint).strip()
+        text = text or f"{self.kind} {len(self.things)}"
+        return require_new_name(
+            text, self._by_name, self.kind, f"give it another name, for {self.whose}"
+        )
 
     def add(self, thing: T, weight: float) -> None:
         """Add a thing with the next index. The order, and all observations, are forgotten."""
-        self.named.add(thing)
+        self._by_name[thing.name] = len(self.things)
+        self.things = (*self.things, thing)
         self._weights.append(weight)
         self._order = self._values = None
         self._changed()
 
+    def index_of(self, which: object) -> int:
+        """Return the index of a thing, for itself, its name, or its index.
+
+        Cost O(1) by name or index.
+
+        Raises
+        ------
+        UnknownMarkerError
+        """
+        number = None
+        if isinstance(which, str):
+            number = self._by_name.get(which)
+        elif (number := whole_number(which)) is None:
+            number = next((i for i, thing in enumerate(self.things) if thing is which), None)
+        if number is not None and 0 <= number < len(self.things):
+            return number
+        what = (
+            f"{which}" if isinstance(which, AbstractThing) else f"{self.kind} {short_repr(which)}"
+        )
+        hint = did_you_mean(which, self._by_name) if isinstance(which, str) else ""
+        if not self.things:
+            hint = "add some first"
+        raise UnknownMarkerError(
+            f"{what}: not in {self.whose}",
+            f"a {self.kind} of it, its name, or an index from 0 to {len(self.things) - 1}"
+            if self.things
+            else f"one that has a {self.kind}",
+            short_repr(which),
+            hint or "use one of " + listed(self._by_name),
+        )
+
     def checked_weight(self, weight: object, what: str) -> float:
-        """A weight, as a float."""
+        """Return a weight as a float, 0 or more."""
         found = float(checked_array(weight, (), f"the weight of {what}"))
         if found < 0.0:
             raise OutOfRangeError(
@@ -118,11 +189,11 @@ class Observations(Generic[T]):
         return found
 
     def weight(self, thing: int) -> float:
-        """How much a thing counts."""
+        """Return the weight of a thing."""
         return self._weights[thing]
 
     def set_weight(self, thing: int, weight: float) -> None:
-        """Let a thing count more or less from now on."""
+        """Change the weight of a thing."""
         self._weights[thing] = weight
         self._changed()
 
@@ -130,13 +201,13 @@ class Observations(Generic[T]):
 
     @property
     def order(self) -> tuple[int | None, ...]:
-        """By observation, the index of the thing, or None."""
+        """The index of the thing of each observation, or None."""
         if self._order is None:
             self._order = tuple(range(len(self.things)))
         return self._order
 
     def define_order(self, order: Iterable[object] | None, *, ignore: bool) -> None:
-        """Say what is observed by each number of a frame; see `AbstractObservedThings`."""
+        """Define the things of the observations; see `AbstractObserver`."""
         if order is None:
             found: list[int | None] = list(range(len(self.things)))
         else:
@@ -158,20 +229,20 @@ class Observations(Generic[T]):
     def _index_in_order(self, item: object, *, ignore: bool) -> int | None:
         if item is None or (isinstance(item, str) and not item):
             return None
-        if ignore and isinstance(item, str) and item not in self.named:
+        if ignore and isinstance(item, str) and item not in self._by_name:
             return None
         try:
-            return self.named.index_of(item)
+            return self.index_of(item)
         except UnknownMarkerError as error:
             hint = f"{error.hint}; or None for an observation that is to be ignored"
             raise UnknownMarkerError(error.what, error.expected, error.got, hint) from None
 
     def observation_of(self, thing: int) -> int | None:
-        """Which observation a thing has."""
+        """Return the index of the observation of a thing, or None."""
         return self.order.index(thing) if thing in self.order else None
 
     def checked_observation(self, which: object) -> int:
-        """The index of an observation."""
+        """Return the index of an observation."""
         number, count = whole_number(which), len(self.order)
         if number is None or not 0 <= number < count:
             raise UnknownMarkerError(
@@ -193,7 +264,7 @@ class Observations(Generic[T]):
         return self._values
 
     def move_one(self, observation: int, value: ArrayLike) -> None:
-        """Put one observation somewhere else."""
+        """Change one observation."""
         label = self.label(observation)
         one = checked_array(value, self.shape, label, may_be_nan=True)
         self._check(one[None], lambda _: label)
@@ -209,7 +280,7 @@ class Observations(Generic[T]):
         found = checked_array(values, (ANY, *self.shape), what, may_be_nan=True)
         if len(found) != count:
             raise ShapeError(
-                f"{what}: are another number than was defined",
+                f"{what}: not as many as defined",
                 f"shape {(count, *self.shape)}, by the order of observations",
                 f"shape {found.shape}",
                 "call define_observation_order(), with None for those that are to be ignored",
@@ -219,23 +290,23 @@ class Observations(Generic[T]):
         self._frame = None
 
     def label(self, observation: int) -> str:
-        """What an observation is called in messages."""
+        """Return the name of an observation in errors."""
         thing = self.order[observation]
         of = "" if thing is None else f" ({self.kind} {self.things[thing].name!r})"
         return f"observation {observation}{of} of {self.whose}"
 
-    # ------------------------------------------------------------------ what counts
+    # ------------------------------------------------------------------ frames
 
     @property
     def frame(self) -> Frame | None:
-        """What counts in this frame; None if nothing does. Cost 10 us after a change, then none."""
+        """The things that count now; None if there are none. Cost 10 us after a change, then 0."""
         if self._frame is None:
             self._frame = self._frame_of(*self._counting())
         return self._frame
 
     @property
     def all_observed(self) -> Frame | None:
-        """The same of all things that are observed, whether they count or not."""
+        """The things that are observed now, whether they count or not; None if there are none."""
         pairs = sorted(
             (thing, place) for place, thing in enumerate(self.order) if thing is not None
         )
@@ -243,7 +314,7 @@ class Observations(Generic[T]):
         return self._frame_of(things, places, np.ones(len(pairs)))
 
     def _frame_of(self, things: Indices, places: Indices, weights: Array) -> Frame | None:
-        """What is there of these, by thing: its observation, and its weight."""
+        """Return the frame of those things whose observations are not missing."""
         targets = self.values[places]
         is_missing = np.isnan(targets).any(axis=tuple(range(1, targets.ndim)))
         if is_missing.any():
@@ -252,7 +323,7 @@ class Observations(Generic[T]):
         return Frame(things, targets, weights) if len(things) else None
 
     def require_some(self) -> None:
-        """Refuse to go on where nothing counts.
+        """Refuse to go on where no thing counts.
 
         Raises
         ------
@@ -274,7 +345,7 @@ class Observations(Generic[T]):
         )
 
     def _counting(self) -> tuple[Indices, Indices, Array]:
-        """By thing that counts: its index, that of its observation, and its share of weight."""
+        """Return, by thing that may count: its index, its observation, its relative weight."""
         if self._pairs is None:
             pairs = sorted(
                 (thing, observation)
@@ -294,11 +365,11 @@ class Observations(Generic[T]):
 
 
 def _listed(order: object, whose: str) -> list[object]:
-    """The items of an order, of which a string is none, nor what has no order of its own."""
+    """Return the items of an order; refuse strings, and collections without an order."""
     if isinstance(order, Iterable) and not isinstance(order, str | Set | Mapping):
         return list(order)
     raise ObservationError(
-        f"the order of observations of {whose}: is none",
+        f"the order of observations of {whose}: not a sequence",
         "a sequence of names, things or indices; None for the default",
         short_repr(order),
         "give a list",

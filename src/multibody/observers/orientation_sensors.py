@@ -1,4 +1,4 @@
-"""Orientation sensors: frames on bodies that are to be turned as they were observed."""
+"""Orientation sensors: frames on bodies, and their observed orientations."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, SupportsIndex, final
@@ -17,15 +17,14 @@ from stagecache.multibody.geometry.rotation_vectors import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.matter.named_things import AbstractThing
-from stagecache.multibody.observers.observations import Frame
+from stagecache.multibody.observers.observations import AbstractThing, Frame
 from stagecache.multibody.observers.observer import AbstractObserver, FrameTables
 from stagecache.multibody.tree.poses import TreePoses
 from stagecache.multibody.tree.stations import StationTable
 from stagecache.state.state import State
 
 TOLERANCE: Final = 1e-6
-"""By how much an observation may differ from a rotation: files have few digits."""
+"""The deviation of an observation from a rotation that is accepted: files have few digits."""
 
 
 @final
@@ -37,7 +36,7 @@ class OrientationSensor(AbstractThing):
     ----------
     name : str
     index : int
-        Of the sensors that it is one of.
+        Sensors are numbered as they were added.
     body : MobilizedBody
     rotation : ndarray of shape (3, 3)
         Its axes as columns, in the frame of the body.
@@ -51,12 +50,12 @@ class OrientationSensor(AbstractThing):
 
 @final
 class OrientationSensors(AbstractObserver[OrientationSensor]):
-    """Sensors on bodies, and the orientations in ground that they have told.
+    """Sensors on bodies, and their observed orientations in ground.
 
     As a goal, it is half the weighted mean of the squares of the angles [rad^2] by which sensors
-    have to be turned. As an error, it has three rows for each sensor that is observed: its rotation
-    vector [rad]. At half a turn, these jump. Left out are sensors that are missing in a frame,
-    those of weight 0, those without an observation, and those on the ground.
+    differ from their observations. As an error, it has three rows for each sensor that is observed:
+    its rotation vector [rad]. At half a turn, these jump. Sensors are left out that are missing in
+    a frame, have weight 0 or no observation, or are on the ground.
 
     Parameters
     ----------
@@ -107,18 +106,18 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         Parameters
         ----------
         body : MobilizedBody
-            All are on bodies of one matter.
+            All sensors are on bodies of one matter.
         rotation : (3, 3) array_like, optional
-            Its axes as columns, in the frame of the body. The default are those of the body.
+            Its axes as columns, in the frame of the body. The default are the axes of the body.
         weight : float
-            How much it counts, 0 or more.
+            0 or more.
         name : str
-            Of its own; the default is "sensor 3" for the one of index 3.
+            The name of no other sensor; the default is "sensor 3" for index 3.
 
         Returns
         -------
         OrientationSensor
-            To name it by.
+            The sensor, for other methods.
 
         Raises
         ------
@@ -127,27 +126,25 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         ConditionError
             The body is not of the System of the Assembler.
         """
-        name = self._observations.named.new_name(name)
-        what = f"sensor {name!r}"
-        owner = self._owner(body, what)
-        given = np.eye(3) if rotation is None else rotation
-        axes = checked_rotation(given, f"the rotation of {what} of {self}")
-        checked = self._observations.checked_weight(weight, f"{what} of {self}")
-        sensor = OrientationSensor(name, len(self.sensors), owner, axes)
-        self._add(sensor, checked)
-        return sensor
+
+        def make(name: str, index: int, owner: MobilizedBody) -> OrientationSensor:
+            given = np.eye(3) if rotation is None else rotation
+            axes = checked_rotation(given, f"the rotation of sensor {name!r} of {self}")
+            return OrientationSensor(name, index, owner, axes)
+
+        return self._add(make, body, weight, name)
 
     def sensor(self, which: OrientationSensor | str | SupportsIndex) -> OrientationSensor:
-        """The sensor of a name or an index.
+        """Return the sensor of a name or an index.
 
         Raises
         ------
         UnknownMarkerError
         """
-        return self.sensors[self._index(which)]
+        return self.sensors[self._observations.index_of(which)]
 
     def current_orientations(self, state: State | None = None) -> Array:
-        """How all sensors are oriented in ground, (number of sensors, 3, 3).
+        """Return the orientations of all sensors in ground, (number of sensors, 3, 3).
 
         Parameters
         ----------
@@ -165,7 +162,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
     def calc_decorations(
         self, state: State | None = None, *, axis_length: float = 0.1
     ) -> list[AbstractDecoration]:
-        """The axes of sensors at the origins of their bodies, and those observed, paler.
+        """Return the axes of sensors at the origins of their bodies, and the observed ones, paler.
 
         Parameters
         ----------
@@ -192,7 +189,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         return found
 
     def _frames(self, state: State | None) -> Array:
-        """The poses of frames of all sensors, at the origins of their bodies: (n, 4, 4)."""
+        """Return the poses of all sensors, at the origins of their bodies: (n, 4, 4)."""
         if not self.sensors:
             return np.empty((0, 4, 4))
         state = self._state_or_internal(state)
@@ -203,7 +200,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
     # ------------------------------------------------------------------ duties
 
     def _check_values(self, values: Array, label: Callable[[int], str]) -> None:
-        """Refuse what is no rotation, where it is not missing."""
+        """Refuse matrices that are neither rotations nor missing."""
         with np.errstate(all="ignore"):
             gaps = np.abs(values.swapaxes(1, 2) @ values - np.eye(3)).max(axis=(1, 2))
             determinants = np.linalg.det(values)
@@ -211,7 +208,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         is_wrong = ~(is_missing | ((gaps <= TOLERANCE) & (determinants > 0.0)))
         for index in np.flatnonzero(is_wrong).tolist():
             raise OutOfRangeError(
-                f"{label(index)}: is no rotation",
+                f"{label(index)}: not a rotation",
                 f"R' R = 1 within {TOLERANCE}, and det R = 1; or NaN for what is missing",
                 f"R' R - 1 up to {gaps[index]:.3g}, det R = {determinants[index]:.6g}",
                 "give it through scipy.spatial.transform.Rotation, whose as_matrix() is one",
@@ -225,7 +222,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         return np.zeros((len(tuple(things)), 3))
 
     def _targets_of(self, frame: Frame) -> Array:
-        """R_BS R_OG: from the ground, by the observed axes, to the body."""
+        """Return R_BS R_OG: from the ground, by the observed axes, to the body."""
         found: Array = self._rotations[frame.things] @ frame.targets.swapaxes(1, 2)
         return found
 
@@ -244,7 +241,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
     def _bends_of(
         self, table: StationTable, places: Array, axes: Array, jacobian: Array, factors: Array
     ) -> Array:
-        """The change of factors . J a_i along J a_j, where q j does not turn the axis a_i."""
+        """Return the change of factors . J a_i along J a_j, where q j does not turn axis a_i."""
         bends = rotation_vector_bends(places, factors)
         axes_moved = (table.moves != 0.0) * axes[:, :3].T
         size = (-1, len(axes)) if len(axes) else (3 * len(places), 0)

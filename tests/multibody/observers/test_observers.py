@@ -461,7 +461,7 @@ def test_an_order_that_is_none_is_refused(make: Any, order: Any, error: Any) -> 
 def test_one_of_others_is_not_known(make: Any) -> None:
     condition, _, tree = arm(make, 1)
     other = add(make(), tree.bodies[2])
-    with pytest.raises(UnknownMarkerError, match=f"^{other}: is none of"):
+    with pytest.raises(UnknownMarkerError, match=f"^{other}: not in"):
         condition.define_observation_order([other])
 
 
@@ -503,7 +503,7 @@ def test_bodies_are_of_one_matter_of_one_system(make: Any) -> None:
     other = make_tree([Pin], [0], 2)
     with pytest.raises(UnknownBodyError, match="another matter"):
         add(condition, other.bodies[1])
-    with pytest.raises(UnknownBodyError, match="is on no body"):
+    with pytest.raises(UnknownBodyError, match="not on a body"):
         add(condition, "arm")
     with pytest.raises(ConditionError, match="is of another System"):
         Assembler(other.system).add_goal(condition)
