@@ -19,7 +19,7 @@ HOT = [
     *(
         "state/handles",
         "state/items/layout",
-        "state/items/stage_versions",
+        "state/items/stage_machine",
         "state/items/realization",
     ),
     "system/core/realizing",

@@ -142,8 +142,8 @@ class _Side:
         self.contents: Contents = state._contents
         self.paths = NodePaths(self.contents)
         realization = self.contents.realization
-        self.stages: dict[str | None, int] = {None: realization.stage}  # of the system
-        self.stages.update(zip(self.paths.subsystems, realization.stages, strict=True))
+        self.stages: dict[str | None, int] = {None: realization.machine.stage}  # of the system
+        self.stages.update(zip(self.paths.subsystems, realization.machine.stages, strict=True))
         stages = set(realization.layout.stages)
         keys = realization.store.keys
         self.items = {
@@ -204,7 +204,10 @@ def _vectors(one: _Side, other: _Side) -> Iterator[Difference]:
     for kind in VECTORS:
         if kind.name not in JOINED:
             sides = (one.contents, other.contents)
-            if all(c.realization.stage >= kind.read and kind.name in c.pools.whole for c in sides):
+            if all(
+                c.realization.machine.stage >= kind.read and kind.name in c.pools.whole
+                for c in sides
+            ):
                 yield from _value(kind.name, *[c.pools.whole[kind.name] for c in sides])
 
 

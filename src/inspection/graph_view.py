@@ -72,14 +72,14 @@ class _Builder:
                 yield self._variable(node, key)
 
     def _stage(self, node: int, stage: Stage) -> NodeInfo:
-        is_reached = self._realization.stage >= stage
+        is_reached = self._realization.machine.stage >= stage
         return NodeInfo(
             path=self._paths.of[node],
             kind="stage",
             variant="stage",
             stage=str(stage),
             status=self._status(Status.REALIZED if is_reached else Status.WAITING),
-            version=None if self._is_static else self._realization.versions.in_system(stage),
+            version=None if self._is_static else self._realization.machine.versions.in_system(stage),
         )
 
     def _variable(self, node: int, key: object) -> NodeInfo:

@@ -64,7 +64,7 @@ class TracedContents(Contents):
             Contents.invalidate(self, stage, cause, nodes)
             return
         realization = self.realization
-        before = realization.stage
+        before = realization.machine.stage
         version = realization.store.versions[node_of(cause, nodes)]
         reach = tracer.reach(nodes)  # of which some may be forgotten
         Contents.invalidate(self, stage, cause, nodes)
@@ -87,7 +87,7 @@ class TracedContents(Contents):
         tracer.wrap()
         _under(self).auto_update(self)
         versions = self.realization.store.versions
-        stage = self.realization.stage
+        stage = self.realization.machine.stage
         for variable, version in before.items():
             if versions[variable._node] != version:
                 assert variable._update is not None
@@ -108,7 +108,7 @@ class TracedContents(Contents):
 
     def assign(self, other: Contents) -> object:
         """Become `other`, which nobody else has."""
-        at = self.realization.stage
+        at = self.realization.machine.stage
         if self.tracer is not None:
             self.tracer.unwrap()  # checkpoints may keep what was there until now
         before = Contents.assign(self, other)
@@ -120,7 +120,9 @@ class TracedContents(Contents):
         """Let nothing be written or computed any more: the System has changed."""
         Contents.outdate(self, change)
         if self.tracer is not None:
-            self.tracer.replaced(f"a change of the System: {change}", self.realization.stage)
+            self.tracer.replaced(
+                f"a change of the System: {change}", self.realization.machine.stage
+            )
 
     # ------------------------------------------------------------------ reads of entries
 

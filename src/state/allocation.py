@@ -33,7 +33,7 @@ from stagecache.state.handles import (
     DiscreteVariable,
 )
 from stagecache.state.items.layout import Rows, total
-from stagecache.state.items.stage_versions import STAGES
+from stagecache.state.items.stage_machine import STAGES
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values.values import duplicate, freezing, kept
@@ -73,7 +73,7 @@ class Attempt:
             self.contents.mend()
         if self.contents.guard in (DEFAULT, FROZEN):
             self.contents.require_unguarded(str(self))
-        stage = self.contents.realization.stages[self.subsystem]
+        stage = self.contents.realization.machine.stages[self.subsystem]
         if stage > highest:
             raise too_high(str(self), highest, self.contents.who(self.subsystem), stage)
         return STAGES[stage]
@@ -93,7 +93,7 @@ class Attempt:
         """
         if self._is_declared or all(rows.is_fixed for rows in before):
             return
-        stage = self.contents.realization.stages[self.subsystem]
+        stage = self.contents.realization.machine.stages[self.subsystem]
         if is_continuous:
             needed, hook, who = Stage.TOPOLOGY, "realize_model()", "modeling options decide"
         else:

@@ -19,7 +19,7 @@ from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.pools import KeptPools
 from stagecache.state.items.layout import Layout
 from stagecache.state.items.realization import MODEL, TOPOLOGY, Realization
-from stagecache.state.items.stage_versions import StageVersions
+from stagecache.state.items.stage_machine import StageMachine
 from stagecache.state.stage import Stage
 from stagecache.state.values.values import independent_copy, seal
 
@@ -107,7 +107,7 @@ class Checkpoint:
     def __repr__(self) -> str:
         if self._kept is None:
             return f"Checkpoint({self._end})"
-        return f"Checkpoint(at {Stage(self._kept.stage)}, t={self._kept.time:g})"
+        return f"Checkpoint(at {Stage(self._kept.machine.stage)}, t={self._kept.time:g})"
 
     def _ended_already(self, what: str) -> CheckpointError:
         return CheckpointError(
@@ -161,11 +161,7 @@ class Kept:
     realization: Realization
     journal: Journal
     layout: Layout
-    stage: int
-    highest: int
-    is_even: bool
-    stages: list[int]
-    versions: StageVersions
+    machine: StageMachine
     causes: list[tuple[int, object]]
     pools: KeptPools
     time: float
@@ -187,11 +183,7 @@ class Kept:
             realization,
             checkpoint(realization.store),
             realization.layout,
-            realization.stage,
-            realization.highest,
-            realization.is_even,
-            realization.stages.copy(),
-            realization.versions.copy(),
+            realization.machine.copy(),
             realization.causes.copy(),
             contents.pools.kept(),
             contents.time,
@@ -202,12 +194,7 @@ class Kept:
     def bring_back(self, contents: Contents) -> object:
         """Make a State what it was, and return what was there until now."""
         present, realization = contents.realization, self.realization
-        had_vectors = present.stage >= MODEL
-        versions = self.versions.restored(
-            realization.versions,
-            (realization.stage, realization.highest),
-            None if present is realization else present.versions,
-        )
+        had_vectors = present.machine.stage >= MODEL
         if present is not realization:  # assign() was called since
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
@@ -215,14 +202,12 @@ class Kept:
         before = present, restore(realization.store, self.journal), present.layout
         if realization.layout is not self.layout:
             realization.become_laid_out(self.layout)
-        if had_vectors and self.stage < MODEL:
+        if had_vectors and self.machine.stage < MODEL:
             realization.forget_vectors()
         realization.share()
-        realization.stage = self.stage
-        realization.highest = self.highest
-        realization.is_even = self.is_even
-        realization.stages = self.stages.copy()
-        realization.versions = versions
+        realization.machine.restore(
+            self.machine, None if present is realization else present.machine
+        )
         realization.causes = self.causes.copy()
         contents.pools.bring_back(self.pools)
         contents.time = self.time
@@ -240,7 +225,7 @@ class Kept:
 
     def require_topology(self) -> None:
         """Raise `TopologyVersionError` if the System has another topology now."""
-        version = self.versions.in_system(TOPOLOGY)
+        version = self.machine.versions.in_system(TOPOLOGY)
         if self.system is not None and self.system.topology_cache_version != version:
             raise TopologyVersionError(
                 "rollback(): would bring back a State of an older topology",

@@ -28,14 +28,14 @@ def summary(contents: Contents) -> str:
     """What stage it is at, how large it is, and how much of its cache is realized."""
     realization = contents.realization
     entries = [e for s in realization.layout.subsystems for e in s.entries]
-    parts = [counted(len(realization.stages), "subsystem")]
-    if realization.stage >= Stage.TOPOLOGY:
+    parts = [counted(len(realization.machine.stages), "subsystem")]
+    if realization.machine.stage >= Stage.TOPOLOGY:
         parts.append(f"t={contents.time:g}")
-    if realization.stage >= MODEL:
+    if realization.machine.stage >= MODEL:
         parts += [f"n{kind}={contents.pools.size(kind, None)}" for kind in CONTINUOUS]
     realized = sum(realization.store.is_valid(e._node) for e in entries)
     parts.append(f"{realized} of {counted(len(entries), 'cache entry')} realized")
-    return f"State(at {Stage(realization.stage)}: {', '.join(parts)})"
+    return f"State(at {Stage(realization.machine.stage)}: {', '.join(parts)})"
 
 
 def text(contents: Contents) -> str:
@@ -47,11 +47,11 @@ def text(contents: Contents) -> str:
     )
     for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
         version = f", version {subsystem.version}" if subsystem.version else ""
-        lines.append(f"{contents.who(x)}{version}, at {Stage(realization.stages[x])}")
+        lines.append(f"{contents.who(x)}{version}, at {Stage(realization.machine.stages[x])}")
         for blocks in subsystem.blocks.values():
             for block in blocks:
                 values = ""
-                if realization.stage >= MODEL:
+                if realization.machine.stage >= MODEL:
                     values = f" = {_numbers(contents.get_block(block))}"
                 lines.append(f"  {block.name}{values}")
         for variable in subsystem.discrete:
@@ -71,7 +71,7 @@ def cache_text(contents: Contents) -> str:
     lines = [summary(contents)]
     lines += _vectors(contents, None, [kind for kind in VECTORS if not kind.is_variable])
     for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
-        lines.append(f"{contents.who(x)}, at {Stage(realization.stages[x])}")
+        lines.append(f"{contents.who(x)}, at {Stage(realization.machine.stages[x])}")
         for entry in subsystem.entries:
             above = contents.prerequisites(entry)
             until = "" if entry.computed_by == Stage.INFINITY else f" to {entry.computed_by}"
@@ -93,7 +93,7 @@ def html(contents: Contents) -> str:
         cells = [
             str(x),
             escape(subsystem.name),
-            _bar(realization.stages[x]),
+            _bar(realization.machine.stages[x]),
             *sizes,
             str(len(subsystem.discrete)),
             f"{realized} of {len(subsystem.entries)}",
@@ -109,7 +109,7 @@ def html(contents: Contents) -> str:
 
 
 def _not_shown(contents: Contents) -> list[str]:
-    more = len(contents.realization.stages) - MOST_SHOWN
+    more = len(contents.realization.machine.stages) - MOST_SHOWN
     return [f"... and {counted(more, 'subsystem')} more"] if more > 0 else []
 
 

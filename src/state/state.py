@@ -227,7 +227,7 @@ class State(AbstractPartition):
         ReadOnlyError, NodeInUseError, TopologyVersionError
             And nothing has changed.
         """
-        before = self._contents.realization.stage
+        before = self._contents.realization.machine.stage
         self._finish(going_back(self._contents, mark))
         if self._contents.tracer is not None:
             self._contents.tracer.replaced("rollback()", before)
@@ -300,7 +300,7 @@ class State(AbstractPartition):
     @property
     def num_subsystems(self) -> int:
         """The number of subsystems."""
-        return len(self._contents.realization.stages)
+        return len(self._contents.realization.machine.stages)
 
     def add_subsystem(self, name: str = "", version: str = "") -> int:
         """Add a subsystem that is Empty, and return its index. Needs the system at Empty.
@@ -311,8 +311,10 @@ class State(AbstractPartition):
         """
         self._contents.require_unguarded("add_subsystem()")
         realization = self._mended().realization
-        if realization.stage > Stage.EMPTY:
-            raise too_high("adding a subsystem", Stage.EMPTY, "the system", realization.stage)
+        if realization.machine.stage > Stage.EMPTY:
+            raise too_high(
+                "adding a subsystem", Stage.EMPTY, "the system", realization.machine.stage
+            )
         _check_text(name, "the name of a subsystem")
         _check_text(version, "the version of a subsystem")
         return realization.add_subsystem(name, version, new_wholes())
@@ -334,7 +336,7 @@ class State(AbstractPartition):
         contents = self._contents
         if contents.system is not None and getattr(subsystem, "_system", None) is contents.system:
             index: int = subsystem._index  # type: ignore[union-attr]  # the usual case, in hooks, which are called often
-            if index < len(contents.realization.stages):
+            if index < len(contents.realization.machine.stages):
                 return SubsystemState(contents, index)
         return SubsystemState(contents, self._check_index(subsystem))
 
@@ -397,7 +399,10 @@ class State(AbstractPartition):
         """For each stage from Empty to the present one, one more than the times it was left."""
         realization = self._mended().realization
         return tuple(
-            [realization.versions.in_system(stage) for stage in range(realization.stage + 1)]
+            [
+                realization.machine.versions.in_system(stage)
+                for stage in range(realization.machine.stage + 1)
+            ]
         )
 
     def lowest_stage_difference(self, versions: Sequence[int]) -> Stage:
@@ -429,14 +434,14 @@ class State(AbstractPartition):
         OutOfRangeError
             It is no positive integer.
         """
-        return self._contents.realization.versions.in_system(TOPOLOGY)
+        return self._contents.realization.machine.versions.in_system(TOPOLOGY)
 
     @topology_version.setter
     def topology_version(self, version: int) -> None:
         realization = self._contents.realization
         version = check_count(version, 1, "the topology version")
         self._contents.require_unguarded("the topology version")
-        realization.versions.system[TOPOLOGY] = version - 1
+        realization.machine.versions.system[TOPOLOGY] = version - 1
 
     # ------------------------------------------------------------------ variables
 

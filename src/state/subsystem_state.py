@@ -66,13 +66,13 @@ class SubsystemState(AbstractPartition):
     def _contents(self) -> Contents:  # type: ignore[override]  # a State has it as an attribute
         """Those of the State, which has the subsystem unless it was cleared or assigned to."""
         contents = self._whole
-        if self._index >= len(contents.realization.stages):
+        if self._index >= len(contents.realization.machine.stages):
             subsystems = contents.realization.layout.subsystems
             check_subsystem(self._index, subsystems, lambda: "the State any more")
         return contents
 
     def __repr__(self) -> str:
-        if self._index >= len(self._whole.realization.stages):
+        if self._index >= len(self._whole.realization.machine.stages):
             return f"SubsystemState(subsystem {self._index}, which is not in the State any more)"
         discrete, entries = len(self._layout.discrete), len(self._layout.entries)
         return (
@@ -114,7 +114,9 @@ class SubsystemState(AbstractPartition):
     def stage_versions(self) -> tuple[int, ...]:
         """For each stage from Empty to Infinity, one more than the times it was left."""
         realization = self._contents.realization
-        return tuple([realization.versions.in_subsystem(self._index, stage) for stage in Stage])
+        return tuple(
+            [realization.machine.versions.in_subsystem(self._index, stage) for stage in Stage]
+        )
 
     def advance_to_stage(self, stage: Stage) -> None:
         """Let the subsystem reach the next stage: all that it has to compute there is computed.

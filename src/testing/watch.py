@@ -158,9 +158,9 @@ class Watch:
         """The variables of a State, and a fresh one; the same while nothing has changed."""
         realization = self.run.states[number]._contents.realization
         key = (
-            realization.stages.copy(),
+            realization.machine.stages.copy(),
             realization.store.clock,
-            realization.versions.system.copy(),
+            realization.machine.versions.system.copy(),
         )
         known = self._known.get(number)
         if known is None or known[0] != key:

@@ -74,8 +74,8 @@ class Consequences:
         self._structure = store.structure
         self._layout = realization.layout
         self._paths = paths.of
-        self._stage = realization.stage
-        self._highest = realization.highest
+        self._stage = realization.machine.stage
+        self._highest = realization.machine.highest
         self._below_stages: dict[Stage, frozenset[int]] = {}
         self.realized: dict[int, CacheEntry[Any]] = {
             node: key

@@ -111,7 +111,7 @@ def impact(contents: Contents, item: object) -> Impact:
         tuple([paths.of[n] for n in found.lost]),
         tuple([paths.of[n] for n in found.lost if n in found.own]),
         {str(stage): tuple(groups[stage]) for stage in sorted(groups)},
-        tuple([str(Stage(g)) for g in range(stage, contents.realization.highest + 1)]),
+        tuple([str(Stage(g)) for g in range(stage, contents.realization.machine.highest + 1)]),
         tuple([path for n, path in paths.of.items() if n in found.forgotten]),
         len(consequences.realized),
     )

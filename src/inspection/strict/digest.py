@@ -243,7 +243,7 @@ def _value(contents: Contents, handle: AbstractHandle) -> Any:
 
 def _is_settled(contents: Contents) -> bool:
     """Whether q, u and z are there, and nobody may write them through a view any more."""
-    return contents.realization.stage >= Stage.MODEL and not contents.pools.writable
+    return contents.realization.machine.stage >= Stage.MODEL and not contents.pools.writable
 
 
 def _can_change(contents: Contents, handle: AbstractHandle) -> bool:

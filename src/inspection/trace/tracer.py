@@ -214,7 +214,7 @@ class Tracer:
         going = self.valid & downstream
         if going:
             self._gone(going, cause)
-        if self._contents.realization.stage != stage:
+        if self._contents.realization.machine.stage != stage:
             self._staged(0, stage, cause)
 
     def _place(self) -> Place:
@@ -300,7 +300,7 @@ class Tracer:
         """Note that realizing begins, or has ended."""
         if self._realizing is None:
             if is_on:
-                self._realizing = perf_counter_ns(), self._contents.realization.stage
+                self._realizing = perf_counter_ns(), self._contents.realization.machine.stage
         elif not is_on:
             start, stage = self._realizing
             self._realizing = None
@@ -323,7 +323,7 @@ class Tracer:
     def _staged(
         self, start: int, before: int, cause: object, subsystem: str = "", after: int = -1
     ) -> None:
-        after = self._contents.realization.stage if after < 0 else after
+        after = self._contents.realization.machine.stage if after < 0 else after
         if after != before:
             end = perf_counter_ns()
             start = start or end  # it takes no time

@@ -117,7 +117,7 @@ def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
     mark = store.marks[entry._node]
     group = store.group_of[entry._node]
     gate = store.gates[group]
-    reached = realization.stages[entry.subsystem or 0]
+    reached = realization.machine.stages[entry.subsystem or 0]
     if COMPUTING < mark < gate < SHUT and group in store.unpresumed:
         return max(mark, gate - 1) if reached >= entry.computed_by else mark
     return mark
@@ -229,7 +229,10 @@ def missing_stage(
     for node in below:
         key = realization.store.keys[node]
         assert isinstance(key, CacheEntry)
-        if key.subsystem is not None and realization.stages[key.subsystem] < key.available_from:
+        if (
+            key.subsystem is not None
+            and realization.machine.stages[key.subsystem] < key.available_from
+        ):
             return key, key.available_from, _way(below, node)
     return None
 

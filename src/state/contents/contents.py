@@ -274,7 +274,7 @@ class Contents(AbstractVectorAccess):
     def mark(self, entry: CacheEntry[Any]) -> None:
         """Count the value as computed now."""
         self.require(entry)
-        if self.realization.stages[entry.subsystem or 0] < entry.available_from - 1:
+        if self.realization.machine.stages[entry.subsystem or 0] < entry.available_from - 1:
             what = f"{self.realization.layout.path(entry)} to be marked as realized"
             self.require_stage(entry.available_from - 1, entry.subsystem, what)
         self._seal_variables()

@@ -138,7 +138,11 @@ class AbstractStaged:
         if realization.is_torn:
             self.mend()
             realization = self.realization
-        return realization.stage if subsystem is None else realization.stages[subsystem]
+        return (
+            realization.machine.stage
+            if subsystem is None
+            else realization.machine.stages[subsystem]
+        )
 
     def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
         """The version before the last write of a variable, its file and line, if it was traced."""
@@ -172,7 +176,7 @@ class AbstractStaged:
                 else f"call invalidate_all(Stage.{stage.name}) to realize it again",
             )
         if subsystem is None:
-            for x, reached in enumerate(realization.stages):
+            for x, reached in enumerate(realization.machine.stages):
                 if reached < stage:
                     raise StageOrderError(
                         f"the system: cannot advance to {stage}",
@@ -192,7 +196,7 @@ class AbstractStaged:
         self.pools.seal_reached(stage, None)
         if stage == MODEL:
             realization.renew_vectors()
-        realization.advance_system(stage)
+        realization.machine.advance_system(stage)
 
     def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and of variables; back up before the stage.
@@ -215,16 +219,16 @@ class AbstractStaged:
             self.require_unguarded(f"a write of {cause}")
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
-        if realization.highest < stage:
+        if realization.machine.highest < stage:
             realization.touch(stage, cause, nodes)
             return
         try:
             realization.backing_up = stage - 1  # if an error strikes, this is finished later
             realization.touch(stage, cause, nodes)
             layout = realization.layout
-            if stage <= MODEL <= realization.stage:
+            if stage <= MODEL <= realization.machine.stage:
                 realization.store.write_all(layout.variable_nodes("y", None))
-            if stage <= TOPOLOGY <= realization.stage:
+            if stage <= TOPOLOGY <= realization.machine.stage:
                 realization.store.write(layout.variables["time"]._node)
             realization.back_up(stage - 1)
             if stage <= INSTANCE:
@@ -235,7 +239,7 @@ class AbstractStaged:
 
     def _drop_unreached(self) -> None:
         """Drop the values that are there only once Topology, Model or Instance is realized."""
-        reached = self.realization.stage
+        reached = self.realization.machine.stage
         if reached < INSTANCE:
             self.pools.drop(MODEL if reached < MODEL else INSTANCE)
         if reached < TOPOLOGY:
@@ -286,7 +290,7 @@ class AbstractStaged:
         """The same without a write; does nothing if nobody is at that stage."""
         if self.realization.is_torn:
             self.mend()
-        if self.realization.highest >= stage:
+        if self.realization.machine.highest >= stage:
             nodes = (self.realization.layout.stages[stage],)
             self.invalidate(stage, f"invalidate_all({stage})", nodes)
 

@@ -40,7 +40,7 @@ def _waits(
     x, stage, _ = missing
     what = path if x is entry else f"{path}, which depends on {realization.layout.path(x)}"
     who = realization.layout.label(x.subsystem)
-    error = too_low(what, stage, who, realization.stages[x.subsystem or 0])
+    error = too_low(what, stage, who, realization.machine.stages[x.subsystem or 0])
     if not in_hook:
         return error
     return StageTooLowError(

@@ -35,7 +35,7 @@ class AbstractVectorAccess(AbstractStaged):
         if self.stage_of(subsystem) < kind.read:
             at = self.stage_of(subsystem)
             raise too_low(self._title(kind, subsystem), kind.read, self.who(subsystem), at)
-        if self.realization.stage < kind.exists:
+        if self.realization.machine.stage < kind.exists:
             raise self._not_there(kind, subsystem)
         return self.pools.view(kind, subsystem)
 
@@ -44,20 +44,24 @@ class AbstractVectorAccess(AbstractStaged):
         if self.realization.is_torn:
             self.mend()
         realization = self.realization
-        if realization.stage < kind.exists:
+        if realization.machine.stage < kind.exists:
             raise self._not_there(kind, subsystem)
         if kind.invalidates is not None:
             self._count_write(kind, subsystem)
         elif self.guard is FROZEN:
             self.require_unguarded(f"write access to {kind.name}")
-        at = realization.stage if subsystem is None else realization.stages[subsystem]
+        at = (
+            realization.machine.stage
+            if subsystem is None
+            else realization.machine.stages[subsystem]
+        )
         return self.pools.writable_view(kind, subsystem, at)
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
         """Write all values of a variable."""
         if self.realization.is_torn:
             self.mend()
-        if self.realization.stage < kind.exists:
+        if self.realization.machine.stage < kind.exists:
             raise self._not_there(kind, subsystem)
         shape = self.pools.view(kind, subsystem).shape
         if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape:
@@ -68,7 +72,7 @@ class AbstractVectorAccess(AbstractStaged):
         self.pools.write(kind, subsystem, array)
 
     def _not_there(self, kind: VectorKind, subsystem: int | None) -> StagecacheError:
-        at = self.realization.stage
+        at = self.realization.machine.stage
         return too_low(self._title(kind, subsystem), kind.exists, "the system", at)
 
     def _count_write(self, kind: VectorKind, subsystem: int | None) -> None:
@@ -93,10 +97,10 @@ class AbstractVectorAccess(AbstractStaged):
         exists = MODEL if part in CONTINUOUS else INSTANCE
         if self.realization.is_torn:
             self.mend()
-        if self.realization.stage < exists:
+        if self.realization.machine.stage < exists:
             if subsystem is not None:
                 what = f"{what} of {self.who(subsystem)}"
-            raise too_low(what, exists, "the system", self.realization.stage)
+            raise too_low(what, exists, "the system", self.realization.machine.stage)
 
     # ------------------------------------------------------------------ event triggers
 
@@ -170,7 +174,7 @@ class AbstractVectorAccess(AbstractStaged):
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Where it lies in y."""
         self.require(variable)
-        if self.realization.stage < MODEL:
+        if self.realization.machine.stage < MODEL:
             raise self._not_there(CONTINUOUS[variable.kind], variable.subsystem)
         return self.pools.places[variable._node]
 

@@ -6,9 +6,6 @@ second by closing the subsystems' stages::
 
               realize -->                     <-- write
     Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
-
-A system whose subsystems are all where it is itself, the usual case, is *even*: these then leave a
-stage together (`stage_versions`), and their number is no matter.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +26,7 @@ from stagecache.state.handles import (
     TimeVariable,
 )
 from stagecache.state.items.layout import NO_NODE, Layout, Rows, SubsystemLayout
-from stagecache.state.items.stage_versions import STAGES, StageVersions
+from stagecache.state.items.stage_machine import STAGES, StageMachine
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS, WEIGHTS
 
@@ -47,16 +44,8 @@ class Realization:
     layout : Layout
         To be changed only by the methods here.
     evaluator : Evaluator
-    stage : int
-        Of the system.
-    stages : list of int
-        By subsystem.
-    highest : int
-        Of all these stages.
-    is_even : bool
-        All subsystems are at the stage of the system. If not, they may be.
-    versions : StageVersions
-        How often stages were left.
+    machine : StageMachine
+        The stages that the system and its subsystems have reached.
     causes : list of (int, object)
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
     is_torn : bool
@@ -75,14 +64,10 @@ class Realization:
         "backing_up",
         "causes",
         "evaluator",
-        "highest",
-        "is_even",
         "is_torn",
         "layout",
-        "stage",
-        "stages",
+        "machine",
         "store",
-        "versions",
     )
 
     def __init__(self, store: Store, layout: Layout, bind: Callable[[int], Arguments]) -> None:
@@ -90,11 +75,7 @@ class Realization:
         self.layout = layout
         arguments: list[Arguments | None] = [None] * len(layout.functions)
         self.evaluator = Evaluator(store, layout.functions, arguments, bind, layout.equals)
-        self.stage: int = EMPTY
-        self.highest: int = EMPTY
-        self.is_even = True
-        self.stages: list[int] = []
-        self.versions = StageVersions()
+        self.machine = StageMachine()
         self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
         self.is_torn = False
         self._is_layout_torn = False
@@ -129,13 +110,9 @@ class Realization:
         twin = Realization(self.store.copy(), self.layout, bind)
         twin._shared = self._shared = True
         twin.causes = self.causes.copy()
-        twin.stage = min(self.stage, INSTANCE)
-        twin.stages = [min(stage, INSTANCE) for stage in self.stages]
-        twin.is_even = self.is_even
-        twin.versions = self.versions.copy()
-        twin.versions.leave_all_above(twin.stage, twin.stages)
+        twin.machine = self.machine.copy()
+        twin.machine.leave_all_above(INSTANCE)
         twin.touch(TIME, "the copy of the State", (twin.layout.stages[TIME],))
-        twin.highest = min(self.highest, INSTANCE)
         for nodes in twin.layout.stage_nodes[TIME:]:
             for node in nodes.values():
                 twin.store.close(node)
@@ -147,17 +124,13 @@ class Realization:
         twin = Realization(self.store.copy(), self.layout, bind)
         twin._shared = self._shared = True
         twin.causes = self.causes.copy()
-        twin.stage = self.stage
-        twin.highest = self.highest
-        twin.is_even = self.is_even
-        twin.stages = self.stages.copy()
-        twin.versions = self.versions.copy()
+        twin.machine = self.machine.copy()
         return twin
 
     def exceed(self, other: "Realization") -> None:
         """Let every version number exceed those of both."""
         self.store.exceed(other.store)
-        self.versions.exceed(other.versions)
+        self.machine.versions.exceed(other.machine.versions)
 
     def forget_vectors(self) -> None:
         """Let q, u and z get other versions with their next values: they had some until now."""
@@ -187,7 +160,7 @@ class Realization:
 
     def left_out(self) -> list[int]:
         """By subsystem: what was allocated at this stage or later is not advanced over."""
-        return [stage if stage < INSTANCE else INFINITY for stage in self.stages]
+        return [stage if stage < INSTANCE else INFINITY for stage in self.machine.stages]
 
     # ------------------------------------------------------------------ allocating
 
@@ -201,8 +174,7 @@ class Realization:
                 whole._allocated(index, 0, STAGES[EMPTY])
                 self._add(whole, NodeKind.VARIABLE)
             layout.changed()
-            self.versions.add_subsystem()
-            self.stages.append(EMPTY)  # last: from here on it is there
+            self.machine.add_subsystem()  # last: from here on it is there
         except BaseException:
             self._is_layout_torn = self.is_torn = True
             raise
@@ -282,7 +254,7 @@ class Realization:
             key = f"stage {stage} of {self.layout.label(index)}"
             node = self._add(key, NodeKind.STAGE)
             self.store.connect(node, self.layout.stages[stage])
-            if self.stages[index] >= stage:
+            if self.machine.stages[index] >= stage:
                 self.store.open(node)
             self.layout.stage_nodes[stage][index] = node
             subsystem.stages[stage] = node  # last: from here on it is there
@@ -375,20 +347,10 @@ class Realization:
             if node != NO_NODE:
                 self.store.admit(node)
                 self.store.presume(node)
-            self.versions.reach_alone(subsystem, stage, self.highest)
-            self.is_even = False
-            self.highest = max(self.highest, stage)
-            self.stages[subsystem] = stage
+            self.machine.advance_subsystem(subsystem, stage)
         except BaseException:
             self.is_torn = True
             raise
-
-    def advance_system(self, stage: int) -> None:
-        """Let the system reach the stage after its present one."""
-        self.versions.reach_system(stage)
-        self.highest = max(self.highest, stage)
-        self.stage = stage
-        self.is_even = self.highest == stage
 
     def touch(self, stage: int, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and so of all after it, and of variables that were written.
@@ -402,38 +364,16 @@ class Realization:
         """Let the system and all subsystems that are beyond a stage go back to it."""
         try:
             self.backing_up = stage
-            store = self.store
-            versions = self.versions
-            if versions.peaks is not None:
-                versions.leave(stage, self.stage, self.highest)
-            left = versions.system
-            together = versions.together
-            stage_nodes = self.layout.stage_nodes
-            if not self.is_even:
-                self._back_up_alone(stage)
-            for g in range(stage + 1, self.highest + 1):
-                if self.is_even:
-                    together[g] += 1
-                if g <= self.stage:
-                    left[g] += 1
-                if stage_nodes[g]:
-                    for node in stage_nodes[g].values():
-                        store.close(node)
-            self.stages = [stage] * len(self.stages) if self.is_even else self.stages
-            self.stage = min(self.stage, stage)
-            self.highest = stage
+            for nodes in self.layout.stage_nodes[stage + 1 : self.machine.highest + 1]:
+                for node in nodes.values():
+                    self.store.close(node)
+            self.machine.back_up(stage)
             if stage < INSTANCE:
-                self._forget([stage] * len(self.stages))
+                self._forget([stage] * len(self.machine.stages))
             self.backing_up = NOBODY
         except BaseException:
             self.is_torn = True
             raise
-
-    def _back_up_alone(self, stage: int) -> None:
-        for x, at in enumerate(self.stages):
-            if at > stage:
-                self.versions.leave_alone(x, stage, at)
-                self.stages[x] = stage
 
     # ------------------------------------------------------------------ mending
 
@@ -446,19 +386,18 @@ class Realization:
             self.store.mend()
         if self._is_layout_torn:
             self._drop_unlisted()
-        self.is_even = False
+        self.machine.count_each()
         if self.backing_up != NOBODY:
             self.back_up(self.backing_up)
         if self.abandoned != NOBODY:
-            stages: list[int] = [INFINITY] * len(self.stages)
-            stages[self.abandoned] = self.stages[self.abandoned]
+            stages: list[int] = [INFINITY] * len(self.machine.stages)
+            stages[self.abandoned] = self.machine.stages[self.abandoned]
             self._forget(stages)
             self.abandoned = NOBODY
-        self.highest = max([self.stage, *self.stages])
-        self.is_even = self.highest == min([self.stage, *self.stages])
+        self.machine.recount()
         for stage, nodes in enumerate(self.layout.stage_nodes):
             for x, node in nodes.items():
-                if self.stages[x] < stage:
+                if self.machine.stages[x] < stage:
                     self.store.close(node)
         self.is_torn = False
 
@@ -466,13 +405,12 @@ class Realization:
         """Drop what has a node or rows and is not listed: it was being allocated or forgotten."""
         layout = self._own_layout()
         self._extend()
-        del layout.subsystems[len(self.stages) :]
-        del self.versions.alone[len(self.stages) :]
+        del layout.subsystems[len(self.machine.stages) :]
         for x, subsystem in enumerate(layout.subsystems):
             if self.backing_up != NOBODY:
                 subsystem.forget_from(self.backing_up)
             if self.abandoned == x:
-                subsystem.forget_from(self.stages[x])
+                subsystem.forget_from(self.machine.stages[x])
         listed = {
             *layout.stages,
             *layout.weights.values(),

@@ -404,7 +404,7 @@ class Advancer:
         They are their values in the State now.
         """
         earlier = self.t - SHORT * (self.t - self.t_old)
-        if self.state._contents.realization.stage < ACCELERATION:
+        if self.state._contents.realization.machine.stage < ACCELERATION:
             then = self._triggers_at(earlier)
         else:  # y is known nearby without an interpolant
             y = self.y + (earlier - self.t) * self.state._contents.pools.whole["ydot"]

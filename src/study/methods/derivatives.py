@@ -174,7 +174,7 @@ class Derivatives:
         if first == TIME:
             causes[TIME] = (store.clock, self._time_handle)
         causes[POSITION] = (store.clock, self._y_cause)
-        if realization.highest >= first:
+        if realization.machine.highest >= first:
             realization.back_up(first - 1)  # once for both
         contents.time = self.time = float(time)  # last: if an error strikes, nothing stale is valid
         contents.pools.write_y(WHOLE, y)
@@ -200,7 +200,7 @@ class Derivatives:
             self.put(time, y)
             if self.is_driven:
                 self.drive()
-        if self.state._contents.realization.stage < stage:
+        if self.state._contents.realization.machine.stage < stage:
             self.count += 1
             self._realize(self.state, stage)
 

@@ -75,7 +75,7 @@ class Rows:
             raise self._another_size(f"{len(y)} continuous")
         found = []
         if self.entries:
-            if contents.realization.stage < self._stage:
+            if contents.realization.machine.stage < self._stage:
                 self.pattern.template.system.realize(state, self._stage)
             found = [duplicate(entry(state)) for entry in self._handles]
         values = self._values_of(contents.realization.store.values)

@@ -279,7 +279,7 @@ def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector
     for udot in udots:
         twin.invalidate_all(Stage.ACCELERATION)
         contents.pools.write(UDOT, None, udot)
-        for x in range(len(contents.realization.stages)):
+        for x in range(len(contents.realization.machine.stages)):
             contents.advance(Stage.ACCELERATION, x)
         contents.advance(Stage.ACCELERATION, None)
         found.append(np.array(read(twin), dtype=np.float64))

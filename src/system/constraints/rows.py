@@ -100,7 +100,7 @@ def constraint_table(contents: Any) -> ConstraintTable:
 def _table_of(contents: Any) -> ConstraintTable:
     of_class: dict[tuple[type, str], dict[str, str]] = {}
     constraints: list[ConstraintRows] = []
-    for x in range(len(contents.realization.stages)):
+    for x in range(len(contents.realization.machine.stages)):
         constraints += _of_subsystem(contents, x)
     return ConstraintTable(
         tuple(constraints),

@@ -17,7 +17,7 @@ from typing import Any
 
 from stagecache.state.items.layout import NO_NODE
 from stagecache.state.items.realization import INSTANCE, TOPOLOGY, Realization
-from stagecache.state.items.stage_versions import STAGES
+from stagecache.state.items.stage_machine import STAGES
 
 Call = Callable[[Any], Any]
 
@@ -78,48 +78,43 @@ class Schedule:
         there: the State is torn, and is to be mended.
         """
         realization: Realization = contents.realization
-        if realization.versions.peaks is not None:
-            at, stages, highest = realization.stage, realization.stages, realization.highest
-            realization.versions.reach(last, at, stages, highest)
-        while realization.stage < INSTANCE and realization.stage < last:
-            self._realize_with_sizes(state, contents, realization.stage + 1)
-            counts[realization.stage] += 1
+        machine = realization.machine
+        if machine.versions.peaks is not None:
+            machine.prepare(last)
+        while machine.stage < INSTANCE and machine.stage < last:
+            self._realize_with_sizes(state, contents, machine.stage + 1)
+            counts[machine.stage] += 1
         pools = contents.pools
         stage_nodes = realization.layout.stage_nodes
-        for stage in range(realization.stage + 1, last + 1):
+        for stage in range(machine.stage + 1, last + 1):
             hooks = self._hooks[stage]
-            if hooks is None or stage_nodes[stage] or pools.is_open or not realization.is_even:
+            if hooks is None or stage_nodes[stage] or pools.is_open or not machine.is_even:
                 self._realize_with_entries(state, contents, stage)
             elif not hooks:
-                realization.stages = self._at_start[stage].copy()
-                realization.highest = realization.stage = stage
+                machine.reach_with_all(stage, self._at_start[stage])
             else:  # the same, where nothing but hooks has to be thought of
-                realization.is_even = False
-                realization.highest = stage
-                stages = realization.stages = self._at_start[stage].copy()
+                machine.begin(stage, self._at_start[stage])
                 for x, hook in hooks:
                     hook(state)
                     if pools.is_open:
                         pools.seal_reached(stage, x)
-                    stages[x] = stage
-                realization.stage = stage
-                realization.is_even = True
+                    machine.put(x, stage)
+                machine.complete(stage)
             counts[stage] += 1
 
     def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
         """Realize Time or a later stage."""
         realization: Realization = contents.realization
         pools = contents.pools
+        machine = realization.machine
         nodes = realization.layout.stage_nodes[stage]
-        realization.is_even = False
-        realization.highest = stage
-        stages = realization.stages
+        machine.begin_again(stage)
         for x, at in enumerate(self._at_start[stage]):
-            if stages[x] < at:
+            if machine.stages[x] < at:
                 self._reach(realization, pools, x, stage)
-                stages[x] = at
+                machine.put(x, at)
         for x, reach, after, opens in self.tasks[stage]:
-            if stages[x] == stage:
+            if machine.stages[x] == stage:
                 continue  # something was raised after it was done
             try:
                 if nodes:
@@ -127,25 +122,24 @@ class Schedule:
                 reach(state)
                 if nodes or pools.is_open:
                     self._reach(realization, pools, x, stage)
-                stages[x] = stage
+                machine.put(x, stage)
                 if after is not None:
                     after(state)
             except BaseException:
-                stages[x] = stage - 1
+                machine.put(x, stage - 1)
                 raise
         if pools.is_open:
             pools.seal_reached(stage, None)
-        realization.stage = stage
-        realization.is_even = True
+        machine.complete(stage)
 
     def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
         """Realize Topology, Model or Instance, at which items are allocated."""
         realization: Realization = contents.realization
         for x, at in enumerate(self._at_start[stage]):
-            if at == stage and realization.stages[x] < stage:
+            if at == stage and realization.machine.stages[x] < stage:
                 contents.advance(STAGES[stage], x)
         for x, reach, after, opens in self.tasks[stage]:
-            if realization.stages[x] < stage:
+            if realization.machine.stages[x] < stage:
                 try:
                     self._open(realization, opens, stage)
                     reach(state)
@@ -153,7 +147,7 @@ class Schedule:
                     if after is not None:
                         after(state)
                 except BaseException:
-                    realization.stages[x] = stage - 1
+                    realization.machine.put(x, stage - 1)
                     if stage > TOPOLOGY:  # of a new State, all is forgotten
                         realization.abandoned = x
                     raise

@@ -111,7 +111,7 @@ def snapshot(state: State) -> Snapshot:
     discrete, blocks = _discrete(contents, paths), _blocks(contents, paths)
     values = {path: contents.get_discrete(v) for path, v in discrete.items()}
     weights: dict[str, dict[str, Any]] = {}
-    stage = Stage(realization.stage)
+    stage = Stage(realization.machine.stage)
     if stage >= MODEL:
         values |= {path: contents.get_block(block) for path, block in blocks.items()}
         for kind in (U_WEIGHTS, Z_WEIGHTS):
@@ -120,7 +120,7 @@ def snapshot(state: State) -> Snapshot:
     if stage >= INSTANCE:
         for kind in (QERR_WEIGHTS, UERR_WEIGHTS):
             weights[kind.name] = _row_weights(twin, kind)
-    versions = realization.versions
+    versions = realization.machine.versions
     return Snapshot(
         _subsystems(contents),
         stage,
@@ -169,7 +169,7 @@ def restore_state(system: Any, taken: Snapshot) -> State:
     realization = contents.realization
     for node in _variable_nodes(realization.layout):
         realization.store.versions[node] = taken.versions[paths[node]]
-    versions = realization.versions
+    versions = realization.machine.versions
     versions.system, versions.together, versions.alone = taken.left
     for path, variable in _discrete(contents, paths).items():
         contents.update_times[variable._node] = taken.update_times[path]

@@ -249,7 +249,7 @@ class System(AbstractEventfulSystem):
     def topology_cache_version(self, version: int) -> None:
         version = check_count(version, 1, "the topology version")
         if self._default is not None:
-            self._default._contents.realization.versions.system[TOPOLOGY] = version - 1
+            self._default._contents.realization.machine.versions.system[TOPOLOGY] = version - 1
         self._topology_version = version
 
     def invalidate_topology_cache(self) -> None:
@@ -340,7 +340,7 @@ class System(AbstractEventfulSystem):
             self._realize(state, contents, TOPOLOGY)
         finally:
             self._is_allocating = False
-        contents.realization.versions.system[TOPOLOGY] = self._topology_version - 1
+        contents.realization.machine.versions.system[TOPOLOGY] = self._topology_version - 1
         self._realize(state, contents, MODEL)
         contents.guard = DEFAULT
         return state
@@ -444,7 +444,7 @@ class System(AbstractEventfulSystem):
         if type(stage) is not Stage or stage > Stage.REPORT:
             stage = check_stage(stage, Stage.EMPTY, Stage.REPORT, "realize()")
         self._statistics.num_realize_calls += 1
-        if contents.realization.stage < stage:
+        if contents.realization.machine.stage < stage:
             self._realize(state, contents, stage)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
@@ -472,7 +472,8 @@ class System(AbstractEventfulSystem):
                 contents.mend()
             if (
                 contents.system is self
-                and contents.realization.versions.system[TOPOLOGY] == self._topology_version - 1
+                and contents.realization.machine.versions.system[TOPOLOGY]
+                == self._topology_version - 1
                 and not contents.outdated_by
             ):
                 return contents

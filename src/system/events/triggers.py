@@ -127,14 +127,14 @@ class TriggerDeclaration(AbstractAllocatedRows):
             return fill
 
         def fill_at_stage(state: Any) -> None:  # the last of the stage sees all of it
-            realization = state._contents.realization
-            at = realization.stage
+            machine = state._contents.realization.machine
+            at = machine.stage
             try:
-                realization.stage = self.stage
+                machine.pretend(self.stage)
                 fill(state)
-                realization.stage = at
+                machine.pretend(at)
             except BaseException:
-                realization.stage = at
+                machine.pretend(at)
                 raise
 
         return fill_at_stage

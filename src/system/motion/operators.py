@@ -157,7 +157,7 @@ def _entry(block: BoundKinematics, *, is_pinv: bool) -> CacheEntry[Matrix]:
 
 def _contents(state: State, needed: Stage, what: str) -> Any:
     contents: Any = contents_of(state)
-    at = contents.realization.stage
+    at = contents.realization.machine.stage
     if at < needed:
         raise too_low(what, needed, "the system", at)
     return contents

@@ -68,15 +68,17 @@ class Snapshot:
         store = realization.store
         for item, handle in discrete_of(state):
             values[item] = copied(store.values[handle._node])
-        if realization.stage >= MODEL:
+        if realization.machine.stage >= MODEL:
             y, places = contents.pools.y, contents.pools.places
             for kind in WRITTEN:
                 for item, block in blocks_of(state, kind):
                     values[item] = y[places[block._node]].copy()
         whole = contents.pools.whole
-        weights = {k.name: whole[k.name].copy() for k in WEIGHTS if realization.stage >= k.exists}
-        reached = max([realization.stage, *realization.stages])
-        return cls(Stage(realization.stage), Stage(reached), values, weights)
+        weights = {
+            k.name: whole[k.name].copy() for k in WEIGHTS if realization.machine.stage >= k.exists
+        }
+        reached = max([realization.machine.stage, *realization.machine.stages])
+        return cls(Stage(realization.machine.stage), Stage(reached), values, weights)
 
     def differing(self, other: "Snapshot") -> list[Item | str]:
         """The variables, and the weights by name, that have other values in the two."""
@@ -232,7 +234,7 @@ def expected(system: System, snapshot: Snapshot, fresh: Fresh, subject: Subject)
 def vectors_of(state: State) -> list[Subject]:
     """The computed vectors that can be read now, and are not empty."""
     contents = state._contents
-    at = contents.realization.stage
+    at = contents.realization.machine.stage
     if at < INSTANCE:
         return []
     whole = contents.pools.whole

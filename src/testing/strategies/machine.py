@@ -156,7 +156,7 @@ class InvalidationMachine(RuleBasedStateMachine):
     def _trace(self) -> list[tuple[object, ...]]:
         """What is another one if somebody writes, realizes, computes or copies."""
         realizations = [state._contents.realization for state in self.states]
-        return [(r.store.clock, [*r.stages], [*r.store.versions]) for r in realizations]
+        return [(r.store.clock, [*r.machine.stages], [*r.store.versions]) for r in realizations]
 
     def _error(self, failure: Failure) -> CheckFailedError:
         """The error; who is to blame is found out once the program is as short as can be."""

@@ -1,4 +1,9 @@
-"""How often each stage was left, from which the versions of stages follow.
+"""The stages that a State and its subsystems have reached, and how often each was left.
+
+`StageMachine` alone writes them. It knows no nodes: `Realization` opens and closes these::
+
+              realize -->                     <-- write
+    Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
 
 The version of a stage is one more than the number of times it was left. Subsystems that are all at
 the same stage leave it together, which is counted once for all; what one of them leaves beside that
@@ -13,9 +18,165 @@ number is given a second time: a stage that is reached or left again gets a high
 from stagecache.state.stage import Stage
 
 STAGES = tuple(Stage)
-TOPOLOGY = Stage.TOPOLOGY
+EMPTY, TOPOLOGY = STAGES[:2]
 
 Counts = list[int]
+
+
+class StageMachine:
+    """The stages of one State.
+
+    A system whose subsystems are all where it is itself, the usual case, is *even*: these then
+    leave a stage together, and their number does not matter.
+
+    Attributes
+    ----------
+    stage : int
+        Of the system.
+    stages : list of int
+        By subsystem.
+    highest : int
+        Of all these stages.
+    is_even : bool
+        True if all subsystems are at the stage of the system; if not, they may be.
+    versions : StageVersions
+        How often stages were left.
+    """
+
+    __slots__ = ("highest", "is_even", "stage", "stages", "versions")
+
+    def __init__(self) -> None:
+        self.stage: int = EMPTY
+        self.stages: list[int] = []
+        self.highest: int = EMPTY
+        self.is_even = True
+        self.versions = StageVersions()
+
+    def copy(self) -> "StageMachine":
+        """Return an equal one. Cost O(subsystems)."""
+        twin = StageMachine()
+        twin.stage = self.stage
+        twin.stages = self.stages.copy()
+        twin.highest = self.highest
+        twin.is_even = self.is_even
+        twin.versions = self.versions.copy()
+        return twin
+
+    def add_subsystem(self) -> None:
+        """Add a subsystem, which is Empty."""
+        self.versions.add_subsystem()
+        self.stages.append(EMPTY)  # last: from here on it is there
+
+    # ------------------------------------------------------------------ forwards
+
+    def advance_subsystem(self, subsystem: int, stage: int) -> None:
+        """Let a subsystem reach the stage after its present one."""
+        self.versions.reach_alone(subsystem, stage, self.highest)
+        self.is_even = False
+        self.highest = max(self.highest, stage)
+        self.stages[subsystem] = stage
+
+    def advance_system(self, stage: int) -> None:
+        """Let the system reach the stage after its present one."""
+        self.versions.reach_system(stage)
+        self.highest = max(self.highest, stage)
+        self.stage = stage
+        self.is_even = self.highest == stage
+
+    def prepare(self, last: int) -> None:
+        """Give stages up to one that are to be reached numbers that they never had."""
+        self.versions.reach(last, self.stage, self.stages, self.highest)
+
+    def reach_with_all(self, stage: int, stages: list[int]) -> None:
+        """Reach a stage at which no subsystem has anything to do; the list is copied."""
+        self.stages = stages.copy()
+        self.highest = self.stage = stage
+
+    def begin(self, stage: int, stages: list[int]) -> None:
+        """Begin to reach a stage, with subsystems where the list says, which is copied."""
+        self.is_even = False
+        self.highest = stage
+        self.stages = stages.copy()
+
+    def begin_again(self, stage: int) -> None:
+        """Begin to reach a stage, with subsystems where they are."""
+        self.is_even = False
+        self.highest = stage
+
+    def put(self, subsystem: int, stage: int) -> None:
+        """Let a subsystem be at a stage: reached, or not reached after all."""
+        self.stages[subsystem] = stage
+
+    def complete(self, stage: int) -> None:
+        """Let the system reach the stage that all subsystems have reached."""
+        self.stage = stage
+        self.is_even = True
+
+    def pretend(self, stage: int) -> None:
+        """Let the system pass for being at a stage, until this is called with its own."""
+        self.stage = stage
+
+    # ------------------------------------------------------------------ backwards
+
+    def back_up(self, stage: int) -> None:
+        """Let the system and all subsystems that are beyond a stage go back to it."""
+        versions = self.versions
+        if versions.peaks is not None:
+            versions.leave(stage, self.stage, self.highest)
+        left = versions.system
+        together = versions.together
+        if self.is_even:
+            for g in range(stage + 1, self.highest + 1):
+                together[g] += 1
+                if g <= self.stage:
+                    left[g] += 1
+            self.stages = [stage] * len(self.stages)
+        else:
+            for g in range(stage + 1, self.stage + 1):
+                left[g] += 1
+            for x, at in enumerate(self.stages):
+                if at > stage:
+                    versions.leave_alone(x, stage, at)
+                    self.stages[x] = stage
+        self.stage = min(self.stage, stage)
+        self.highest = stage
+
+    def leave_all_above(self, stage: int) -> None:
+        """Count that the system and all subsystems left the stages after one, reached or not."""
+        self.stage = min(self.stage, stage)
+        self.stages = [min(at, stage) for at in self.stages]
+        self.highest = min(self.highest, stage)
+        self.versions.leave_all_above(self.stage, self.stages)
+
+    def count_each(self) -> None:
+        """Count subsystems one by one until `recount`, after an error in the middle."""
+        self.is_even = False
+        del self.versions.alone[len(self.stages) :]
+
+    def recount(self) -> None:
+        """Find out how far subsystems are, after an error in the middle."""
+        self.highest = max([self.stage, *self.stages])
+        self.is_even = self.highest == min([self.stage, *self.stages])
+
+    def restore(self, before: "StageMachine", present: "StageMachine | None") -> None:
+        """Be where it was at a checkpoint, without giving a version number again.
+
+        Parameters
+        ----------
+        before : StageMachine
+            A copy, made at the checkpoint.
+        present : StageMachine or None
+            The one that has come in its place, by an assignment of another State.
+        """
+        self.versions = before.versions.restored(
+            self.versions,
+            (self.stage, self.highest),
+            None if present is None else present.versions,
+        )
+        self.stage = before.stage
+        self.highest = before.highest
+        self.is_even = before.is_even
+        self.stages = before.stages.copy()
 
 
 class StageVersions:
