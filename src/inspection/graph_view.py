@@ -79,7 +79,9 @@ class _Builder:
             variant="stage",
             stage=str(stage),
             status=self._status(Status.REALIZED if is_reached else Status.WAITING),
-            version=None if self._is_static else self._realization.machine.versions.in_system(stage),
+            version=None
+            if self._is_static
+            else self._realization.machine.versions.in_system(stage),
         )
 
     def _variable(self, node: int, key: object) -> NodeInfo:
