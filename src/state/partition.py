@@ -191,7 +191,7 @@ class AbstractPartition:
         A view: what is written through it counts as a write of exactly the blocks that it touches.
         It is of no use any more once Model was invalidated.
         """
-        return live_state(self._contents, self._index)
+        return live_state(self, self._index)
 
     @property
     def continuous_derivatives(self) -> ContinuousState:
@@ -199,7 +199,7 @@ class AbstractPartition:
 
         They are read from the stages on at which these are, and writing invalidates nothing.
         """
-        return live_derivatives(self._contents, self._index)
+        return live_derivatives(self, self._index)
 
     # ------------------------------------------------------------------ what is computed
 

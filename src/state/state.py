@@ -20,7 +20,8 @@ from stagecache.graph.evaluation import Arguments
 from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, going_back
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import FROZEN, TOPOLOGY
+from stagecache.state.contents.guards import FROZEN
+from stagecache.state.contents.observed import OBSERVERS_OF_NEW
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
     AbstractHandle,
@@ -29,7 +30,13 @@ from stagecache.state.handles import (
     TimeVariable,
     Vector,
 )
-from stagecache.state.items.realization import Realization, new_variables, new_wholes
+from stagecache.state.items.realization import (
+    INSTANCE,
+    TOPOLOGY,
+    Realization,
+    new_variables,
+    new_wholes,
+)
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.refusals import check_count, check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
@@ -92,10 +99,9 @@ class State(AbstractPartition):
     def __init__(self, *, strict: bool = False) -> None:
         self._become(Contents(Realization.empty(_binder(self), new_variables())))
         if strict:
-            from stagecache.inspection.strict.reads import ReadLog  # noqa: PLC0415
-            from stagecache.inspection.strict.watching import begin_watching  # noqa: PLC0415
+            from stagecache.inspection.strict.strict import watch_always  # noqa: PLC0415
 
-            begin_watching(self, ReadLog(is_permanent=True))
+            watch_always(self)
 
     @classmethod
     def _of_system(cls, system: Any, variables: dict[str, AbstractHandle]) -> "State":
@@ -108,13 +114,12 @@ class State(AbstractPartition):
         self._contents = contents
         self._index = None
         self._lock = RLock()
-        from stagecache.inspection.strict.watching import watch_new  # noqa: PLC0415
-
-        watch_new(self)
         self._link()
+        for observe in OBSERVERS_OF_NEW.get():
+            observe(self)
         self._register()
 
-    def _finish(self, what: Callable[[], object]) -> None:
+    def _finish(self, cause: str, what: Callable[[], object]) -> None:
         """Do what, once begun, is done to its end, be it by the next operation; see `Contents`."""
 
         def do() -> object:
@@ -123,7 +128,7 @@ class State(AbstractPartition):
             self._link()
             return before
 
-        self._contents.finish(do)
+        self._contents.finish(do, cause)
 
     def _mended(self) -> Contents:
         """The contents, once an operation that was cut short by an error is finished or undone."""
@@ -132,10 +137,9 @@ class State(AbstractPartition):
         return self._contents
 
     def _link(self) -> None:
-        """Let handles look into the store; if reads are noted, into an empty one, so they ask."""
+        """Let handles look into the store; if it is observed, an empty one, so that they ask."""
         contents = self._contents
-        is_noted = contents.watch is not None or contents.tracer is not None
-        self._store = Store() if is_noted else contents.realization.store
+        self._store = Store() if contents.observers else contents.realization.store
 
     def _register(self) -> None:
         """Let the System know which States it has."""
@@ -227,10 +231,7 @@ class State(AbstractPartition):
         ReadOnlyError, NodeInUseError, TopologyVersionError
             And nothing has changed.
         """
-        before = self._contents.realization.machine.stage
-        self._finish(going_back(self._contents, mark))
-        if self._contents.tracer is not None:
-            self._contents.tracer.replaced("rollback()", before)
+        self._finish("rollback()", going_back(self._contents, mark))
 
     def __deepcopy__(self, memo: object) -> "State":
         return self.copy()
@@ -271,7 +272,8 @@ class State(AbstractPartition):
             )
         if other is not self:
             self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
-            self._finish(partial(self._contents.assign, other._contents.copy(_binder(self))))
+            twin = other._contents.copy(_binder(self))
+            self._finish("assign()", partial(self._contents.assign, twin))
             self._register()
 
     def clear(self) -> None:
@@ -288,7 +290,7 @@ class State(AbstractPartition):
     @property
     def is_strict(self) -> bool:
         """Whether the reads of its computations are watched, as `strict` and `verify` do."""
-        return self._contents.watch is not None
+        return any(observer.is_strict for observer in self._contents.observers)
 
     @property
     def lock(self) -> RLock:
@@ -337,14 +339,14 @@ class State(AbstractPartition):
         if contents.system is not None and getattr(subsystem, "_system", None) is contents.system:
             index: int = subsystem._index  # type: ignore[union-attr]  # the usual case, in hooks, which are called often
             if index < len(contents.realization.machine.stages):
-                return SubsystemState(contents, index)
-        return SubsystemState(contents, self._check_index(subsystem))
+                return SubsystemState(self, index)
+        return SubsystemState(self, self._check_index(subsystem))
 
     def __len__(self) -> int:
         return self.num_subsystems
 
     def __iter__(self) -> Iterator[SubsystemState]:
-        return (SubsystemState(self._contents, x) for x in range(self.num_subsystems))
+        return (SubsystemState(self, x) for x in range(self.num_subsystems))
 
     def __bool__(self) -> bool:
         return True

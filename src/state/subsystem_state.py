@@ -21,7 +21,7 @@ from stagecache.state.allocation import (
     new_discrete,
     new_entry,
 )
-from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.contents import Contents, HasContents
 from stagecache.state.display import counted
 from stagecache.state.handles import (
     AbstractHandle,
@@ -48,31 +48,30 @@ class SubsystemState(AbstractPartition):
 
     Parameters
     ----------
-    contents : Contents
-        Of the State.
+    state : State
     index : int
-        Of the subsystem.
+        Index of the subsystem.
     """
 
-    __slots__ = ("_whole",)
+    __slots__ = ("_state",)
 
     _index: int
 
-    def __init__(self, contents: Contents, index: int) -> None:
-        self._whole = contents
+    def __init__(self, state: HasContents, index: int) -> None:
+        self._state = state
         self._index = index
 
     @property
     def _contents(self) -> Contents:  # type: ignore[override]  # a State has it as an attribute
         """Those of the State, which has the subsystem unless it was cleared or assigned to."""
-        contents = self._whole
+        contents = self._state._contents
         if self._index >= len(contents.realization.machine.stages):
             subsystems = contents.realization.layout.subsystems
             check_subsystem(self._index, subsystems, lambda: "the State any more")
         return contents
 
     def __repr__(self) -> str:
-        if self._index >= len(self._whole.realization.machine.stages):
+        if self._index >= len(self._state._contents.realization.machine.stages):
             return f"SubsystemState(subsystem {self._index}, which is not in the State any more)"
         discrete, entries = len(self._layout.discrete), len(self._layout.entries)
         return (
@@ -83,10 +82,10 @@ class SubsystemState(AbstractPartition):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubsystemState):
             return NotImplemented
-        return self._whole is other._whole and self._index == other._index
+        return self._state is other._state and self._index == other._index
 
     def __hash__(self) -> int:
-        return hash((id(self._whole), self._index))
+        return hash((id(self._state), self._index))
 
     @property
     def index(self) -> int:

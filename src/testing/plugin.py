@@ -57,15 +57,16 @@ class StrictTests:
         if fixturedef.scope == "function":
             return (yield)
         from stagecache.inspection.strict.reads import ReadLog  # noqa: PLC0415
-        from stagecache.inspection.strict.watching import EVERYWHERE, Everywhere  # noqa: PLC0415
+        from stagecache.inspection.strict.strict import Everywhere  # noqa: PLC0415
+        from stagecache.state.contents.observed import OBSERVERS_OF_NEW  # noqa: PLC0415
 
         everywhere = Everywhere(ReadLog())
         fixturedef.addfinalizer(everywhere.end)
-        token = EVERYWHERE.set((*EVERYWHERE.get(), everywhere))
+        token = OBSERVERS_OF_NEW.set((*OBSERVERS_OF_NEW.get(), everywhere))
         try:
             return (yield)
         finally:
-            EVERYWHERE.reset(token)
+            OBSERVERS_OF_NEW.reset(token)
 
 
 @pytest.fixture(scope="session")

@@ -20,13 +20,13 @@ from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
 from stagecache.inspection.node_paths import NodePaths, invalidated_by
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import INSTANCE, MODEL
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
     DiscreteVariable,
 )
+from stagecache.state.items.realization import INSTANCE, MODEL
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import Y
 

@@ -37,7 +37,7 @@ from stagecache.state.contents.causes import (
     write_that_invalidated,
 )
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import FROZEN
+from stagecache.state.contents.guards import FROZEN
 from stagecache.state.handles import AbstractHandle, CacheEntry
 
 

@@ -21,8 +21,8 @@ from typing import Any, final
 
 from attrs import frozen
 
-from stagecache.inspection.strict.reads import Item
-from stagecache.state.contents.unrealized import entries_upstream
+from stagecache.state.contents.causes import entries_upstream
+from stagecache.state.contents.observed import Item
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,

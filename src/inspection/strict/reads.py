@@ -6,12 +6,10 @@ from typing import Any, final
 
 from attrs import frozen
 
+from stagecache.state.contents.observed import Item
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 from stagecache.state.items.layout import Layout
 from stagecache.state.stage import Stage
-
-Item = AbstractHandle | Stage
-"""What is read: a variable or an entry; of what has no handle, the stage that guarantees it."""
 
 NO_ITEMS: frozenset[Item] = frozenset()
 

@@ -2,15 +2,20 @@
 
 In strict mode each read by a computation is noted, and one that is not covered by what the entry
 declares is refused, for a change of what it reads would leave the entry as it is. See `coverage`
-for what is covered, and `watching` for how it is done.
+for what is covered, and `watch` for how it is done.
 """
 
-from contextlib import AbstractContextManager
-from typing import Final, Literal, overload
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ContextDecorator
+from types import TracebackType
+from typing import Any, Final, Literal, final, overload
+from weakref import WeakSet
 
 from stagecache.errors import UnknownChoiceError, WrongTypeError, short_repr
 from stagecache.inspection.strict.reads import ReadLog
-from stagecache.inspection.strict.watching import Everywhere, One, Watching
+from stagecache.inspection.strict.watch import Watch, unhook, watch_of
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observed import OBSERVERS_OF_NEW, observe
 from stagecache.state.state import State
 
 Undeclared = Literal["raise", "record"]
@@ -129,3 +134,138 @@ def _checked(state: object) -> State:
         f"an object of type {type(state).__name__}",
         "pass the State to be watched; strict() without any watches all that are made meanwhile",
     )
+
+
+# ---------------------------------------------------------------------- blocks
+
+
+Watched = list[Watch | None]
+"""The watches of States that are watched no more."""
+
+
+def begin_watching(state: Any, log: ReadLog) -> None:
+    """Watch all reads of a State, until `end_watching`."""
+    with state.lock:
+        contents: Contents = state._contents
+        watch = watch_of(contents)
+        if watch is None:
+            observe(state, Watch(contents.plain, (log,)), *contents.observers)
+        else:
+            watch.logs = (*watch.logs, log)
+
+
+def end_watching(state: Any, log: ReadLog) -> Watch | None:
+    """Undo `begin_watching`, as far as it came, and return what has watched."""
+    with state.lock:
+        contents: Contents = state._contents
+        watch = watch_of(contents)
+        if watch is not None:
+            watch.logs = tuple([other for other in watch.logs if other is not log])
+        if watch is None or not watch.logs:
+            observe(state, *[other for other in contents.observers if other is not watch])
+            unhook(contents)
+        return watch
+
+
+def watch_always(state: Any) -> None:
+    """Watch a State from its beginning to its end, and its copies."""
+    begin_watching(state, ReadLog(is_permanent=True))
+
+
+@final
+class One:
+    """What watches one State."""
+
+    __slots__ = ("_state", "log")
+
+    def __init__(self, state: Any, log: ReadLog) -> None:
+        self._state = state
+        self.log = log
+
+    def begin(self) -> None:
+        """Watch it."""
+        begin_watching(self._state, self.log)
+
+    def end(self) -> Watched:
+        """Watch it no more."""
+        return [end_watching(self._state, self.log)]
+
+
+@final
+class Everywhere:
+    """What watches all States that are made while it is there, and which it has found so far."""
+
+    __slots__ = ("is_over", "log", "states")
+
+    def __init__(self, log: ReadLog) -> None:
+        self.log = log
+        self.states: WeakSet[Any] = WeakSet()
+        self.is_over = False
+
+    def __call__(self, state: Any) -> None:
+        """Watch a State that was just made."""
+        if not self.is_over:
+            self.states.add(state)
+            begin_watching(state, self.log)
+
+    def begin(self) -> None:
+        """Watch what is made from now on, in this context."""
+        OBSERVERS_OF_NEW.set((*OBSERVERS_OF_NEW.get(), self))
+
+    def end(self) -> Watched:
+        """Watch them no more; return those that there still are.
+
+        The context may be another one, where an asynchronous generator is closed: so what has
+        begun in the first one is told that it is over.
+        """
+        self.is_over = True
+        others = [other for other in OBSERVERS_OF_NEW.get() if other is not self]
+        OBSERVERS_OF_NEW.set(tuple(others))
+        return [end_watching(state, self.log) for state in list(self.states)]
+
+
+@final
+class Watching(ContextDecorator):
+    """A block in which States are watched; each time that it is entered, with a log of its own.
+
+    Parameters
+    ----------
+    make : callable
+        Makes what watches.
+    """
+
+    def __init__(self, make: Callable[[], One | Everywhere]) -> None:
+        self._make = make
+        self._entered: list[One | Everywhere] = []
+
+    def __enter__(self) -> ReadLog:
+        block = self._make()
+        try:
+            self._entered.append(block)
+            block.begin()
+            return block.log
+        except BaseException:
+            block.end()
+            self._entered = [other for other in self._entered if other is not block]
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            watched = self._entered[-1].end()
+        except BaseException:
+            self._entered[-1].end()
+            raise
+        finally:
+            del self._entered[-1]
+        for watch in watched if kind is None else ():
+            if watch is not None:
+                watch.check()
+
+    def _recreate_cm(self) -> "Watching":
+        """Return what a call of a decorated function enters: several threads may call it."""
+        return Watching(self._make)

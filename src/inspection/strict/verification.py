@@ -11,7 +11,7 @@ from stagecache.errors import StagecacheError, StaleValueError, short_repr
 from stagecache.graph.evaluation import no_function
 from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import FROZEN
+from stagecache.state.contents.guards import FROZEN
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.values.sameness import same, shown
 

@@ -1,19 +1,26 @@
-"""What is done at each read of a State in strict mode: noting it, judging it, verifying it."""
+"""Watching the reads of a State in strict mode: each is noted, judged, and maybe verified.
+
+Not each computation is asked for by a read that is watched: deep in a chain, and above an entry
+that compares its values, the evaluator computes on its own. But before each it asks for the
+arguments::
+
+    evaluator --> bind --> (state,)                      off
+    evaluator --> WatchedBind --> bind --> (state,)      strict, from the first computation on
+"""
 
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, Final, final
 
-from stagecache.errors import StagecacheError
+from stagecache.errors import StagecacheError, UndeclaredPrerequisiteError
+from stagecache.graph.evaluation import Arguments
 from stagecache.inspection.place_of_read import Place, place_of_read
-from stagecache.inspection.strict.beginnings import hook
-from stagecache.inspection.strict.computations import Computations, being_computed
-from stagecache.inspection.strict.coverage import gap_of
+from stagecache.inspection.strict.coverage import Gap, gap_of
 from stagecache.inspection.strict.digest import Observations
-from stagecache.inspection.strict.reads import Item, ReadLog, UndeclaredRead
-from stagecache.inspection.strict.undeclared import hint_of, titles_of, undeclared_error
+from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead, path_of
 from stagecache.inspection.strict.verification import Verification, verify_upstream
 from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observed import Act, Item, Observer
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -26,12 +33,61 @@ FEWEST: Final = 100
 """How many computations there are at least before it is seen to what can be forgotten."""
 
 
+def being_computed(contents: Contents) -> CacheEntry[Any] | None:
+    """The entry that this thread is computing, the innermost one; None if it computes none."""
+    realization = contents.realization
+    running = realization.evaluator.running
+    if running:
+        me = get_ident()
+        for node, thread in reversed(list(running.items())):
+            if thread == me:
+                entry = realization.store.keys[node]
+                assert isinstance(entry, CacheEntry)
+                return entry
+    return None
+
+
 @final
-class Watch:
-    """Watches the reads of one State.
+class Computations:
+    """Those of each thread, in order.
+
+    Nobody says that one has ended; it is not running any more when it is looked for.
+    """
+
+    __slots__ = ("_begun",)
+
+    def __init__(self) -> None:
+        self._begun: dict[int, list[CacheEntry[Any]]] = {}  # by thread
+
+    def begin(self, entry: CacheEntry[Any]) -> None:
+        """Note that this thread begins to compute an entry."""
+        self._begun.setdefault(get_ident(), []).append(entry)
+
+    def ended(self, contents: Contents) -> list[CacheEntry[Any]]:
+        """Return those of this thread that have ended since this was asked."""
+        me = get_ident()
+        running = contents.realization.evaluator.running
+        begun = self._begun.get(me, [])
+        ended = []
+        while begun and running.get(begun[-1]._node) != me:
+            ended.append(begun.pop())
+        if not begun:
+            self._begun.pop(me, None)
+        return ended
+
+    def forget(self) -> None:
+        """Forget those of this thread, which Control-C has left."""
+        self._begun.pop(get_ident(), None)
+
+
+@final
+class Watch(Observer):
+    """An observer of the reads of one State.
 
     Attributes
     ----------
+    contents : Contents
+        Of the State, not observed.
     logs : tuple of ReadLog
         One for each block that watches it, the innermost last, which says what is raised.
     """
@@ -42,10 +98,14 @@ class Watch:
         "_observations",
         "_until_forgetting",
         "_verifications",
+        "contents",
         "logs",
     )
 
-    def __init__(self, logs: tuple[ReadLog, ...] = ()) -> None:
+    is_strict = True
+
+    def __init__(self, contents: Contents, logs: tuple[ReadLog, ...]) -> None:
+        self.contents = contents
         self.logs = logs
         self._observations = Observations()
         self._verifications: dict[int, Verification] = {}  # by thread
@@ -53,15 +113,15 @@ class Watch:
         self._found: dict[int, StagecacheError] = {}  # by thread: raised in a computation
         self._until_forgetting = FEWEST  # computations
 
-    def inherited(self) -> "Watch | None":
-        """That of a copy of the State; None if it is not strict from the beginning."""
+    def inherited(self, contents: Contents) -> "Watch | None":
+        """Return a watch of a copy of the State; None if it is not strict from the beginning."""
         if any(log._is_permanent for log in self.logs):
-            return Watch((ReadLog(is_permanent=True),))
+            return Watch(contents, (ReadLog(is_permanent=True),))
         return None
 
     # ------------------------------------------------------------------ reads
 
-    def read(self, contents: Contents, items: Sequence[Item], title: str = "") -> None:
+    def read(self, items: Sequence[Item], title: str = "") -> None:
         """Note a read of these items, which `title` calls if they have no handle.
 
         Raises
@@ -74,32 +134,44 @@ class Watch:
         place = place_of_read()
         if place is None:
             return
-        entry = being_computed(contents)
+        entry = being_computed(self.contents)
         if entry is None:
-            self._look(contents, items, None)
+            self._look(items, None)
             return
         try:
-            self._settle(contents)
-            self._look(contents, items, entry)
-            self._judge(contents, entry, items, title, place)
+            self._settle()
+            self._look(items, entry)
+            self._judge(entry, items, title, place)
         except StagecacheError as error:
             self._found.setdefault(get_ident(), error)
             raise
 
+    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
+        """Note a read of an entry; verify its value, or watch its computation."""
+        contents = self.contents
+        contents.require(entry)
+        self.read((entry,))
+        if not contents.realization.store.is_valid(entry._node):
+            value = self.compute(act)
+            self._look((entry,), being_computed(contents))
+            return value
+        self._verify(entry)
+        return contents.realization.store.values[entry._node]
+
     def _judge(
         self,
-        contents: Contents,
         entry: CacheEntry[Any],
         items: Sequence[Item],
         title: str,
         place: Place,
     ) -> None:
         """Note what a computation reads, and whether that is declared."""
+        contents, logs = self.contents, self.logs
         again = self._undeclared_again(entry)
         versions = contents.realization.store.versions
         for item in items:
             version = versions[item._node] if isinstance(item, AbstractHandle) else 0
-            for log in self.logs:
+            for log in logs:
                 log._add_read(entry, item, version if again is None else None)
         gap = gap_of(contents.realization, entry, items)
         if gap is None:
@@ -109,23 +181,14 @@ class Watch:
         found = [UndeclaredRead(entry, item, *place, hint) for item in lacking]
         if again is not None:
             again.extend(found)
-        for log in self.logs:
+        for log in logs:
             for read in found:
                 log._add_undeclared(read)
-        if again is None and self.logs and self.logs[-1]._is_raising:
+        if again is None and logs and logs[-1]._is_raising:
             title = title or titles_of(contents, items)
             raise undeclared_error(contents, entry, title, place, hint)
 
-    def observe(self, contents: Contents, entry: CacheEntry[Any]) -> None:
-        """Remember the value of an entry that was computed to be read.
-
-        Raises
-        ------
-        MutatedValueError
-        """
-        self._look(contents, (entry,), being_computed(contents))
-
-    def verify(self, contents: Contents, entry: CacheEntry[Any]) -> None:
+    def _verify(self, entry: CacheEntry[Any]) -> None:
         """Compute a valid entry again, and compare, if a block asks for it.
 
         Raises
@@ -138,11 +201,11 @@ class Watch:
         me = get_ident()
         verification = self._verifications.get(me)
         if verification is not None and verification.stack:
-            verify_upstream(contents, entry, verification, logs)
+            verify_upstream(self.contents, entry, verification, logs)
             return
         verification = self._verifications[me] = Verification()
         try:
-            verify_upstream(contents, entry, verification, logs)
+            verify_upstream(self.contents, entry, verification, logs)
         finally:
             del self._verifications[me]
 
@@ -156,44 +219,47 @@ class Watch:
 
     # ------------------------------------------------------------------ computations
 
-    def compute(self, contents: Contents, function: Callable[..., Any], *arguments: object) -> Any:
-        """Call what may compute entries: `function(contents, *arguments)`.
+    def compute(self, act: Act) -> Any:
+        """Call what may compute entries.
 
         Raises
         ------
         UndeclaredPrerequisiteError, MutatedValueError
             Also if a computation has caught it.
         Exception
-            Whatever the function raises.
+            Whatever it raises.
         """
-        hook(contents)
-        is_outermost = being_computed(contents) is None
+        evaluator = self.contents.realization.evaluator
+        if not isinstance(evaluator._bind, WatchedBind):
+            evaluator._bind = WatchedBind(evaluator._bind)
+        is_outermost = being_computed(self.contents) is None
         found = None
         if is_outermost:
             self._computations.forget()
         try:
-            value = function(contents, *arguments)
-            self._settle(contents)
+            value = act()
+            self._settle()
         finally:
             if is_outermost:
-                self._ended(contents)
+                self._ended()
                 found = self._found.pop(get_ident(), None)
         if found is not None:
             raise found
         return value
 
-    def began(self, contents: Contents, node: int) -> None:
+    def began(self, node: int) -> None:
         """Note that this thread begins to compute an entry."""
-        entry = contents.realization.store.keys[node]
+        entry = self.contents.realization.store.keys[node]
         assert isinstance(entry, CacheEntry)
         if self._undeclared_again(entry) is None:
             self._computations.begin(entry)
         self._until_forgetting -= 1
         if self._until_forgetting <= 0:
-            self._forget(contents)
+            self._forget()
 
-    def _ended(self, contents: Contents) -> list[CacheEntry[Any]]:
+    def _ended(self) -> list[CacheEntry[Any]]:
         """The computations of this thread that have ended; note those that gave a value."""
+        contents = self.contents
         ended = self._computations.ended(contents)
         for entry in ended:
             if contents.realization.store.is_valid(entry._node):
@@ -201,16 +267,17 @@ class Watch:
                     log._add_computed(entry, contents.prerequisites(entry))
         return ended
 
-    def _settle(self, contents: Contents) -> None:
+    def _settle(self) -> None:
         """See whether computations of this thread that have ended have changed what they read."""
-        for entry in self._ended(contents):
-            for item in self.logs[-1].of(entry) if self.logs else ():
-                if isinstance(item, AbstractHandle):
-                    self._observations.check(contents, item)
+        for entry in self._ended():
+            for log in self.logs[-1:]:
+                for item in log.of(entry):
+                    if isinstance(item, AbstractHandle):
+                        self._observations.check(self.contents, item)
 
-    def _forget(self, contents: Contents) -> None:
+    def _forget(self) -> None:
         """Drop what is known of items that there are no more; cost O(1) for each computation."""
-        keys = contents.realization.store.keys
+        keys = self.contents.realization.store.keys
         self._until_forgetting = max(FEWEST, len(keys))
 
         def is_there(handle: AbstractHandle) -> bool:
@@ -227,18 +294,17 @@ class Watch:
         """Note that a value may be changed now."""
         self._observations.open(handle)
 
-    def check(self, contents: Contents) -> None:
+    def check(self) -> None:
         """See whether any value that was read has been changed in place.
 
         Raises
         ------
         MutatedValueError
         """
-        self._observations.check_all(contents)
+        self._observations.check_all(self.contents)
 
-    def _look(
-        self, contents: Contents, items: Sequence[Item], entry: CacheEntry[Any] | None
-    ) -> None:
+    def _look(self, items: Sequence[Item], entry: CacheEntry[Any] | None) -> None:
+        contents = self.contents
         store = contents.realization.store
         reader = "outside of computations"
         if entry is not None:
@@ -248,3 +314,84 @@ class Watch:
                 isinstance(item, CacheEntry) and store.is_valid(item._node)
             ):
                 self._observations.look(contents, item, reader, computes=entry is not None)
+
+
+@final
+class WatchedBind:
+    """Binds like another, and tells the watch of the State that a computation begins."""
+
+    __slots__ = ("bind",)
+
+    def __init__(self, bind: Callable[[int], Arguments]) -> None:
+        self.bind = bind
+
+    def __call__(self, node: int) -> Arguments:
+        """Return what the function of an entry is called with."""
+        arguments = self.bind(node)
+        contents: Contents = arguments[0]._contents
+        watch = watch_of(contents)
+        if watch is None:  # it is from before a rollback, or another thread has just left
+            unhook(contents)
+        else:
+            watch.began(node)
+        return arguments
+
+
+def unhook(contents: Contents) -> None:
+    """Let computations of a State begin unnoticed."""
+    evaluator = contents.realization.evaluator
+    bind = evaluator._bind
+    if isinstance(bind, WatchedBind):
+        evaluator._bind = bind.bind
+
+
+def watch_of(contents: Contents) -> Watch | None:
+    """The watch of a State, if it is strict."""
+    return next((o for o in contents.observers if isinstance(o, Watch)), None)
+
+
+# ---------------------------------------------------------------------- undeclared reads
+
+
+def hint_of(contents: Contents, entry: CacheEntry[Any], gap: Gap) -> str:
+    """What to declare for a read to be covered."""
+    if contents.system is not None and entry._owner is not None:
+        return str(contents.system._cure_of(entry, gap))
+    hints = []
+    if gap.handles:
+        names = ", ".join(map(_expression, (*contents.prerequisites(entry), *gap.handles)))
+        comma = "," if "," not in names else ""
+        hints.append(f"allocate it with the prerequisites ({names}{comma})")
+    if gap.stage is not None:
+        hints.append(f"allocate it with available_from=Stage.{gap.stage.name}")
+    return ", and ".join(hints)
+
+
+def _expression(handle: AbstractHandle) -> str:
+    """How to write a handle, as far as that is known."""
+    if handle._owner is not None or handle._name:
+        return str(handle) if handle._owner is not None else handle._name
+    if isinstance(handle, AbstractContinuousVariable) and handle.slot < 0:
+        part = "" if handle.subsystem is None else f"[{handle.subsystem}]"
+        return f'state{part}.variable("{handle.kind}")'
+    return 'state.variable("time")' if handle.subsystem is None else f"<{handle}>"
+
+
+def titles_of(contents: Contents, items: Sequence[Item]) -> str:
+    """What messages call several items."""
+    layout = contents.realization.layout
+    return ", ".join(path_of(layout, item) for item in items if isinstance(item, AbstractHandle))
+
+
+def undeclared_error(
+    contents: Contents, entry: CacheEntry[Any], title: str, place: Place, hint: str
+) -> UndeclaredPrerequisiteError:
+    """Return what says who has read what, where, and what to write."""
+    names = ", ".join(map(str, contents.prerequisites(entry))) or "none"
+    file, line = place
+    return UndeclaredPrerequisiteError(
+        f"{contents.realization.layout.path(entry)}: reads {title}, which it does not declare",
+        f"reads of its prerequisites ({names}), and of what {entry.available_from} guarantees",
+        f"a read in {file}:{line}",
+        hint,
+    )

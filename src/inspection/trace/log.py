@@ -19,8 +19,14 @@ from stagecache.inspection.trace.events import (
     StageEvent,
     WriteEvent,
 )
-from stagecache.inspection.trace.records import COMPUTED, HIT, INVALIDATED, WRITTEN, Record
-from stagecache.inspection.trace.tracer import Tracer
+from stagecache.inspection.trace.tracer import (
+    COMPUTED,
+    HIT,
+    INVALIDATED,
+    WRITTEN,
+    Record,
+    Tracer,
+)
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 

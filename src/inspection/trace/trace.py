@@ -5,17 +5,6 @@
     with state.trace() as trace:
         system.realize(state)
     print(trace.summary())
-
-How it comes about, file by file::
-
-    tracing            gives a State a class that notes what it is asked; costs nothing when off
-    tracer             says what is to be noted of it: raw records, of a microsecond each
-    traced_function    the same of a computation
-    trace_records      what is in a record
-    trace_log          takes records, and counts them
-    trace_events       what users see of a record
-    trace_summary      what they see of the counts
-    timeline           a picture of events; trace_chrome has them for other programs
 """
 
 import csv
@@ -31,7 +20,9 @@ from stagecache.inspection.trace.events import AbstractTraceEvent
 from stagecache.inspection.trace.log import TraceLog
 from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.inspection.trace.timeline import Timeline
-from stagecache.inspection.tracing import begin_tracing, end_tracing
+from stagecache.inspection.trace.tracer import Tracer
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observed import observe
 from stagecache.state.state import MOST
 
 COLUMNS: Final = (
@@ -159,3 +150,36 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text
+
+
+def begin_tracing(state: Any, log: TraceLog) -> Tracer:
+    """Note all that is done with a State, until `end_tracing`."""
+    with state.lock:
+        contents: Contents = state._contents
+        tracer = _tracer_of(contents)
+        if tracer is None:
+            tracer = Tracer(contents.plain)
+            tracer.logs = (log,)
+            observe(state, *contents.observers, tracer)
+        else:
+            tracer.unread.clear()  # the new log does not know of these
+            tracer.logs = (*tracer.logs, log)
+        return tracer
+
+
+def end_tracing(state: Any, log: TraceLog) -> None:
+    """Undo `begin_tracing`, as far as it came; it may be done twice."""
+    with state.lock:
+        contents: Contents = state._contents
+        tracer = _tracer_of(contents)
+        if tracer is not None:
+            tracer.logs = tuple([other for other in tracer.logs if other is not log])
+            if not tracer.logs:
+                observe(state, *[other for other in contents.observers if other is not tracer])
+                tracer.unwrap()
+        else:
+            state._link()
+
+
+def _tracer_of(contents: Contents) -> Tracer | None:
+    return next((o for o in contents.observers if isinstance(o, Tracer)), None)

@@ -9,15 +9,33 @@ import sys
 from collections.abc import Sequence
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any, Protocol, final
+from typing import Any, Final, Protocol, final
+
+import numpy as np
 
 from stagecache.graph.evaluation import Function, no_function
+from stagecache.graph.store import COMPUTING
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.place_of_read import LIBRARY, Place
-from stagecache.inspection.trace.records import HIT, INVALIDATED, STAGED, WRITTEN, Record
-from stagecache.inspection.trace.traced_function import Running, TracedFunction
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observed import Act, Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
+from stagecache.state.values.sameness import same
+from stagecache.state.values.values import IMMUTABLE
+
+HIT: Final = 0
+"""(HIT, time, thread, tracer, entry, reader)"""
+COMPUTED: Final = 1
+"""(COMPUTED, time, thread, tracer, entry, end, own time, reads, is unchanged, error, reader)"""
+WRITTEN: Final = 2
+"""(WRITTEN, time, thread, tracer, cause, version before, and after, place, downstream, parts)"""
+INVALIDATED: Final = 3
+"""(INVALIDATED, time, thread, tracer, list of entries, cause)"""
+STAGED: Final = 4
+"""(STAGED, time, thread, tracer, stage before, stage after, end, cause, subsystem)"""
+
+Record = tuple[Any, ...]
 
 Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str]]
 """The entries that a write makes stale, and the paths of the variables and stages it changes."""
@@ -30,12 +48,39 @@ class TakesRecords(Protocol):
         """Take a record."""
 
 
+SMALL: Final = 1 << 14  # bytes of an array that are compared at once
+CONTAINERS: Final = (np.ndarray, list, tuple, dict)  # whose items are compared one by one
+
+
 @final
-class Tracer:
-    """Notes what happens to one State.
+class Running:
+    """A computation that is going on.
 
     Attributes
     ----------
+    entry : CacheEntry
+    reads : dict of (handle or str) to None
+        What it has read, in order.
+    inside : int
+        The nanoseconds that computations inside of it took.
+    """
+
+    __slots__ = ("entry", "inside", "reads")
+
+    def __init__(self, entry: CacheEntry[Any]) -> None:
+        self.entry = entry
+        self.reads: dict[AbstractHandle | str, None] = {}
+        self.inside = 0
+
+
+@final
+class Tracer(Observer):
+    """An observer of all that happens to one State.
+
+    Attributes
+    ----------
+    contents : Contents
+        Of the State, not observed.
     logs : tuple of TakesRecords
         One for each trace of it.
     valid : set of CacheEntry
@@ -51,7 +96,6 @@ class Tracer:
     """
 
     __slots__ = (
-        "_contents",
         "_functions",
         "_is_library",
         "_presumed",
@@ -60,6 +104,7 @@ class Tracer:
         "_seen",
         "_serial",
         "_writes",
+        "contents",
         "known",
         "logs",
         "paths",
@@ -68,11 +113,11 @@ class Tracer:
         "valid",
     )
 
-    def __init__(self, contents: Any) -> None:
+    def __init__(self, contents: Contents) -> None:
         self.logs: tuple[TakesRecords, ...] = ()
         self.valid: set[CacheEntry[Any]] = set()
         self.unread: set[CacheEntry[Any]] = set()
-        self._contents = contents
+        self.contents = contents
         self.stacks: dict[int, list[Running]] = {}
         self._realizing: tuple[int, int] | None = None  # since when, and from which stage on
         self._functions: list[Function] = []
@@ -90,7 +135,7 @@ class Tracer:
     @property
     def layout(self) -> Any:
         """That of the State now."""
-        return self._contents.realization.layout
+        return self.contents.realization.layout
 
     def path(self, item: object) -> str:
         """What views call an item; of what is no handle, its text."""
@@ -106,15 +151,34 @@ class Tracer:
 
     # ------------------------------------------------------------------ reads
 
-    def read(self, items: Sequence[AbstractHandle | str]) -> None:
-        """Note a read of what is no entry, if a computation reads it."""
+    def read(self, items: Sequence[Item], title: str) -> None:
+        """Note a read of something else than an entry, if a computation reads it."""
         stack = self.stacks.get(get_ident())
         if stack:
             reads = stack[-1].reads
+            if title:
+                reads[title] = None
+                return
             for item in items:
+                assert isinstance(item, AbstractHandle), "a stage has a title"
                 reads[item] = None
 
-    def hit(self, entry: CacheEntry[Any]) -> None:
+    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
+        """Note a read of an entry, which may compute it."""
+        store = self.contents.realization.store
+        node = entry._node
+        keys = store.keys
+        if (
+            node >= len(keys)
+            or keys[node] is not entry
+            or store.marks[node] < store.gates[store.group_of[node]]
+        ):
+            self._missing(entry)
+        value = act()
+        self._hit(entry)  # it was there, another thread has computed it, or it was computed
+        return value
+
+    def _hit(self, entry: CacheEntry[Any]) -> None:
         """Note a read that has found a value, unless the value was computed for it."""
         self.valid.add(entry)
         me = get_ident()
@@ -135,31 +199,40 @@ class Tracer:
         for log in self.logs:
             log.add(record)
 
-    def missing(self, entry: CacheEntry[Any]) -> None:
+    def _missing(self, entry: CacheEntry[Any]) -> None:
         """Note that a read begins that may have to compute."""
-        realization = self._contents.realization
+        realization = self.contents.realization
         functions = realization.layout.functions
         if (
             realization.evaluator.functions is not self._functions
             or self._seen is not functions
             or self._serial != realization.layout.serial
         ):
-            self.wrap()
+            self._wrap()
         stack = self.stacks.get(get_ident())
         if stack:
             stack[-1].reads[entry] = None
 
     # ------------------------------------------------------------------ computations
 
-    def wrap(self) -> None:
+    def compute(self, act: Act) -> Any:
+        """Note what computes entries without a read of them."""
+        self._wrap()
+        return act()
+
+    def marked(self, entry: CacheEntry[Any]) -> None:
+        """Note that a value counts as computed now."""
+        self.valid.add(entry)
+
+    def _wrap(self) -> None:
         """Let the functions of the evaluator be noted, also those that were added since."""
-        realization = self._contents.realization
+        realization = self.contents.realization
         self._look_at(realization.layout)
         realization.evaluator.functions = self._functions
 
     def unwrap(self) -> None:
         """Undo that."""
-        realization = self._contents.realization
+        realization = self.contents.realization
         realization.evaluator.functions = realization.layout.functions
 
     def _look_at(self, layout: Any) -> None:
@@ -169,8 +242,8 @@ class Tracer:
         self._seen = layout.functions
         self._serial = layout.serial
         self._reached.clear()
-        keys = self._contents.realization.store.keys
-        for node, path in NodePaths(self._contents).of.items():
+        keys = self.contents.realization.store.keys
+        for node, path in NodePaths(self.contents).of.items():
             self.paths.setdefault(keys[node], path)
         self._presumed = [
             entry
@@ -185,25 +258,26 @@ class Tracer:
 
     # ------------------------------------------------------------------ writes
 
-    def wrote(
-        self, cause: object, nodes: Sequence[int], reach: Reach, version: int, stage: int
-    ) -> None:
-        """Note a write; with a single node, that of a stage, it is none.
+    def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
+        """Note an operation that makes stale what depends on some nodes.
+
+        It is a write if there are several nodes; a single one is that of a stage or an entry.
 
         Parameters
         ----------
         cause : object
             The handle of what was written, or text that says what happened.
         nodes : sequence of int
-            Of all that changed.
-        reach : Reach
-            That of these, before.
-        version, stage : int
-            That of what was written, and that of the system, before.
+            Nodes of all that changes.
         """
-        downstream, parts = reach
+        realization = self.contents.realization
+        stage = realization.machine.stage
+        node = cause._node if isinstance(cause, AbstractHandle) else nodes[-1]
+        version = realization.store.versions[node]
+        downstream, parts = self._reach(nodes)  # of which some may be forgotten
+        found = act()
         if len(nodes) > 1:
-            after = self._contents.realization.store.versions[node_of(cause, nodes)]
+            after = self.contents.realization.store.versions[node]
             place = self._place()
             now = perf_counter_ns()
             self._writes[cause] = now, nodes, place
@@ -214,8 +288,9 @@ class Tracer:
         going = self.valid & downstream
         if going:
             self._gone(going, cause)
-        if self._contents.realization.machine.stage != stage:
+        if self.contents.realization.machine.stage != stage:
             self._staged(0, stage, cause)
+        return found
 
     def _place(self) -> Place:
         """Where in the code of a model something is written; as `place_of_read`, but quicker."""
@@ -230,20 +305,18 @@ class Tracer:
             frame = frame.f_back
         return frame.f_code.co_filename, frame.f_lineno
 
-    def invalidated(self, cause: object, nodes: Sequence[int]) -> None:
-        """Note which entries downstream of some nodes were valid until now."""
-        going = self.valid & self.reach(nodes)[0]
-        if going:
-            self._gone(going, cause)
-
-    def replaced(self, cause: str, stage: int) -> None:
-        """Note that all of the State may be another. Cost O(entries)."""
+    def replace(self, cause: str, act: Act) -> Any:
+        """Note an operation after which all of the State may be another. Cost O(entries)."""
+        stage = self.contents.realization.machine.stage
+        self.unwrap()  # checkpoints may keep what is there until now
+        found = act()
         self._gone(self.valid, cause)
         self._look_for_valid()
         self._staged(0, stage, cause)
+        return found
 
     def _gone(self, entries: set[CacheEntry[Any]], cause: object) -> None:
-        store = self._contents.realization.store
+        store = self.contents.realization.store
         keys, marks, gates, group_of = store.keys, store.marks, store.gates, store.group_of
         gone = []
         for entry in entries:
@@ -256,18 +329,18 @@ class Tracer:
             self.valid.difference_update(gone)
             self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, gone, cause))
 
-    def reach(self, nodes: Sequence[int]) -> Reach:
+    def _reach(self, nodes: Sequence[int]) -> Reach:
         """The entries downstream of some nodes, and the paths of these.
 
         Cost O(what is downstream) the first time.
         """
-        layout = self._contents.realization.layout
+        layout = self.contents.realization.layout
         if self._seen is not layout.functions or self._serial != layout.serial:
             self._look_at(layout)
         key = tuple(nodes)
         found = self._reached.get(key)
         if found is None:
-            structure = self._contents.realization.store.structure
+            structure = self.contents.realization.store.structure
             reached = dict.fromkeys(key)
             queue = list(key)
             for node in queue:
@@ -282,7 +355,7 @@ class Tracer:
         return found
 
     def _look_for_valid(self) -> None:
-        store = self._contents.realization.store
+        store = self.contents.realization.store
         entries = [e for s in self.layout.subsystems for e in s.entries]
         self.valid.update([e for e in entries if store.is_valid(e._node)])
 
@@ -292,7 +365,7 @@ class Tracer:
         if not found:
             return None
         file, line = max(found, key=_time)[2]
-        return self._contents.realization.store.versions[node] - 1, file, line
+        return self.contents.realization.store.versions[node] - 1, file, line
 
     # ------------------------------------------------------------------ stages
 
@@ -300,22 +373,22 @@ class Tracer:
         """Note that realizing begins, or has ended."""
         if self._realizing is None:
             if is_on:
-                self._realizing = perf_counter_ns(), self._contents.realization.machine.stage
+                self._realizing = perf_counter_ns(), self.contents.realization.machine.stage
         elif not is_on:
             start, stage = self._realizing
             self._realizing = None
             self._staged(start, stage, "realize()")
             self._presume()
 
-    def advanced(self, stage: int, subsystem: int | None) -> None:
+    def advanced(self, stage: Stage, subsystem: int | None) -> None:
         """Note a stage that is reached by hand."""
-        name = "" if subsystem is None else self._contents.who(subsystem)
+        name = "" if subsystem is None else self.contents.who(subsystem)
         self._staged(0, stage - 1, "advance_to_stage()", name, stage)
         self._presume()
 
     def _presume(self) -> None:
-        store = self._contents.realization.store
-        self._look_at(self._contents.realization.layout)
+        store = self.contents.realization.store
+        self._look_at(self.contents.realization.layout)
         for entry in self._presumed:
             if store.is_valid(entry._node):
                 self.valid.add(entry)
@@ -323,16 +396,11 @@ class Tracer:
     def _staged(
         self, start: int, before: int, cause: object, subsystem: str = "", after: int = -1
     ) -> None:
-        after = self._contents.realization.machine.stage if after < 0 else after
+        after = self.contents.realization.machine.stage if after < 0 else after
         if after != before:
             end = perf_counter_ns()
             start = start or end  # it takes no time
             self._note((STAGED, start, get_ident(), self, before, after, end, cause, subsystem))
-
-
-def node_of(cause: object, nodes: Sequence[int]) -> int:
-    """That of what is written, among all that change; if it has no handle, of one of them."""
-    return cause._node if isinstance(cause, AbstractHandle) else nodes[-1]
 
 
 def _node(entry: CacheEntry[Any]) -> int:
@@ -341,3 +409,102 @@ def _node(entry: CacheEntry[Any]) -> int:
 
 def _time(write: tuple[int, Sequence[int], Place]) -> int:
     return write[0]
+
+
+@final
+class TracedFunction:
+    """A function of an evaluator that is noted when it is called."""
+
+    __slots__ = ("_function", "_node", "_tracer")
+
+    def __init__(self, tracer: Any, node: int, function: Function) -> None:
+        self._tracer = tracer
+        self._node = node
+        self._function = function
+
+    def __call__(self, state: Any) -> Any:
+        """Call it, and note that."""
+        tracer = self._tracer
+        store = tracer.contents.realization.store
+        node = self._node
+        if not tracer.logs or store.marks[node] > COMPUTING:
+            return self._function(state)  # it has ended; or the value is only verified
+        entry = store.keys[node]
+        is_known = entry in tracer.known
+        before = store.values[node] if is_known else None
+        me = get_ident()
+        stack = tracer.stacks.setdefault(me, [])
+        depth = len(stack)
+        running = Running(entry)
+        stack.append(running)
+        is_unchanged = None
+        error = ""
+        start = end = perf_counter_ns()
+        try:
+            value = self._function(state)
+        except BaseException as raised:
+            end = perf_counter_ns()
+            error = type(raised).__name__
+            raise
+        else:
+            end = perf_counter_ns()
+            tracer.valid.add(entry)
+            tracer.unread.add(entry)
+            if is_known:
+                is_unchanged = is_same(before, value)
+            else:
+                tracer.known.add(entry)
+            return value
+        finally:
+            own = end - start - running.inside
+            del stack[depth:]
+            reader = stack[-1].entry if depth else None
+            reads = running.reads
+            record = (
+                COMPUTED,
+                start,
+                me,
+                tracer,
+                entry,
+                end,
+                own,
+                reads,
+                is_unchanged,
+                error,
+                reader,
+            )
+            for log in tracer.logs:
+                log.add(record)
+            if depth:  # with what it took to note this, which is not the reader's own time either
+                stack[-1].inside += perf_counter_ns() - start
+
+
+def is_same(one: Any, other: Any) -> bool | None:
+    """Whether two values are the same; None if nobody knows. Quick for numbers and small arrays.
+
+    What is still the same object may have been changed in place, unless nobody can do that.
+    """
+    kind = type(one)
+    if one is other:
+        is_fixed = kind in IMMUTABLE or (kind is np.ndarray and not one.flags.writeable)
+        return True if is_fixed else None
+    if kind is not type(other):
+        return False
+    if kind is float or kind is int or kind is str:
+        return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # NaN
+    if kind is np.ndarray and one.nbytes <= SMALL and not one.dtype.hasobject:
+        same_form = one.shape == other.shape and one.dtype == other.dtype
+        return bool(same_form and one.tobytes() == other.tobytes())
+    try:
+        return same(one, other) if kind in CONTAINERS or _is_told_apart(one) else None
+    except Exception:  # whatever its own comparison raises
+        return None
+
+
+def _is_told_apart(value: object) -> bool:
+    """Whether `same` looks into it; what pickle cannot take passes for the same as anything."""
+    try:
+        value.__reduce_ex__(4)
+    except Exception:
+        return False
+    return True

@@ -1,22 +1,51 @@
-"""All that is in a State: `State` is a view of the whole of it, `SubsystemState` of a part."""
+"""Contents of a State: `State` is a view of the whole of it, `SubsystemState` of a part.
 
-from collections.abc import Callable
-from typing import Any
+A write goes in this order: what is refused is refused; then all that depends on the variable is
+made stale; then the value changes. So nothing stale passes for valid, even if Control-C strikes in
+between.
+"""
+
+from collections.abc import Callable, Sequence
+from threading import get_ident
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stagecache.errors import (
     CacheEntryOutOfDateError,
+    ForeignNodeError,
+    NodeInUseError,
     PrerequisiteStageError,
+    ReadOnlyError,
+    StagecacheError,
+    StageOrderError,
     TopologyVersionError,
     UnknownItemError,
     short_repr,
 )
 from stagecache.graph.evaluation import Arguments, no_function
-from stagecache.state.contents.staged import FROZEN, INSTANCE, NAN, OUTDATED, REALIZING
-from stagecache.state.contents.unrealized import why_unrealized
-from stagecache.state.contents.vector_access import AbstractVectorAccess
-from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable
+from stagecache.graph.releasing import let_go
+from stagecache.state.contents.causes import why_not_valid
+from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
+from stagecache.state.contents.pools import Pools
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    CacheEntry,
+    DiscreteVariable,
+    Vector,
+)
+from stagecache.state.items.realization import (
+    EMPTY,
+    INSTANCE,
+    MODEL,
+    TIME,
+    TOPOLOGY,
+    Realization,
+)
+from stagecache.state.refusals import too_low
+from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values.values import (
     IMMUTABLE,
     duplicate,
@@ -25,15 +54,521 @@ from stagecache.state.values.values import (
     kept,
     seal,
 )
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind, Y
+
+NAN = float("nan")
+POSITION = Stage.POSITION
+WHOLE = slice(None)
 
 
-class Contents(AbstractVectorAccess):
+class Contents:
     """Stages, vectors, discrete variables and cache entries of one State.
 
-    Those of a strict State are `WatchedContents`, which do the same.
+    Its parts are the realization, which has the stages and the graph, and the pools, which store
+    the vectors. Where a State is observed, others have `ObservedContents` in place of this.
+
+    Attributes
+    ----------
+    realization : Realization
+    pools : Pools
+    time : float
+        NaN before Topology is realized.
+    update_times : dict of int to float
+        By node of a discrete variable: when it was last written; not there if it never was.
+    handed_out : set of int
+        By node: whose array was handed out to be changed, so that a slice of it may be about.
+    system : object
+        The System whose State it is; None if it was made by hand.
+    guard : Guard or None
+        Why it must not be written, if it must not.
+    outdated_by : str
+        The change of its System that made it useless, if one did.
+    checkpoints : list of tuple
+        To which it may go back, the first one first: a weak reference, and what was kept.
+    unfinished : callable or None
+        What was begun and must be done to its end: a rollback, or an assignment.
     """
 
-    __slots__ = ()
+    __slots__ = (
+        "checkpoints",
+        "guard",
+        "handed_out",
+        "outdated_by",
+        "pools",
+        "realization",
+        "system",
+        "time",
+        "unfinished",
+        "update_times",
+    )
+
+    def __init__(self, realization: Realization, system: Any = None) -> None:
+        self.realization = realization
+        self.system = system
+        self.guard: Guard | None = None
+        self.outdated_by = ""
+        self.pools = Pools()
+        self.time = NAN
+        self.update_times: dict[int, float] = {}
+        self.handed_out: set[int] = set()
+        self.checkpoints: list[tuple[Any, Any]] = []
+        self.unfinished: Callable[[], object] | None = None
+
+    # ------------------------------------------------------------------ observation
+
+    @property
+    def plain(self) -> "Contents":
+        """The contents that are not observed."""
+        return self
+
+    @property
+    def observers(self) -> tuple[Any, ...]:
+        """The observers of the State."""
+        return ()
+
+    def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
+        """Return the version before the last write of a variable, its file and its line.
+
+        None if it was not traced.
+        """
+        return None
+
+    # ------------------------------------------------------------------ errors in the middle
+
+    def finish(self, what: Callable[[], object], cause: str = "") -> None:
+        """Do what, once begun, must be done to its end, and can be done again from its beginning.
+
+        If an error cuts it short, the next operation does it. It returns what it has replaced: that
+        is let go of at last, since finalizers may look at the State. Observers are told the cause.
+        """
+        try:
+            self.unfinished = what
+            before = what()
+            self.unfinished = None
+        except BaseException:
+            self.realization.is_torn = True
+            raise
+        let_go(before)
+
+    def mend(self) -> None:
+        """Make good what an operation that was cut short by an error has left. Cost O(items)."""
+        if self.unfinished is not None:
+            self.finish(self.unfinished)
+        self.realization.mend()
+        self._drop_unreached()
+
+    def stage_of(self, subsystem: int | None) -> int:
+        """The stage of a subsystem, or of the system."""
+        realization = self.realization
+        if realization.is_torn:
+            self.mend()
+            realization = self.realization
+        return (
+            realization.machine.stage
+            if subsystem is None
+            else realization.machine.stages[subsystem]
+        )
+
+    def who(self, subsystem: int | None) -> str:
+        """What messages call it."""
+        return self.realization.layout.label(subsystem)
+
+    def require_stage(self, needed: int, subsystem: int | None, what: str) -> None:
+        """Raise `StageTooLowError` unless the system, or a subsystem, has reached that stage."""
+        if self.stage_of(subsystem) < needed:
+            raise too_low(what, needed, self.who(subsystem), self.stage_of(subsystem))
+
+    def advance(self, stage: Stage, subsystem: int | None) -> None:
+        """Let a subsystem, or the system, reach the stage after its present one."""
+        realization = self.realization
+        at = self.stage_of(subsystem)
+        if stage != at + 1:
+            raise StageOrderError(
+                f"{self.who(subsystem)}: cannot advance to {stage}",
+                f"one stage at a time: {Stage(at + 1)}"
+                if at < Stage.REPORT
+                else "a stage that is left to be realized",
+                f"{stage}, at {Stage(at)}",
+                f"call advance_to_stage(Stage.{Stage(at + 1).name}) first"
+                if stage > at
+                else f"call invalidate_all(Stage.{stage.name}) to realize it again",
+            )
+        if subsystem is None:
+            for x, reached in enumerate(realization.machine.stages):
+                if reached < stage:
+                    raise StageOrderError(
+                        f"the system: cannot advance to {stage}",
+                        "all subsystems there",
+                        f"{self.who(x)} at {Stage(reached)}",
+                        "advance the subsystems first",
+                    )
+        if subsystem is not None:
+            self.pools.seal_reached(stage, subsystem)
+            realization.advance_subsystem(subsystem, stage)
+            return
+        if stage == TOPOLOGY:
+            realization.store.write(realization.layout.variables["time"]._node)
+            self.time = 0.0
+        if stage in (MODEL, INSTANCE):
+            self.pools.allocate(stage, realization.layout)
+        self.pools.seal_reached(stage, None)
+        if stage == MODEL:
+            realization.renew_vectors()
+        realization.machine.advance_system(stage)
+
+    def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
+        """Count a change of a stage, and of variables; back up before the stage.
+
+        To be called before a value changes: if an error cuts this short, what is valid is right,
+        and the next operation backs up.
+
+        Parameters
+        ----------
+        cause : object
+            The handle of what was written, or text that says what happened.
+        nodes : sequence of int
+            Those of the stage and of the variables that were written; each has a new version.
+        """
+        realization = self.realization
+        if realization.is_torn:
+            self.mend()
+        if self.guard is not None or realization.evaluator.running:
+            cause = realization.layout.path(cause) if isinstance(cause, AbstractHandle) else cause
+            self.require_unguarded(f"a write of {cause}")
+        if stage <= INSTANCE:
+            self.refuse_to_forget_what_is_computed(stage - 1)
+        if realization.machine.highest < stage:
+            realization.touch(stage, cause, nodes)
+            return
+        try:
+            realization.backing_up = stage - 1  # if an error strikes, this is finished later
+            realization.touch(stage, cause, nodes)
+            layout = realization.layout
+            if stage <= MODEL <= realization.machine.stage:
+                realization.store.write_all(layout.variable_nodes("y", None))
+            if stage <= TOPOLOGY <= realization.machine.stage:
+                realization.store.write(layout.variables["time"]._node)
+            realization.back_up(stage - 1)
+            if stage <= INSTANCE:
+                self._drop_unreached()
+        except BaseException:
+            realization.is_torn = True
+            raise
+
+    def _drop_unreached(self) -> None:
+        """Drop the values that are there only once Topology, Model or Instance is realized."""
+        reached = self.realization.machine.stage
+        if reached < INSTANCE:
+            self.pools.drop(MODEL if reached < MODEL else INSTANCE)
+        if reached < TOPOLOGY:
+            self.time = NAN
+
+    def is_computing_here(self) -> bool:
+        """Whether this thread computes an entry of the State now."""
+        running = self.realization.evaluator.running
+        return bool(running) and get_ident() in list(running.values())
+
+    def guarded(self, guard: Guard | None, act: Callable[[], Any]) -> Any:
+        """Call a function while the State has a guard, and return what that returns.
+
+        It has the guard of before again, whatever strikes in the meantime: a context manager would
+        keep the other one if Control-C came when it is entered or left.
+        """
+        before = self.guard
+        try:
+            self.guard = guard
+            found = act()
+            self.guard = before
+        except BaseException:
+            self.guard = before
+            raise
+        return found
+
+    def require_unguarded(self, what: str) -> None:
+        """Raise `ReadOnlyError` if the State must not be changed now."""
+        guard = self.guard
+        if guard is None and self.system is not None and self.realization.evaluator.running:
+            guard = COMPUTING
+        if guard is not None:
+            expected = "a State that may be changed now"
+            raise ReadOnlyError(f"{what}: is refused", expected, guard.reason, guard.hint)
+
+    def require_not_frozen(self, what: str) -> None:
+        """Raise `ReadOnlyError` if nothing may be computed, either."""
+        if self.guard is FROZEN:
+            self.require_unguarded(what)
+
+    def outdate(self, change: str) -> None:
+        """Let nothing be written or computed any more: the System has changed."""
+        self.guard = OUTDATED
+        self.outdated_by = self.outdated_by or change
+        self.realization.store.invalidate_all()
+
+    def invalidate_explicitly(self, stage: Stage) -> None:
+        """The same without a write; does nothing if nobody is at that stage."""
+        if self.realization.is_torn:
+            self.mend()
+        if self.realization.machine.highest >= stage:
+            nodes = (self.realization.layout.stages[stage],)
+            self.invalidate(stage, f"invalidate_all({stage})", nodes)
+
+    def refuse_to_forget_what_is_computed(self, stage: int) -> None:
+        """Raise `NodeInUseError` if an entry is being computed that backing up would forget."""
+        realization = self.realization
+        for node in list(realization.evaluator.running):
+            entry = realization.store.keys[node]
+            assert isinstance(entry, AbstractHandle)
+            if entry.allocated_at >= stage:
+                raise NodeInUseError(
+                    f"{realization.layout.path(entry)}: is being computed, and would be forgotten",
+                    f"a change that leaves what was allocated at {entry.allocated_at}",
+                    f"one after which nothing allocated from {Stage(stage)} on is left",
+                    "do this outside of compute functions, and while no other thread reads",
+                )
+
+    def require(self, handle: AbstractHandle) -> None:
+        """Raise `ForeignNodeError` unless it is a handle of this State."""
+        if self.realization.is_torn:
+            self.mend()
+        keys = self.realization.store.keys
+        if handle._node < len(keys) and keys[handle._node] is handle:
+            return
+        raise ForeignNodeError(
+            f"{handle!r}: is not in this State",
+            "the handle of an item that was allocated in it, or in another before this was copied",
+            *self._why_foreign(handle),
+        )
+
+    def _why_foreign(self, handle: AbstractHandle) -> tuple[str, str]:
+        """What was got, and what to do."""
+        owner = handle._owner
+        if owner is None:
+            return (
+                "one of another State, or one allocated after the copy was made, or one that was "
+                f"forgotten when the State backed up to {handle.allocated_at}",
+                "use a State that has the item, or allocate it here and use its new handle",
+            )
+        theirs = getattr(owner, "_system", owner)
+        if theirs is None or not theirs.topology_has_been_realized:
+            hint = "call realize_topology() of its System, and copy the State that it returns"
+        else:
+            hint = f"use a State of {theirs!r}: copy its default_state"
+        if self.system is None:
+            return "one that is declared, and a State without a System", hint
+        if theirs is self.system:
+            return f"one that is declared, and a State of another topology of {theirs!r}", hint
+        return f"one that is declared, and a State of {self.system!r}", hint
+
+    # ------------------------------------------------------------------ vectors
+
+    def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
+        """A read-only view of a vector."""
+        if self.stage_of(subsystem) < kind.read:
+            at = self.stage_of(subsystem)
+            raise too_low(self._title(kind, subsystem), kind.read, self.who(subsystem), at)
+        if self.realization.machine.stage < kind.exists:
+            raise self._not_there(kind, subsystem)
+        return self.pools.view(kind, subsystem)
+
+    def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
+        """Write access to a vector."""
+        if self.realization.is_torn:
+            self.mend()
+        realization = self.realization
+        if realization.machine.stage < kind.exists:
+            raise self._not_there(kind, subsystem)
+        if kind.invalidates is not None:
+            self._count_write(kind, subsystem)
+        elif self.guard is FROZEN:
+            self.require_unguarded(f"write access to {kind.name}")
+        at = (
+            realization.machine.stage
+            if subsystem is None
+            else realization.machine.stages[subsystem]
+        )
+        return self.pools.writable_view(kind, subsystem, at)
+
+    def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
+        """Write all values of a variable."""
+        if self.realization.is_torn:
+            self.mend()
+        if self.realization.machine.stage < kind.exists:
+            raise self._not_there(kind, subsystem)
+        shape = self.pools.view(kind, subsystem).shape
+        if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape:
+            array = values
+        else:
+            array = converted(values, FLOAT, shape, self._title(kind, subsystem))
+        self._count_write(kind, subsystem)
+        self.pools.write(kind, subsystem, array)
+
+    def _not_there(self, kind: VectorKind, subsystem: int | None) -> StagecacheError:
+        at = self.realization.machine.stage
+        return too_low(self._title(kind, subsystem), kind.exists, "the system", at)
+
+    def _count_write(self, kind: VectorKind, subsystem: int | None) -> None:
+        assert kind.invalidates is not None
+        nodes, cause = self.realization.layout.write_set(kind, subsystem)
+        self.invalidate(kind.invalidates, cause, nodes)
+
+    def _title(self, kind: VectorKind, subsystem: int | None) -> str:
+        return kind.name if subsystem is None else f"{kind.name} of {self.who(subsystem)}"
+
+    def size(self, part: str, subsystem: int | None) -> int:
+        """The number of items of a part of the vectors: "q", "qerr", ..."""
+        self._require_part(part, f"the number of {part}", subsystem)
+        return self.pools.size(part, subsystem)
+
+    def start(self, part: str, subsystem: int | None) -> int:
+        """Where it starts."""
+        self._require_part(part, f"the start of {part}", subsystem)
+        return self.pools.start(part, subsystem)
+
+    def _require_part(self, part: str, what: str, subsystem: int | None) -> None:
+        exists = MODEL if part in CONTINUOUS else INSTANCE
+        if self.realization.is_torn:
+            self.mend()
+        if self.realization.machine.stage < exists:
+            if subsystem is not None:
+                what = f"{what} of {self.who(subsystem)}"
+            raise too_low(what, exists, "the system", self.realization.machine.stage)
+
+    # ------------------------------------------------------------------ event triggers
+
+    def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
+        """A read-only view of the event triggers of a stage."""
+        what = f"event triggers of stage {stage}"
+        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
+        self.require_stage(INSTANCE, None, what)
+        self.require_stage(stage, subsystem, what)
+        return self.pools.whole["event_triggers"][self.pools.trigger_slice(stage, subsystem)]
+
+    def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
+        """A writable view of them."""
+        what = f"event triggers of stage {stage}"
+        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
+        self.require_stage(INSTANCE, None, what)
+        self.require_not_frozen(f"write access to {what}")
+        return self.pools.writable_triggers(stage, subsystem, self.stage_of(subsystem))
+
+    def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
+        """How many there are."""
+        part = self._trigger_slice(stage, subsystem)
+        return part.stop - part.start  # type: ignore[no-any-return]  # two integers
+
+    def num_all_triggers(self) -> int:
+        """How many there are of all stages."""
+        self.require_stage(INSTANCE, None, "the number of event triggers")
+        return len(self.pools.whole["event_triggers"])
+
+    def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
+        """Where they start: the system's among all, a subsystem's among those of that stage."""
+        part = self._trigger_slice(stage, subsystem)
+        if subsystem is None:
+            return part.start  # type: ignore[no-any-return]  # an integer
+        return self.pools.trigger_starts[stage][subsystem]
+
+    def _trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
+        what = f"the number of event triggers of stage {stage}"
+        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
+        self.require_stage(INSTANCE, None, what)
+        return self.pools.trigger_slice(stage, subsystem)
+
+    # ------------------------------------------------------------------ blocks of q, u and z
+
+    def get_block(self, variable: AbstractContinuousVariable) -> Vector:
+        """A read-only view of a block, or of a whole q, u or z."""
+        return self.pools.y[self.place(variable)]
+
+    def upd_block(self, variable: AbstractContinuousVariable) -> Vector:
+        """Write access to it."""
+        place = self.place(variable)
+        kind = CONTINUOUS[variable.kind]
+        if variable.slot < 0 or variable.subsystem is None:
+            return self.upd(kind, variable.subsystem)
+        self._count_write_of_block(kind, variable)
+        return self.pools.writable_block(kind, variable.subsystem, place)
+
+    def set_block(self, variable: AbstractContinuousVariable, values: ArrayLike) -> None:
+        """Write all its values."""
+        place = self.place(variable)
+        shape = (place.stop - place.start,)
+        self._write_block(variable, place, converted(values, FLOAT, shape, self._path(variable)))
+
+    def set_scalar(self, variable: AbstractContinuousVariable, value: object) -> None:
+        """Write its only value."""
+        place = self.place(variable)
+        if type(value) is not float:
+            value = float(converted(value, FLOAT, (), self._path(variable)))
+        self._write_block(variable, place, value)
+
+    def place(self, variable: AbstractContinuousVariable) -> slice:
+        """Where it lies in y."""
+        self.require(variable)
+        if self.realization.machine.stage < MODEL:
+            raise self._not_there(CONTINUOUS[variable.kind], variable.subsystem)
+        return self.pools.places[variable._node]
+
+    def _write_block(
+        self, variable: AbstractContinuousVariable, place: slice, values: Vector | float
+    ) -> None:
+        kind = CONTINUOUS[variable.kind]
+        if variable.slot < 0 or variable.subsystem is None:
+            self._count_write(kind, variable.subsystem)
+        else:
+            self._count_write_of_block(kind, variable)
+        self.pools.write_y(place, values)
+
+    def _count_write_of_block(self, kind: VectorKind, block: AbstractContinuousVariable) -> None:
+        assert kind.invalidates is not None
+        stage = kind.invalidates
+        nodes = self.realization.layout.write_set_of_block(block, stage)
+        self.invalidate(stage, block, nodes)
+
+    def _path(self, variable: AbstractHandle) -> str:
+        return self.realization.layout.path(variable)
+
+    # ------------------------------------------------------------------ time
+
+    def set_time(self, time: object, variable: AbstractHandle) -> None:
+        """Write the time."""
+        self.require(variable)
+        self.require_stage(TOPOLOGY, None, "time")
+        value = time if type(time) is float else float(converted(time, FLOAT, (), "time"))
+        self.invalidate(TIME, variable, (self.realization.layout.stages[TIME], variable._node))
+        self.time = value
+
+    def write_time_and_y(self, time: float, y: Vector) -> None:
+        """Write both, at Model or later: backs up once, and for the time only if it is another."""
+        if self.realization.is_torn:
+            self.mend()
+        realization = self.realization
+        layout, store, causes = realization.layout, realization.store, realization.causes
+        nodes, y_cause = layout.write_set(Y, None)
+        first = POSITION
+        if time != self.time:
+            first = TIME
+            handle = layout.variables["time"]
+            nodes = (layout.stages[TIME], handle._node, *nodes)
+        store.write_all(nodes)
+        if first is TIME:
+            causes[TIME] = (store.clock, handle)
+        causes[POSITION] = (store.clock, y_cause)
+        if realization.machine.highest >= first:
+            realization.back_up(first - 1)
+        self.time = time  # last: if an error strikes, nothing stale is valid
+        self.pools.write_y(WHOLE, y)
+
+    def get_time(self, variable: AbstractHandle) -> float:
+        """The time, at any stage."""
+        self.require(variable)
+        return self.time
+
+    def read_time(self) -> float:
+        """The time, from Topology on."""
+        self.require_stage(TOPOLOGY, None, "time")
+        return self.time
 
     # ------------------------------------------------------------------ copies
 
@@ -43,8 +578,6 @@ class Contents(AbstractVectorAccess):
             self.mend()
         self._refuse_dangling()
         twin = Contents(self.realization.copy(bind), self.system)
-        if self.watch is not None:
-            twin.watch = self.watch.inherited()
         if self.outdated_by:
             twin.outdate(self.outdated_by)
         store = twin.realization.store
@@ -62,8 +595,6 @@ class Contents(AbstractVectorAccess):
         if self.guard is REALIZING:
             self.require_unguarded("copy(keep_cache=True)")
         twin = Contents(self.realization.clone(bind), self.system)
-        if self.watch is not None:
-            twin.watch = self.watch.inherited()
         if self.outdated_by:
             twin.outdate(self.outdated_by)
         store = twin.realization.store
@@ -166,7 +697,7 @@ class Contents(AbstractVectorAccess):
         nodes = (self.realization.layout.stages[stage], variable._node)
         self.invalidate(stage, variable, nodes)
         if variable._update is not None:
-            self.realization.store.invalidate(variable._update._node)
+            self.discard(variable._update._node, variable)
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
@@ -185,13 +716,18 @@ class Contents(AbstractVectorAccess):
                     due.append(variable)
         for variable in due:
             assert variable._update is not None
-            node, update = variable._node, variable._update._node
-            seal(self.pools.writable_entries.pop(update, None))
-            store.invalidate(update)
-            store.write(node)
-            store.values[node], store.values[update] = store.values[update], store.values[node]
-            self.handed_out.update((node, update) if self.handed_out & {node, update} else ())
-            self.update_times[node] = self.time
+            self.exchange(variable, variable._update._node)
+
+    def exchange(self, variable: DiscreteVariable[Any], update: int) -> None:
+        """Exchange a discrete variable with its update value, which is at that node."""
+        store = self.realization.store
+        node = variable._node
+        seal(self.pools.writable_entries.pop(update, None))
+        store.invalidate(update)
+        store.write(node)
+        store.values[node], store.values[update] = store.values[update], store.values[node]
+        self.handed_out.update((node, update) if self.handed_out & {node, update} else ())
+        self.update_times[node] = self.time
 
     def _was_computed(self, node: int) -> bool:
         """Whether an entry can be computed, and was: since it was invalidated, if it ever was."""
@@ -226,7 +762,7 @@ class Contents(AbstractVectorAccess):
                 OUTDATED.hint,
             )
         if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
-            raise why_unrealized(realization, entry, in_hook=self.guard is REALIZING)
+            raise why_not_valid(realization, entry, in_hook=self.guard is REALIZING)
         self._seal_variables()
         return realization.evaluator.evaluate(node)
 
@@ -243,7 +779,7 @@ class Contents(AbstractVectorAccess):
         self.require(entry)
         store = self.realization.store
         if not store.is_valid(entry._node):
-            raise why_unrealized(self.realization, entry)
+            raise why_not_valid(self.realization, entry)
         return store.values[entry._node]
 
     def set_entry(self, entry: CacheEntry[Any], value: object) -> None:
@@ -288,7 +824,11 @@ class Contents(AbstractVectorAccess):
         """Make it, and all that depends on it, unrealized."""
         self.require(entry)
         self.require_not_frozen("invalidating an entry")
-        self.realization.store.invalidate(entry._node)
+        self.discard(entry._node, entry)
+
+    def discard(self, node: int, cause: object) -> None:
+        """Make the entry at a node stale, and all that depends on it."""
+        self.realization.store.invalidate(node)
 
     def _changeable(self, item: AbstractHandle) -> Any:
         node = item._node
@@ -352,3 +892,10 @@ class Contents(AbstractVectorAccess):
         structure = self.realization.store.structure
         found = [structure.keys[node] for node in structure.prerequisites[entry._node]]
         return tuple([handle for handle in found if isinstance(handle, AbstractHandle)])
+
+
+class HasContents(Protocol):
+    """A State, or a part of one: it is asked for its contents each time, as they are exchanged."""
+
+    @property
+    def _contents(self) -> Contents: ...

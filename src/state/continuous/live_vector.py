@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.errors import PartitionError
-from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.contents import Contents, HasContents
 from stagecache.state.continuous.continuous_state import PARTS, ContinuousState
 from stagecache.state.continuous.element_views import AbstractElementView, Indices, JoinedView
 from stagecache.state.continuous.places import Place
@@ -22,27 +22,26 @@ class LiveVector(AbstractElementView):
 
     Parameters
     ----------
-    contents : Contents
-        Of the State.
+    state : State or SubsystemState
     kind : VectorKind
     subsystem : int or None
     """
 
-    __slots__ = ("_contents", "_kind", "_size", "_subsystem")
+    __slots__ = ("_kind", "_size", "_state", "_subsystem")
 
     def __init__(
         self,
-        contents: Contents,
+        state: HasContents,
         kind: VectorKind,
         subsystem: int | None,
         *,
         writeable: bool = True,
     ) -> None:
         super().__init__(writeable=writeable)
-        self._contents = contents
+        self._state = state
         self._kind = kind
         self._subsystem = subsystem
-        self._size = contents.size(kind.part, subsystem)
+        self._size = state._contents.size(kind.part, subsystem)
 
     def __len__(self) -> int:
         return self._size
@@ -54,26 +53,26 @@ class LiveVector(AbstractElementView):
 
     def read_only(self) -> "LiveVector":
         """The same view, through which nothing can be written."""
-        return LiveVector(self._contents, self._kind, self._subsystem, writeable=False)
+        return LiveVector(self._state, self._kind, self._subsystem, writeable=False)
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
         self._require_size()
-        return self._contents.view(self._kind, self._subsystem)[indices]
+        return self._state._contents.view(self._kind, self._subsystem)[indices]
 
     def _scatter(self, indices: Indices, values: NDArray[Any]) -> None:
         self._require_size()
-        blocks = blocks_of(self._contents, self._kind.part, self._subsystem)
+        blocks = blocks_of(self._state._contents, self._kind.part, self._subsystem)
         filled = [place.start for place, _ in blocks if place.start < place.stop]
         owners = [block for place, block in blocks if place.start < place.stop]
         which = np.searchsorted(filled, indices, side="right") - 1
         touched = np.unique(which)
         if not self._kind.is_variable or len(touched) == len(filled):
             if len(indices):
-                self._contents.upd(self._kind, self._subsystem)[indices] = values
+                self._state._contents.upd(self._kind, self._subsystem)[indices] = values
             return
         for i in touched:
             mine = which == i
-            self._contents.upd_block(owners[i])[indices[mine] - filled[i]] = values[mine]
+            self._state._contents.upd_block(owners[i])[indices[mine] - filled[i]] = values[mine]
 
     def _require_writable(self) -> None:
         super()._require_writable()
@@ -81,7 +80,7 @@ class LiveVector(AbstractElementView):
 
     def _require_size(self) -> None:
         """Refuse a view from before the State was modelled anew."""
-        size = self._contents.size(self._kind.part, self._subsystem)
+        size = self._state._contents.size(self._kind.part, self._subsystem)
         if size != self._size:
             raise PartitionError(
                 f"a view of {self._kind.name}: is from before its size changed",
@@ -104,20 +103,21 @@ def blocks_of(
     return [(slice(places[b._node].start - first, places[b._node].stop - first), b) for b in blocks]
 
 
-def live_state(contents: Contents, subsystem: int | None) -> ContinuousState:
+def live_state(state: HasContents, subsystem: int | None) -> ContinuousState:
     """The continuous variables of a State, or of a subsystem, as a continuous state."""
-    return _joined(contents, (Q, U, Z), subsystem)
+    return _joined(state, (Q, U, Z), subsystem)
 
 
-def live_derivatives(contents: Contents, subsystem: int | None) -> ContinuousState:
+def live_derivatives(state: HasContents, subsystem: int | None) -> ContinuousState:
     """Their time derivatives, in the same structure."""
-    return _joined(contents, (QDOT, UDOT, ZDOT), subsystem)
+    return _joined(state, (QDOT, UDOT, ZDOT), subsystem)
 
 
 def _joined(
-    contents: Contents, kinds: tuple[VectorKind, ...], subsystem: int | None
+    state: HasContents, kinds: tuple[VectorKind, ...], subsystem: int | None
 ) -> ContinuousState:
-    vectors = [LiveVector(contents, kind, subsystem) for kind in kinds]
+    contents = state._contents
+    vectors = [LiveVector(state, kind, subsystem) for kind in kinds]
     places: dict[str, Place] = {}
     names: list[str] = []
     start = 0

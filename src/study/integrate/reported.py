@@ -2,7 +2,7 @@
 
 from typing import Final, final
 
-from stagecache.state.contents.staged import Guard
+from stagecache.state.contents.guards import Guard
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State

@@ -21,7 +21,6 @@ from stagecache.errors import NotFiniteError, StagecacheError
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.state.vectors.vectors import Y
 from stagecache.study.methods.names import name_of_y
 from stagecache.system.core.system import System
 from stagecache.system.motion.prescribing import motions
@@ -33,7 +32,6 @@ TIME, POSITION, VELOCITY, ACCELERATION = (
     Stage.ACCELERATION,
 )
 Index = NDArray[np.intp]
-WHOLE = slice(None)
 
 
 @final
@@ -67,13 +65,9 @@ class Derivatives:
     """
 
     __slots__ = (
-        "_all_nodes",
         "_is_plain",
         "_prescribed",
         "_realize",
-        "_time_handle",
-        "_y_cause",
-        "_y_nodes",
         "count",
         "failure",
         "is_driven",
@@ -108,11 +102,6 @@ class Derivatives:
         indices = [np.arange(len(contents.pools.y))[rows] for rows in found]
         self._prescribed = np.concatenate([np.empty(0, np.intp), *indices])
         self.time, self.y = contents.time, None
-        # What a write counts as a change of; it stays while the State is at Instance.
-        layout = contents.realization.layout
-        self._time_handle = layout.variables["time"]
-        self._y_nodes, self._y_cause = layout.write_set(Y, None)
-        self._all_nodes = (layout.stages[TIME], self._time_handle._node, *self._y_nodes)
 
     def __call__(self, time: float, y: Vector) -> Vector:
         """Return ydot, a new array, at a time and y, which the State has then.
@@ -161,30 +150,9 @@ class Derivatives:
 
     def put(self, time: float, y: Vector) -> None:
         """Write the time and y into the State. Invalidates Time, or only Position."""
-        contents = self.state._contents
-        if contents.tracer is not None:
-            self._put_traced(time, y)
-            return
-        if contents.realization.is_torn:
-            contents.mend()
-        realization = contents.realization
-        store, causes = realization.store, realization.causes
-        first: int = POSITION if time == contents.time else TIME
-        store.write_all(self._y_nodes if first == POSITION else self._all_nodes)
-        if first == TIME:
-            causes[TIME] = (store.clock, self._time_handle)
-        causes[POSITION] = (store.clock, self._y_cause)
-        if realization.machine.highest >= first:
-            realization.back_up(first - 1)  # once for both
-        contents.time = self.time = float(time)  # last: if an error strikes, nothing stale is valid
-        contents.pools.write_y(WHOLE, y)
+        self.time = float(time)
+        self.state._contents.write_time_and_y(self.time, y)
         self.y = y
-
-    def _put_traced(self, time: float, y: Vector) -> None:
-        """Write them so that it is noted."""
-        if time != self.state.time:
-            self.state.time = self.time = float(time)
-        self.state.y = self.y = y
 
     def settle(self, time: float, y: Vector, stage: Stage) -> None:
         """Let the State have that time and y, with prescribed motion, and be at a stage.

@@ -23,7 +23,7 @@ from stagecache.graph.sources import Source
 from stagecache.inspection.graph_view import graph_view
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import DEFAULT, FROZEN, REALIZING
+from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.refusals import check_count, check_subsystem, unknown_subsystem
 from stagecache.state.stage import Stage, check_stage

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.staged import Guard
+from stagecache.state.contents.guards import Guard
 
 T = TypeVar("T")
 

@@ -343,7 +343,7 @@ def test_when_off_everything_is_as_if_it_had_never_been_on() -> None:
     functions = contents.realization.evaluator.functions
     bind = contents.realization.evaluator._bind
     calls = [type(handle).__call__ for handle in fixture.items.values()]
-    slots = {name: getattr(contents, name) for name in ("realization", "pools", "watch")}
+    slots = {name: getattr(contents, name) for name in ("realization", "pools", "observers")}
     with strict(state), strict(state), verify(state):
         assert type(state._contents) is not Contents
         assert state.is_strict
@@ -362,7 +362,7 @@ def test_when_off_everything_is_as_if_it_had_never_been_on() -> None:
     assert contents.realization.evaluator._bind is bind
     assert [type(handle).__call__ for handle in fixture.items.values()] == calls
     assert {name: getattr(contents, name) for name in slots} == slots
-    assert slots["watch"] is None
+    assert slots["observers"] == ()
     assert not state.is_strict
 
 

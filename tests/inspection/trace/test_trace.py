@@ -319,7 +319,7 @@ READS: dict[str, Any] = {
     "a copy of the State": lambda s: s.copy().time,
     "the number of q": lambda s: s.nq,
     "the start of q": lambda s: s[0].q_start,
-    "event triggers": lambda s: s.event_triggers_by_stage(Stage.TIME),
+    "event triggers of stage Time": lambda s: s.event_triggers_by_stage(Stage.TIME),
     "the number of event triggers": lambda s: simbody.num_event_triggers_by_stage(s, Stage.TIME),
     "the start of event triggers": lambda s: simbody.event_trigger_start_by_stage(s[0], Stage.TIME),
     "qdot": lambda s: s.qdot,
@@ -490,7 +490,7 @@ def test_control_c_is_raised_also_when_a_computation_has_just_ended(
         raise KeyboardInterrupt
 
     with fixture.state.trace() as trace, monkeypatch.context() as patch:
-        patch.setattr("stagecache.inspection.trace.traced_function.perf_counter_ns", clock)
+        patch.setattr("stagecache.inspection.trace.tracer.perf_counter_ns", clock)
         with pytest.raises(KeyboardInterrupt):
             fixture.tip(fixture.state)
     assert trace.summary()["arm.tip"].computed == 1
@@ -508,7 +508,6 @@ def test_nothing_is_left_when_it_ends() -> None:
         fails(state)
     contents = state._contents
     assert type(contents) is Contents
-    assert contents.tracer is None
     assert state._store is contents.realization.store
     assert contents.realization.evaluator.functions is contents.realization.layout.functions
     number = len(trace.events)
@@ -583,18 +582,18 @@ def test_what_is_allocated_meanwhile_is_traced() -> None:
 
 def test_the_last_write_of_a_variable_is_known_while_it_is_traced() -> None:
     fixture = Fixture()
-    contents = fixture.state._contents
+    state = fixture.state
     node = fixture.angle._node
-    assert contents.trace_of_write(node) is None
-    with fixture.state.trace():
-        assert contents.trace_of_write(node) is None
-        fixture.angle.set(fixture.state, [1.0])
-        fixture.state.q = [2.0]
-        found = contents.trace_of_write(node)
+    assert state._contents.trace_of_write(node) is None
+    with state.trace():
+        assert state._contents.trace_of_write(node) is None
+        fixture.angle.set(state, [1.0])
+        state.q = [2.0]
+        found = state._contents.trace_of_write(node)
         assert found is not None
-        assert found[0] == fixture.angle.version(fixture.state) - 1
-        assert "fixture.state.q = " in Path(found[1]).read_text().splitlines()[found[2] - 1]
-    assert contents.trace_of_write(node) is None
+        assert found[0] == fixture.angle.version(state) - 1
+        assert "state.q = " in Path(found[1]).read_text().splitlines()[found[2] - 1]
+    assert state._contents.trace_of_write(node) is None
 
 
 # ---------------------------------------------------------------------- showing

@@ -1,0 +1,35 @@
+"""Guards: reasons why a State must not be written now."""
+
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Guard:
+    """Why a State must not be written now, and what to do instead."""
+
+    reason: str
+    hint: str
+
+
+DEFAULT: Final = Guard(
+    "the default State of a System, which is only for reading and for copying",
+    "write into a copy: state = system.default_state.copy()",
+)
+REALIZING: Final = Guard(
+    "a State that is being realized",
+    "let hooks and computations fill caches only; write before realize(), or after it",
+)
+COMPUTING: Final = Guard(
+    "a State of a System, in which an entry is being computed",
+    "let computations return values only; write before the entry is read, or after it",
+)
+FROZEN: Final = Guard(
+    "a frozen State, in which nothing is written and nothing computed",
+    "realize it and read the entry before frozen(); or use frozen_state.copy(keep_cache=True)",
+)
+OUTDATED: Final = Guard(
+    "a State of an older topology of its System, which was changed since",
+    "call realize_topology() of the System, and copy the State that it returns",
+)
