@@ -45,7 +45,7 @@ from stagecache.errors import (
     UnknownSubsystemError,
     short_repr,
 )
-from stagecache.state.contents.staged import Guard
+from stagecache.state.contents.guards import Guard
 from stagecache.state.refusals import check_index
 from stagecache.state.stage import Stage
 from stagecache.state.state import State

@@ -31,7 +31,6 @@ from stagecache.state.handles import (
     Vector,
 )
 from stagecache.state.items.realization import (
-    INSTANCE,
     TOPOLOGY,
     Realization,
     new_variables,

@@ -151,9 +151,7 @@ def test_partitions_and_views_of_before_are_observed() -> None:
     part_of_q = model.live.q[:1]
     recorder = Recorder()
     reads: list[tuple[Item, Callable[[], object]]] = [
-        (model.chain[0], lambda: part.get_cache_entry(0)),
         (model.chain[0], lambda: model.chain[0](state)),
-        (model.mass, lambda: part.get_discrete_variable(0)),
         (model.mass, lambda: model.mass(state)),
         (part.variable("q"), lambda: part.q),
         (state.variable("q"), lambda: model.live.q[0]),

@@ -270,8 +270,8 @@ def why_not_valid(
         f"{path}: is not realized",
         "a value that was marked as realized, and nothing upstream that changed since",
         _what_happened(realization, entry),
-        "compute its value, store it by upd_cache_entry() or set_cache_entry(), then call "
-        "mark_cache_value_realized(); or give it a compute function when it is allocated",
+        "compute its value, store it by entry.set() or entry.upd(), then call "
+        "entry.mark_valid(); or give it a compute function when it is allocated",
     )
 
 
