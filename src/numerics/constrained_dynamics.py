@@ -52,7 +52,7 @@ CONTRADICTION: Final = 1e-5
 """Rows contradict each other if that part of an error is left; numerical biases are less exact."""
 
 EXACT: Final = 1e-10
-"""What is left of errors that could be 0."""
+"""Part of errors that is left where they could be 0."""
 
 UNNOTICED: Final = 1e-7
 """Nor does it count if accelerations of that size would make up for it [SI]."""
@@ -79,9 +79,9 @@ def solve_constrained(
         G. Rows may depend on others.
     forces : (n,) float
     bias : (m,) float
-        What ``G udot + bias`` is where udot is 0.
+        The value of ``G udot + bias`` for udot = 0.
     is_inverse : bool
-        Whether `mass` is the inverse of M.
+        True if `mass` is the inverse of M.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def _vector(values: ArrayLike, size: int | None, what: str) -> Vector:
     if vector.ndim != 1 or size not in (None, len(vector)):
         wanted = "(n,)" if size is None else f"({size},)"
         raise ShapeError(
-            f"{what}: is no vector", f"shape {wanted}", f"shape {vector.shape}", "flatten it"
+            f"{what}: not a vector", f"shape {wanted}", f"shape {vector.shape}", "flatten it"
         )
     if not np.isfinite(vector).all():
         raise NotANumberError(
@@ -155,8 +155,8 @@ def solve_blocks(
 ) -> tuple[Vector, Vector]:
     """Return accelerations and multipliers, where M consists of blocks; as `solve_constrained`.
 
-    What no accelerations can satisfy is left: see `check_consistent`. A row of length 1 counts as
-    redundant if less than `cut` of it is not in the others.
+    Errors that no accelerations can remove are left: see `check_consistent`. A row of length 1
+    counts as redundant if less than `cut` of it is not in the others.
     """
     m, n = jacobian.shape
     if m == 0 or n == 0:
@@ -176,7 +176,7 @@ def solve_blocks(
 def _dense(
     blocks: Sequence[MassBlock], g: Vector, forces: Vector, bias: Vector, cut: float
 ) -> tuple[Vector, Vector]:
-    """By QR of the scaled columns of R G'. With udot = R' (R f + x), x becomes shortest."""
+    """Solve by QR of the scaled columns of R G': with udot = R' (R f + x), x becomes shortest."""
     m, n = g.shape
     free = np.zeros(n)  # R f, and then R f + x
     columns = np.zeros((n, m))  # R G'
@@ -216,9 +216,9 @@ def _dense(
 def _sparse(
     blocks: Sequence[MassBlock], g: Matrix, forces: Vector, bias: Vector, cut: float
 ) -> tuple[Vector, Vector]:
-    """By LU of ``[M G'; G -delta]``, scaled to a diagonal of 1 and rows of length 1.
+    """Solve by LU of ``[M G'; G -delta]``, scaled to a diagonal of 1 and rows of length 1.
 
-    Where W = inv(M) is given, udot = W y, and y solves the same with W, G W and W f.
+    If W = inv(M) is given, udot = W y, and y solves the same with W, G W and W f.
     """
     n = g.shape[1]
     mass = _assembled(blocks, n)
@@ -241,7 +241,7 @@ def _sparse(
 
 
 def _assembled(blocks: Sequence[MassBlock], n: int, *, with_inverses_only: bool = False) -> Matrix:
-    """The matrix that has these blocks; 1 in place of those that are no inverses, if so said."""
+    """Return the matrix of these blocks; or with 1 in place of blocks that are not inverses."""
     data, rows, columns = [], [], []
     for block in blocks:
         matrix, index = block.matrix, block.rows
@@ -284,7 +284,7 @@ class _Augmented:
     def solve(self, f: Vector, goal: Vector) -> tuple[Vector, Vector]:
         """Return y and multipliers with M y + G' multipliers = f and, where there are, G y = goal.
 
-        By refinement, which is the method of multipliers: Bertsekas, Constrained Optimization and
+        The refinement is the method of multipliers: Bertsekas, Constrained Optimization and
         Lagrange Multiplier Methods, 1982, chapter 2.
         """
         y, multipliers = np.zeros(len(f)), np.zeros(len(goal))
@@ -302,12 +302,12 @@ class _Augmented:
         return y, multipliers
 
     def has_dependent_rows(self) -> bool:
-        """Whether there seem to be rows that others imply."""
+        """Tell whether some rows seem to follow from others."""
         probe = np.random.default_rng(0).standard_normal(self._g.shape[0])
         return float(np.linalg.norm(self._unreachable(probe))) > 1e-6 * float(np.linalg.norm(probe))
 
     def _reachable(self, goal: Vector) -> Vector:
-        """What of a goal G y can be; the rest would make multipliers of the size 1 / delta."""
+        """Return the part of a goal that G y can reach; the rest would take huge multipliers."""
         return goal - self._unreachable(goal)
 
     def _unreachable(self, goal: Vector) -> Vector:
@@ -363,7 +363,7 @@ def check_consistent(
     free : (n,) float
         The accelerations without constraints, which tell what is small.
     name : callable
-        Of a row.
+        The function from a row to its name.
     slack : (m,) float
         Errors that may be left.
 

@@ -39,7 +39,7 @@ TOLERANCE: Final = float(np.sqrt(np.finfo(float).eps))
 may be so on the constraints only, and numerical ones are so roughly."""
 
 DELTA: Final = 1e-10
-"""Of a sparse matrix, directions with a smaller part than its root, 1e-5, hardly count."""
+"""Square of the part, 1e-5, below which directions of a sparse matrix hardly count."""
 
 ROUNDING: Final = float(4 * np.finfo(float).eps)
 """Parts of a row of length 1 that are smaller, times the size of the matrix, are rounding."""
@@ -75,7 +75,7 @@ class LeastNorm:
     Raises
     ------
     ShapeError
-        It is no matrix.
+        It is not a matrix.
     NotANumberError
         Not all of it is finite.
     """
@@ -83,7 +83,7 @@ class LeastNorm:
     def __init__(self, matrix: Matrix) -> None:
         if matrix.ndim != 2:
             raise ShapeError(
-                "LeastNorm: is given no matrix",
+                "LeastNorm: not a matrix",
                 "shape (m, n)",
                 f"shape {matrix.shape}",
                 "reshape it: a row is of shape (1, n)",

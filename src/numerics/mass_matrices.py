@@ -1,4 +1,4 @@
-r"""What is done with a mass matrix M, or its inverse, in whatever form it was given.
+r"""Mass matrices M, or their inverses: checks, roots, and blocks along the diagonal.
 
 Of n numbers, in one of three forms::
 
@@ -72,7 +72,7 @@ def checked_mass(values: Any, n: int, what: object) -> Matrix:
 
 
 def _in_form(values: Any, n: int, what: object) -> tuple[Matrix, Vector]:
-    """A matrix in one of the forms, and its numbers."""
+    """Return a matrix in one of the forms, and its numbers."""
     shape = values.shape if is_sparse(values) else None
     if shape is None:
         array = floats_of(values, what)
@@ -105,18 +105,18 @@ def _in_form(values: Any, n: int, what: object) -> tuple[Matrix, Vector]:
 
 
 def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
-    """Return R with R' R = inv(M): the diagonal of it, or a triangle. Of a sparse M itself.
+    """Return R with R' R = inv(M): its diagonal, or a triangle; for a sparse matrix, that itself.
 
-    Cost O(n) for a diagonal, O(n³) dense, that of one LU decomposition for a sparse matrix.
+    Cost O(n) for a diagonal, O(n³) dense, one LU decomposition for a sparse matrix.
 
     Parameters
     ----------
     matrix : (n,), (n, n) or csr_array
         As `checked_mass` returns it.
     what : str
-        What messages call it.
+        Its name in messages.
     is_inverse : bool
-        Whether the matrix is inv(M).
+        True if the matrix is inv(M).
 
     Raises
     ------
@@ -184,7 +184,7 @@ class MassBlock:
     Attributes
     ----------
     rows : ndarray of int
-        Which numbers.
+        The numbers of the block.
     matrix : (k,), (k, k) or csr_array
         As `checked_mass` returns it.
     root : (k,), (k, k) or csr_array
@@ -213,7 +213,7 @@ def free_accelerations(blocks: Sequence[MassBlock], forces: Vector) -> Vector:
 
 
 def times_root(root: Vector, values: Vector, *, transpose: bool = False) -> Vector:
-    """R or R' times a vector or a matrix, R being given by its diagonal or whole."""
+    """Multiply R or R' by a vector or a matrix, R being given by its diagonal or whole."""
     if root.ndim == 1:
         return root * values if values.ndim == 1 else root[:, np.newaxis] * values
     found: Vector = (root.T if transpose else root) @ values
@@ -222,14 +222,14 @@ def times_root(root: Vector, values: Vector, *, transpose: bool = False) -> Vect
 
 @frozen(eq=False)
 class FreePart:
-    """What of a block of M belongs to u that are free.
+    """The part of a block of M that belongs to free u.
 
     Attributes
     ----------
     matrix, root : (k,), (k, k) or csr_array
         M of these, and its inverse root.
     force : (k,) float
-        What it takes of them that the others have the udot that is prescribed.
+        The force on them that the prescribed udot of the others takes.
     """
 
     matrix: Matrix
@@ -240,19 +240,19 @@ class FreePart:
 def free_part(
     matrix: Matrix, is_free: NDArray[np.bool_], udot: Vector, what: object, *, is_inverse: bool
 ) -> FreePart:
-    """Return what of a block belongs to u that are free, where some but not all are.
+    """Return the part of a block that belongs to free u, where some but not all are free.
 
-    Cost O(n³), that of `inverse_root`: it is not kept. Where inv(M) is given and is no diagonal, M
-    is made of it, dense.
+    Cost O(n³), the cost of `inverse_root`. If inv(M) is given and is not diagonal, it is inverted,
+    dense.
 
     Parameters
     ----------
     matrix : (n,), (n, n) or csr_array
     is_free : (n,) bool
     udot : (n,) float
-        Of u that are free, anything.
+        Prescribed values; anything for free u.
     what : str
-        What messages call it.
+        Its name in messages.
     is_inverse : bool
 
     Raises

@@ -38,7 +38,7 @@ def floats_of(values: object, what: object) -> NDArray[np.float64]:
 
 
 def is_sparse(matrix: object) -> bool:
-    """Whether it is a matrix or array of scipy.sparse, which need not be imported to know."""
+    """Tell whether it is a matrix or array of scipy.sparse, without importing that."""
     return hasattr(matrix, "tocsr")
 
 
@@ -48,7 +48,7 @@ def csr_of(values: Any, what: object) -> Matrix:
     Raises
     ------
     NotANumberError
-        It holds something else; `what` it is.
+        It holds something else; `what` is its name.
     """
     from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
 

@@ -52,7 +52,7 @@ class Step(NamedTuple):
     rise: float
 
     def is_longer(self, length: float) -> bool:
-        """Whether a number changes by more than that."""
+        """Tell whether a number changes by more than that."""
         return bool(np.max(np.abs(self.change), initial=0.0) > length)
 
 
@@ -113,7 +113,7 @@ class QuadraticModel:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all derivatives are finite."""
+        """True if all derivatives are finite."""
         gradient = self._gradient
         return (
             bool(np.isfinite(self.scale))
@@ -232,7 +232,7 @@ class QuadraticModel:
         return found if self._gradient is None else found + self._gradient
 
     def _composite(self, free: Mask | None, d: Vector, damping: float) -> Vector:
-        """The step of the free numbers, where others take that of d."""
+        """Return the step of the free numbers, where the others take their step in d."""
         d = self._normal(free, d, 0.0)
         if not self.scale:  # nothing changes the goal
             return d
@@ -278,7 +278,7 @@ class QuadraticModel:
     # ------------------------------------------------------------------ with bounds
 
     def _bounded(self, solve: Any, damping: float | None) -> Vector:
-        """The step that `solve` finds where bounds are kept."""
+        """Return the step that `solve` finds within the bounds."""
         n = self._de.shape[1]
         held = None if damping is None else self._free_at_start()
         free = np.ones(n, bool) if held is None else held
@@ -322,7 +322,7 @@ class QuadraticModel:
         return ~((is_low & is_high) | (is_low & (slope > 0.0)) | (is_high & (slope < 0.0)))
 
     def _change(self, step: Vector) -> float:
-        """By how much the goal changes, to second order."""
+        """Return the change of the goal, to second order."""
         change = self._dr @ step
         found = float(change @ (self._r + 0.5 * change))
         if self._gradient is not None:
@@ -332,7 +332,7 @@ class QuadraticModel:
         return found
 
     def _held_most(self, step: Vector, free: Mask, damping: float | None) -> int | None:
-        """Which number is held where it would go inwards."""
+        """Return the number that is held although it would go inwards."""
         held = ~free
         if not held.any():
             return None

@@ -1,6 +1,6 @@
 r"""Sequential quadratic programming for least squares: the method that is tried first.
 
-Two phases, told apart by the errors at the point::
+Two phases, distinguished by the errors at the point::
 
     errors too large    steps make them smaller; the goal is asked for, but may rise
     errors small        steps make the goal smaller, and errors stay small: where a step leaves the
@@ -13,7 +13,7 @@ again with more damping (Levenberg, Marquardt).
 **Second derivatives.** Far from the least goal those of Gauss and Newton will do, which need first
 derivatives of residuals only; goals without residuals get BFGS with Powell's damping. Nearer, when
 these lead no farther, the true ones of the Lagrangian are used: steps are those of Newton's method,
-and a saddle is told from a minimum.
+and a saddle is distinguished from a minimum.
 
 **The end.** The quadratic model m is minimized with so much damping that it bounds the decrease
 within `RADIUS`, R; if H + d is positive along the constraints, then for each step s that is no
@@ -214,21 +214,21 @@ class Descent:
     ----------
     problem : Problem
     point : Point
-        Where it was moved to last, within the bounds.
+        The point to which it was moved last, within the bounds.
     tolerance : float
         Up to which error norm errors are small.
     accuracy : float
         Part of the least goal by which the goal may be greater. A goal that is zero, but for
         residuals of the size `ZERO` and for rounding, is always small enough.
     damping : float
-        With which to begin; that of the solution nearby.
+        The first damping: the one of a solution nearby.
     report : callable, optional
         Called with each point that a step leads to.
 
     Notes
     -----
-    Where derivatives are not finite it ends, without having converged. What the problem raises
-    comes through.
+    It ends without having converged where derivatives are not finite. Errors of the problem are not
+    caught.
     """
 
     def __init__(
@@ -289,7 +289,7 @@ class Descent:
     # ------------------------------------------------------------------ smaller errors
 
     def _less_errors(self, model: QuadraticModel) -> bool:
-        """Make a step to smaller errors, or tell that there is none."""
+        """Make a step to smaller errors; return False if none was found."""
         point = self._point
         size = float(np.linalg.norm(point.errors))
         damping, composite = 0.0, _step(model, max(self._damping, LITTLE_DAMPING))
@@ -433,7 +433,7 @@ class Descent:
         return truth
 
     def _is_feasible(self, point: Point, size: float) -> bool:
-        """Whether errors of that length are so small that the goal hardly feels them."""
+        """Tell whether errors of that length are so small that they hardly change the goal."""
         if point.error_norm > WELL_WITHIN * self._tolerance:
             return False
         return self._price * size <= WELL_WITHIN * self._accuracy / 2 * point.goal
@@ -507,7 +507,7 @@ class Descent:
     def _bends_hardly(
         self, model: QuadraticModel, rest: Callable[[Vector], Vector], z: Vector
     ) -> bool:
-        """Whether the rest of second derivatives is small beside the others, where both count.
+        """Tell whether the rest of second derivatives is small beside the others, where both count.
 
         With the others H = L L', that is the size of L^-1 rest L^-T, along random directions.
         """

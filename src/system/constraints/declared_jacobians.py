@@ -27,7 +27,7 @@ from stagecache.system.declare.enabling import is_enabled
 Blocks = Mapping[AbstractContinuousVariable, ArrayLike]
 JacobianFunction = Callable[[Any, Any], Matrix | Blocks]
 MANY_COLUMNS = 100
-"""Of more than these, a Jacobian that is given in blocks is stored sparse."""
+"""A Jacobian that is given in blocks is stored sparse if it has more columns."""
 
 
 @final
@@ -80,7 +80,7 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
         return computed
 
     def _errors(self, subsystem: Any) -> AbstractErrorRows:
-        """The errors to which it belongs, in the concrete class."""
+        """Return the errors to which it belongs, in the concrete class."""
         errors = type(subsystem).declarations[self.of.name]
         assert isinstance(errors, AbstractErrorRows)
         return errors
@@ -89,7 +89,7 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
         return max(Stage.MODEL, self._errors(subsystem).known_from)  # which decides on columns
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that are errors whose Jacobian is by the same variables."""
+        """Tell whether these are errors whose Jacobian is by the same variables."""
         return isinstance(declared, AbstractErrorRows) and self.by == (
             "u" if declared.kinds[-1].name == "udoterr" else "q"
         )
@@ -101,7 +101,7 @@ def jacobian_decorator(
     prerequisites: Prerequisites | None,
     by: str = "u",
 ) -> Any:
-    """What ``errors.jacobian`` returns, with a function or without."""
+    """Return what ``errors.jacobian`` is, with a function or without."""
     what = f"@{errors.name}.jacobian"
     named = check_prerequisites(prerequisites, what)
 
@@ -143,7 +143,7 @@ def _of_blocks(
     for variable, values in blocks.items():
         if not isinstance(variable, AbstractContinuousVariable) or variable.kind != by:
             raise DeclarationError(
-                f"{what}: its computation returned a block by what is no {by}",
+                f"{what}: its computation returned a block by something that is not a {by}",
                 f"handles of {by}, as in {{self.{by}: block}}",
                 short_repr(variable),
                 f"name variables that are declared by {by}_variable, or self.{by}",

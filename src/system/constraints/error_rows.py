@@ -1,4 +1,4 @@
-"""Rows of qerr, uerr and udoterr: what all declarations of constraints have in common.
+"""Rows of qerr, uerr and udoterr: the common part of all declarations of constraints.
 
 A constraint has a slot in the stack of each of its levels, in the order of declaration::
 
@@ -31,11 +31,11 @@ class AbstractErrors(AbstractRows):
 
     @property
     def decorator(self) -> str:
-        """That of its level."""
+        """Name of the decorator of its level."""
         return LEVELS[self.kind.name]
 
     def stack(self, layout: SubsystemLayout) -> list[Rows]:
-        """The rows of a subsystem's errors of that level."""
+        """Return the rows of a subsystem's errors of that level."""
         return layout.rows[self.kind.name]
 
     def _fill(self, handle: Any) -> Callable[[Any], None] | None:
@@ -62,11 +62,11 @@ class AbstractErrorRows(AbstractErrors, AbstractAllocatedRows):
     kinds: tuple[VectorKind, ...]
 
     def slot(self, subsystem: Any) -> int:
-        """Which rows are these, of each of its levels' that of the first."""
+        """Return the slot of these rows at the first of its levels."""
         return self.slot_in(self.kind, subsystem)
 
     def slot_in(self, kind: VectorKind, subsystem: Any) -> int:
-        """Which rows of a level's are these."""
+        """Return the slot of these rows at a level."""
         return self._slot_among(
             subsystem, lambda d: isinstance(d, AbstractErrorRows) and kind in d.kinds
         )
@@ -81,14 +81,14 @@ class AbstractErrorRows(AbstractErrors, AbstractAllocatedRows):
 
 
 class AbstractCompanion(AbstractErrors):
-    """What is computed for each row of errors that another declaration allocates.
+    """A declared computation for each row of errors that another declaration allocates.
 
     Attributes
     ----------
     group : str
         Those of one group, of all subsystems, are computed together; "" if it is computed alone.
     below : str
-        The declaration that those of a group are computed from; "" without a group.
+        The name of the declaration from which it is computed, in a group; else "".
     """
 
     group = ""
@@ -102,16 +102,16 @@ class AbstractCompanion(AbstractErrors):
         return errors
 
     def slot(self, subsystem: Any) -> int:
-        """Which rows of the level are those of the errors."""
+        """Return the slot of the errors at the level."""
         return self.allocated(subsystem).slot_in(self.kind, subsystem)
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that one has rows of this level, above its first."""
+        """Tell whether that declaration has rows of this level, above its first."""
         return isinstance(declared, AbstractErrorRows) and self.kind in declared.kinds[1:]
 
 
 def entry_of(subsystem: Any, name: str) -> CacheEntry[Any]:
-    """The handle of what a class declares under a name, be it that of an attribute or not."""
+    """Return the handle of the entry that a class declares under a name, with or without a dot."""
     handle: AbstractHandle = type(subsystem).declarations[name].bound(subsystem)
     assert isinstance(handle, CacheEntry)
     return handle
@@ -120,7 +120,7 @@ def entry_of(subsystem: Any, name: str) -> CacheEntry[Any]:
 def roles_of(
     errors: AbstractErrorRows, found: Mapping[str, AbstractDeclaration[Any]]
 ) -> dict[str, AbstractDeclaration[Any]]:
-    """What belongs to errors, among all that their class declares, by its role."""
+    """Return the declarations that belong to errors, by role, among those of their class."""
     return {
         declared.role: declared
         for declared in found.values()

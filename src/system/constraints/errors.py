@@ -76,7 +76,7 @@ class ErrorDeclaration(AbstractErrorRows):
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
     ) -> Iterable[AbstractDeclaration[Any]]:
-        """The derivatives for which no function is declared."""
+        """Return the derivatives for which no function is declared."""
         return implied_errors(self, found)
 
     # ------------------------------------------------------------------ derivatives
@@ -114,9 +114,9 @@ class ErrorDeclaration(AbstractErrorRows):
     ) -> Any:
         """Decorate the function ``(self, state)`` of the errors of accelerations at udot = 0.
 
-        It is called when somebody reads it, from Velocity on if no prerequisites are given. With
-        it and a Jacobian the errors of accelerations are Jacobian @ udot + bias, and need no
-        function of their own.
+        A read calls it, from Velocity on if no prerequisites are given. With a bias and a
+        Jacobian, the errors of accelerations are Jacobian @ udot + bias, and need no function of
+        their own.
         """
         what = f"@{self.name}.bias"
         named = check_prerequisites(prerequisites, what)
@@ -154,7 +154,7 @@ class ErrorDeclaration(AbstractErrorRows):
         what = f"@{self.name}.{name}"
         if kind not in self.kinds[1:]:
             raise DeclarationError(
-                f"{what}: is no derivative of these errors",
+                f"{what}: not a derivative of these errors",
                 "one of " + ", ".join(k.name for k in self.kinds[1:]),
                 kind.name,
                 f"declare a function for a level above {self.kind.name}",
@@ -208,7 +208,7 @@ class BiasDeclaration(AbstractCompanion):
         self.available_from = Stage.VELOCITY if prerequisites is None else None
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that are errors with a row of udoterr, their first or a later one."""
+        """Tell whether these are errors with a row of udoterr, their first or a later one."""
         return isinstance(declared, AbstractErrorRows) and UDOTERR in declared.kinds
 
     def _fill(self, handle: Any) -> None:  # noqa: ARG002  # of which it has none
@@ -246,10 +246,10 @@ def position_error(
     Parameters
     ----------
     size : int or callable
-        How many; or a function ``(self, state)``, called with the State at Model whenever
+        Their number; or a function ``(self, state)``, called with the State at Model whenever
         Instance is realized: it may read parameters and modeling options.
     prerequisites : tuple or callable, optional
-        What they depend on, as for `cached`, beside stage Instance. The default is all of stage
+        As for `cached`, beside stage Instance. The default is all of stage
         Position.
     enabled : declaration, optional
         A parameter or modeling option of the same class that holds a bool. In States where it is

@@ -43,7 +43,7 @@ class ImpliedDerivative(AbstractCompanion):
     Attributes
     ----------
     is_second : bool
-        Whether it is the second derivative of these.
+        True if it is the second derivative of these.
     linear : tuple of str
         The declarations of the Jacobian and the bias, if it is computed from these; else empty.
     """

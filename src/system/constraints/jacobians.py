@@ -34,7 +34,7 @@ Place = tuple[slice, CacheEntry[Vector]]
 """Rows of a vector, and the entry of their values."""
 
 Source = tuple[int, slice, CacheEntry[Vector] | None]
-"""Where the rows of a constraint start in a matrix, which rows of errors they are, of what."""
+"""Start of a constraint's rows in a matrix, its rows of errors, and their entry."""
 
 
 def position_jacobian(state: Any) -> Matrix:
@@ -48,7 +48,7 @@ def position_jacobian(state: Any) -> Matrix:
     ------
     StageTooLowError
     KinematicsError
-        One has to be computed by differences, but N is not known.
+        A Jacobian has to be computed by differences, but N is not known.
     """
     state._contents.require_stage(Stage.POSITION, None, "the Jacobian of position errors")
     table = table_of(state)
@@ -173,7 +173,7 @@ def _stacked(parts: list[tuple[int, Matrix]], shape: tuple[int, int]) -> Matrix:
 def acceleration_bias(state: Any) -> Vector:
     """Return the acceleration errors at udot = 0. Shape (nudoterr,). Needs Velocity.
 
-    Where no bias is declared, it is the derivative of the velocity errors along qdot = N u and
+    Without a declared bias, it is the derivative of the velocity errors along qdot = N u and
     time, by differences: two realizations of Velocity, or five of Position where these are not
     declared either. Rows that a hook fills are NaN.
 
@@ -221,7 +221,7 @@ def _fill_by_differences(
 def _without_bias(
     state: Any, table: ConstraintTable, found: Vector
 ) -> tuple[list[Place], list[Place], list[Place]]:
-    """Put declared biases into their rows; for the others, what to read, and how often to derive.
+    """Put declared biases into their rows, and return the other entries by the way to their bias.
 
     Returns
     -------
@@ -259,9 +259,9 @@ def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector
     ----------
     system : System
     state : State
-        Of that System, at Velocity or above.
+        A State of that System, at Velocity or above.
     read : callable
-        What gives the values, called with a copy of the State.
+        The function of the values, called with a copy of the State.
     udots : (k, nu) float
 
     Returns

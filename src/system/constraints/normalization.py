@@ -80,7 +80,7 @@ class NormalizationDeclaration(AbstractErrorRows):
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
     ) -> Iterable[AbstractDeclaration[Any]]:
-        """Its Jacobian, if that is no attribute of the class.
+        """Return its Jacobian, if that is not an attribute of the class.
 
         Raises
         ------

@@ -62,17 +62,17 @@ def quaternion_kinematics(
     spin : declaration
         A variable of 3k u, or a family of them: k angular velocities [rad/s].
     frame : str
-        In which the angular velocities are expressed: "parent" or "body".
+        The frame of the angular velocities: "parent" or "body".
 
     Returns
     -------
     declaration
-        Of the entry N, of shape (k, 4, 3). It costs O(k), and so does its pseudoinverse.
+        The entry N, of shape (k, 4, 3). It costs O(k), and so does its pseudoinverse.
 
     Raises
     ------
     DeclarationError
-        These are no declarations of q and u.
+        These are not declarations of q and u.
     UnknownChoiceError
 
     Examples
@@ -92,7 +92,7 @@ def quaternion_kinematics(
     """
     if frame not in FRAMES:
         raise UnknownChoiceError(
-            "quaternion_kinematics(frame=...): is no frame",
+            "quaternion_kinematics(frame=...): not a frame",
             " or ".join(map(repr, FRAMES)),
             short_repr(frame),
             "say in which frame the angular velocities are expressed",
@@ -129,13 +129,13 @@ def quaternion_normalization(
     Returns
     -------
     declaration
-        Of the entry of the errors, of shape (k,). They have no rows in uerr and udoterr, for no
+        The entry of the errors, of shape (k,). They have no rows in uerr and udoterr, for no
         angular velocity changes the length.
 
     Raises
     ------
     DeclarationError
-        That is no declaration of q, or what is to enable it is none of a switch.
+        `orientation` is not a declared q, or `enabled` is not a switch.
     """
     if kind_of(orientation) != "q":
         raise DeclarationError(
@@ -174,7 +174,7 @@ def quaternion_n(quaternions: Vector, frame: Frame = "parent") -> Vector:
     Returns
     -------
     ndarray of shape (k, 4, 3)
-        Of full column rank, unless a quaternion is zero.
+        Its columns are independent, unless a quaternion is zero.
     """
     q0, q1, q2, q3 = quaternions.T / 2
     s1, s2, s3 = (q1, q2, q3) if frame == "parent" else (-q1, -q2, -q3)

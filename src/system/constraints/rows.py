@@ -32,19 +32,19 @@ Entry = CacheEntry[Any]
 
 @frozen
 class ConstraintRows:
-    """Where the rows of a constraint are, in a State.
+    """Places of the rows of a constraint in a State.
 
     Attributes
     ----------
     name : str
-        As messages call it: "rope.rod". Of rows that a hook allocated, what and where they are:
-        "qerr 2 of rope".
+        Its name in messages: "rope.rod"; for rows that a hook allocated, their place: "qerr 2 of
+        rope".
     handle : CacheEntry or None
-        That of its errors of the first level; None of rows that a hook allocated.
+        The handle of its errors of the first level; None for rows that a hook allocated.
     qerr, uerr, udoterr : slice or None
         Its rows of the whole vectors.
     is_normalization : bool
-        Whether it only normalizes q.
+        True if it only normalizes q.
     """
 
     name: str
@@ -55,28 +55,28 @@ class ConstraintRows:
     is_normalization: bool
 
     def name_of(self, kind: str, row: int) -> str:
-        """What messages call one of its rows: "rope.rod", or "rope.rod[1]" if it has several."""
+        """Name one of its rows for messages: "rope.rod", or "rope.rod[1]" if it has several."""
         rows: slice = getattr(self, kind)
         return self.name if rows.stop - rows.start == 1 else f"{self.name}[{row - rows.start}]"
 
 
 @frozen(eq=False)
 class ConstraintTable:
-    """The constraints of a State, and what numerical methods ask of them all the time.
+    """The constraints of a State, as numerical methods need them.
 
     Attributes
     ----------
     constraints : tuple of ConstraintRows
     roles : tuple of dict of str to CacheEntry
-        By constraint: the handles of its declared "velocity", "acceleration", "jacobian", "bias".
+        Handles of the declared "velocity", "acceleration", "jacobian" and "bias", by constraint.
     position_rows, normalization_rows : ndarray of int
-        Which rows of qerr restrict motion, and which only normalize q; in order.
+        Rows of qerr that restrict motion, and those that only normalize q; in order.
     derived : ndarray of int
-        Which rows of uerr are derivatives of rows of qerr.
+        Rows of uerr that are derivatives of rows of qerr.
     sources : ndarray of int
-        Of which.
+        The rows of qerr of which they are derivatives.
     groups : dict of str to list
-        What is computed together: the handles of each, and of what it is computed from.
+        Entries that are computed together, each with the entry from which it is computed.
     """
 
     constraints: tuple[ConstraintRows, ...]
@@ -114,7 +114,7 @@ def _table_of(contents: Any) -> ConstraintTable:
 
 
 def _groups(constraints: list[ConstraintRows]) -> dict[str, list[tuple[Entry, Entry]]]:
-    """What is computed together, among what belongs to constraints that have rows."""
+    """Return the entries that are computed together, of constraints that have rows."""
     there = {(c.handle._owner, c.handle._declared_as) for c in constraints if c.handle is not None}
     found: dict[str, list[tuple[Entry, Entry]]] = {}
     for owner in dict.fromkeys(owner for owner, _ in there):
@@ -138,7 +138,7 @@ def _rows(places: list[slice | None]) -> NDArray[np.intp]:
 def _roles(
     constraint: ConstraintRows, of_class: dict[tuple[type, str], dict[str, str]]
 ) -> dict[str, Entry]:
-    """What belongs to a constraint, by role; not what is computed by differences."""
+    """Return the entries of a constraint by role, but for those computed by differences."""
     handle = constraint.handle
     if handle is None:
         return {}
@@ -188,12 +188,12 @@ def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
                     is_normalization,
                 )
             )
-    who = subsystem.name if subsystem is not None else contents.who(x)
+    owner = subsystem.name if subsystem is not None else contents.who(x)
     for part in ERRORS:
         for rows in stacks[part][taken[part] :]:
             start = starts[part][x] + rows.start
             place = slice(start, start + rows.count)
-            name = f"{part} {rows.start} of {who}"
+            name = f"{part} {rows.start} of {owner}"
             qerr, uerr, udoterr = (place if part == other else None for other in ERRORS)
             found.append(ConstraintRows(name, None, qerr, uerr, udoterr, is_normalization=False))
     return found
@@ -255,7 +255,7 @@ def row_names(state: Any, kind: str) -> list[str]:
 def velocity_weights(state: Any) -> Vector:
     """Return the weights by which velocity errors are to be multiplied. Shape (nuerr,).
 
-    Where a row is the derivative of a row of qerr, that row's weight times the default time scale
+    For the derivative of a row of qerr, that row's weight times the default time scale
     of the System [s]; else the row's weight of uerr.
     """
     contents = state._contents

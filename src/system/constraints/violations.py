@@ -1,4 +1,4 @@
-"""How exactly accelerations can satisfy constraints, in a State that violates them a little.
+"""Acceleration errors that may be left, in a State that violates its constraints a little.
 
 Rows of G that repeat each other where the constraints are satisfied, as those of a closed loop with
 a bar too many, do so only roughly close by: a combination of them, which should be 0, is of the
@@ -19,17 +19,17 @@ LARGEST: Final = 1e-4
 """The largest violation, as a part of the scales of lengths and speeds, that is made up for."""
 
 FACTOR: Final = 10.0
-"""How much larger the errors may be that are left."""
+"""Factor by which errors that are left may be larger."""
 
 
 @frozen(eq=False)
 class Slack:
-    """What may be left.
+    """Errors that may be left.
 
     Attributes
     ----------
     cut : float
-        Combinations of rows of length 1 are redundant that are shorter.
+        The length below which combinations of rows of length 1 are redundant.
     errors : (nudoterr,) float
         The acceleration errors that these may leave.
     """
@@ -39,7 +39,7 @@ class Slack:
 
 
 def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vector) -> Slack:
-    """Return what may be left of the acceleration errors of a State. Cost O(numbers in G).
+    """Return the acceleration errors that may be left in a State. Cost O(numbers in G).
 
     None where position and velocity errors are 0. The scale of lengths, along which directions
     change, is `default_length_scale` of the System.

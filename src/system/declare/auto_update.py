@@ -93,7 +93,7 @@ class UpdateDeclaration(AbstractComputation[T]):
         self.available_from = self.computed_by = of.available_from
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that is such a variable."""
+        """Tell whether that is an auto-update variable."""
         return isinstance(declared, AutoUpdateDeclaration)
 
     def _bind_all(self, subsystem: Any) -> object:
@@ -129,7 +129,7 @@ def auto_update(
     invalidates : Stage
         Position to Report: what a write, not an exchange, makes stale.
     available_from : Stage
-        The earliest stage at which the next value can be computed.
+        The first stage at which the next value can be computed.
 
     Raises
     ------

@@ -42,7 +42,7 @@ def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
 
 @final
 class NoneRefusal:
-    """Refuses None as the value of a computation that promises another.
+    """Refusal of None as the value of a computation that promises another.
 
     A function whose return annotation admits None may return it, unless it computes rows.
     """
@@ -58,7 +58,7 @@ class NoneRefusal:
 
 
 def refused_none(what: str, hint: str = "return it") -> NoValueError:
-    """The error of a computation that returned None."""
+    """Return the error of a computation that returned None."""
     return NoValueError(
         f"{what}: its computation returned None",
         "a value",
@@ -90,9 +90,9 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         None: the lowest stage at which the prerequisites can be read.
     computed_by : Stage
     equal : callable or None
-        What compares a new value with the one before.
+        The comparison of a new value with the one before.
     is_last : bool
-        Whether it is due when all subsystems have reached the stage, not only its own.
+        True if it is due when all subsystems have reached the stage, not only its own.
     """
 
     compute: Callable[..., T]
@@ -104,7 +104,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
 
     @property
     def decorator(self) -> str:
-        """What declares it, in a word: "cached", "position_error", "jacobian", ..."""
+        """Name of the decorator that declares it: "cached", "position_error", "jacobian", ..."""
         return self.role or "cached"
 
     def _new_handle(self, name: str) -> CacheEntry[T]:
@@ -112,7 +112,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         return CacheEntry(name, available_from, self.computed_by)
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, with what it depends on."""
+        """Return the entry, with its prerequisites."""
         named = self.prerequisites
         return PlannedEntry(
             handle,
@@ -127,7 +127,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         )
 
     def _lowest(self, subsystem: Any) -> Stage:  # noqa: ARG002  # others need it
-        """It cannot be computed before this stage, whatever its prerequisites."""
+        """Return the stage before which it cannot be computed, whatever its prerequisites."""
         return Stage.TOPOLOGY
 
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Any]:

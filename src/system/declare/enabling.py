@@ -1,4 +1,4 @@
-"""What can be switched off in a State: constraints, and prescribed motion.
+"""Switches of constraints and prescribed motion: bools of a State that turn them on and off.
 
 ::
 
@@ -27,20 +27,20 @@ Enabling = AbstractDeclaration[DiscreteVariable[bool]] | None
 
 
 def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabling:
-    """Return what was given as `enabled`, if it can decide.
+    """Return the argument `enabled`, if it is a switch.
 
     Parameters
     ----------
     enabled : object
     what : str
-        What it decides on, to be named in errors.
+        The thing that it switches, named in errors.
     in_family : bool
-        Whether that is a family, so that there may be a switch for each item.
+        True for a family, which may have a switch for each item.
 
     Raises
     ------
     DeclarationError
-        It is no declaration of a discrete variable, its first value is no bool, or a write of it
+        It is not a declared discrete variable, its first value is not a bool, or a write of it
         does not invalidate Instance; or it is a family, and `what` is not.
     """
     if enabled is None:
@@ -58,7 +58,7 @@ def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabl
     if switch is not enabled and not in_family:
         raise DeclarationError(
             f"{what}: cannot be enabled by {short_repr(enabled)}",
-            "one switch, as it is no family",
+            "one switch, as it is not a family",
             "a family of switches",
             "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
         )
@@ -76,14 +76,14 @@ def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabl
 def check_enabling_in(
     cls: type, declared: AbstractDeclaration[Any], found: Mapping[str, AbstractDeclaration[Any]]
 ) -> None:
-    """Refuse what is enabled by something that its class does not declare, or not as a switch.
+    """Refuse a declaration enabled by something that its class does not declare as a switch.
 
     Parameters
     ----------
     cls : type
     declared : AbstractDeclaration
     found : dict of str to AbstractDeclaration
-        What the class declares and inherits.
+        All that the class declares and inherits.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def check_enabling_in(
         return
     if enabled.name not in found or enabled.owner not in cls.__mro__:
         raise DeclarationError(
-            f"{cls.__name__}.{declared.name}: is enabled by what the class does not declare",
+            f"{cls.__name__}.{declared.name}: enabled by something that the class does not declare",
             f"a variable that {cls.__name__} declares or inherits",
             f"{enabled}",
             "declare a parameter(True) in the same class, and name that",
@@ -112,7 +112,7 @@ def check_number_of_switches(declared: Any, subsystem: Any, count: int) -> None:
         The family that is switched.
     subsystem : Subsystem
     count : int
-        How many items it has there.
+        The number of its items there.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def check_number_of_switches(declared: Any, subsystem: Any, count: int) -> None:
 
 
 def is_enabled(enabled: Enabling, subsystem: Any, state: Any, number: int = NO_NUMBER) -> bool:
-    """Whether something is switched on in a State, which has reached Topology. Cost O(1).
+    """Tell whether something is switched on in a State, which has reached Topology. Cost O(1).
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def is_enabled(enabled: Enabling, subsystem: Any, state: Any, number: int = NO_N
     subsystem : Subsystem
     state : State
     number : int
-        Which item, if it is one of a family.
+        The number of the item in a family.
 
     Raises
     ------
@@ -155,18 +155,18 @@ def is_enabled(enabled: Enabling, subsystem: Any, state: Any, number: int = NO_N
 
 
 def switched_on(switch: DiscreteVariable[bool], state: Any) -> bool:
-    """The value of a switch in a State.
+    """Return the value of a switch in a State.
 
     Raises
     ------
     NotANumberError
-        It is no bool: nothing checks what is written.
+        It is not a bool: writes of a switch are not checked.
     """
     value: Any = switch(state)
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise NotANumberError(
-        f"{switch}: is no truth value",
+        f"{switch}: not a bool",
         "a bool, as it switches something on and off",
         short_repr(value),
         f"call {switch}.set(state, True), or with False",

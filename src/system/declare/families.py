@@ -47,7 +47,7 @@ class Family(Sequence[H]):
         return self._count if self._count >= 0 else self._declaration.count_in(self._subsystem)
 
     def _fix_count(self) -> None:
-        """Ask how many there are, for the topology that is being realized."""
+        """Ask for the number of items, for the topology that is being realized."""
         self._count = self._declaration.count_in(self._subsystem)
 
     @overload
@@ -68,7 +68,7 @@ class Family(Sequence[H]):
         return self.member(number % count)
 
     def member(self, number: int) -> H:
-        """The handle of an item, whether there are as many or not."""
+        """Return the handle of an item, also beyond the number of items."""
         if number not in self._members:
             self._members[number] = self._declaration.member_of(self._subsystem, number)
         return self._members[number]
@@ -96,9 +96,9 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     Attributes
     ----------
     item : AbstractDeclaration
-        What each of them is.
+        The declaration of each item.
     count : int or callable
-        How many there are, or a function ``(self)`` that tells.
+        Their number, or a function ``(self)`` that returns it.
     """
 
     def __init__(self, item: AbstractDeclaration[H], count: Count) -> None:
@@ -110,11 +110,11 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
 
     @property
     def is_variable(self) -> bool:
-        """Whether they are written, rather than computed."""
+        """True if the items are written, rather than computed."""
         return self.item.is_variable
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether they can belong to the items of that one."""
+        """Tell whether the items can belong to those of another declaration."""
         return self.item.fits(declared)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -122,17 +122,17 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         self.item.__set_name__(owner, name)
 
     def count_in(self, subsystem: Any) -> int:
-        """How many there are in a subsystem."""
+        """Return the number of items in a subsystem."""
         count = self.count(subsystem) if callable(self.count) else self.count
         return check_count(count, 0, f"the number of {subsystem.name}.{self.name}")
 
     def member_of(self, subsystem: Any, number: int) -> H:
-        """A new handle of an item."""
+        """Return a new handle of an item."""
         handle: Any = self.item.bind(subsystem, number)
         return handle  # type: ignore[no-any-return]  # an H, of which there are several
 
     def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
-        """The handles in a subsystem, whose number is asked for now."""
+        """Return the handles in a subsystem, and ask for their number."""
         family = self.bound(subsystem)
         family._fix_count()
         check_number_of_switches(self, subsystem, len(family))
@@ -143,11 +143,11 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         self.item.allocate(contents, handle)
 
     def plan(self, handle: Any) -> PlannedEntry | None:
-        """The cache entry of one of them, if they are such."""
+        """Return the cache entry of one of them, if they are cache entries."""
         return self.item.plan(handle)
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:
-        """What gives them the sizes that modeling options decide; all together, by the first."""
+        """Return the function that sizes all items at once, for the first; None for the others."""
         if not self.is_variable:
             return self.item.sizing(handle)
         return None if handle._number else self.item.sizing_of_all(tuple(self.bound(handle._owner)))
@@ -179,7 +179,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     ) -> Any:
         """Decorate the function ``(self, state, i)`` of the values to which one q or u is set.
 
-        As that of a single variable; see `q_variable`.
+        As for a single variable; see `q_variable`.
 
         Parameters
         ----------
@@ -191,8 +191,8 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         Raises
         ------
         DeclarationError
-            The variables are none of q or u, or that is no switch. Another number of switches is
-            refused when the topology is realized.
+            The variables are not q or u, or `enabled` is not a switch. Another number of switches
+            is refused when the topology is realized.
         WrongTypeError, ComputeSignatureError
         """
         return prescribed_decorator(self, compute, prerequisites, enabled)

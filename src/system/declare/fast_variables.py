@@ -1,4 +1,4 @@
-"""Fast variables: what is not integrated, but moved to where declared conditions are zero.
+"""Fast variables: not integrated, but moved to where declared conditions are zero.
 
 ::
 
@@ -77,7 +77,7 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
         self.prerequisites = prerequisites
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that is a variable of the same kind, or a family of them if this is one."""
+        """Tell whether that is a variable of the same kind, or a family of them if this is one."""
         return (
             declared.is_variable
             and kind_of(declared) == kind_of(self.of)
@@ -86,12 +86,12 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
         )
 
     def variable(self, handle: CacheEntry[Any]) -> FastVariable:
-        """The handle of the variable that is fast."""
+        """Return the handle of the fast variable."""
         found: Any = declared_item(handle._owner, self.of.name, handle._number)
         return found  # type: ignore[no-any-return]  # as `fits` says
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, unless its variable is prescribed in every State."""
+        """Return the entry, unless its variable is prescribed in every State."""
         prescribed = _prescribed_in(type(handle._owner), self.of.name)
         if prescribed is not None and prescribed.enabled is None:
             raise DeclarationError(
@@ -117,7 +117,7 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
 
 
 def values_of(variable: FastVariable, state: Any) -> Vector:
-    """The numbers that a fast variable holds.
+    """Return the numbers that a fast variable holds.
 
     Raises
     ------

@@ -38,11 +38,11 @@ Motion = Callable[..., ArrayLike]
 """A function ``(self, state)``, or ``(self, state, i)`` in a family."""
 
 STAGES: Final = {"q": Stage.TIME, "u": Stage.POSITION}
-"""By kind of variable: the stage that computes its prescribed values."""
+"""Stage that computes prescribed values, by kind of variable."""
 
 
 def kind_of(declared: AbstractDeclaration[Any]) -> str:
-    """Whether a declaration, or each item of a family, is of q, u or z; "" if of none."""
+    """Return "q", "u" or "z", the kind of a declaration or of each item of a family; else ""."""
     return str(getattr(item_of(declared), "kind", ""))
 
 
@@ -63,15 +63,15 @@ class AbstractPrescription(AbstractComputation[Vector]):
         self.available_from = stage if prerequisites is None else None
 
     def variable(self, handle: CacheEntry[Any]) -> AbstractContinuousVariable:
-        """The handle of the variable that moves."""
+        """Return the handle of the variable that moves."""
         raise NotImplementedError
 
     def is_enabled(self, handle: CacheEntry[Any], state: Any) -> bool:
-        """Whether the variable is prescribed in a State."""
+        """Tell whether the variable is prescribed in a State."""
         raise NotImplementedError
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, which needs the sizes of variables, and to know what is enabled."""
+        """Return the entry, which needs the sizes of variables, and the switches."""
         return evolve(super().plan(handle), lowest=Stage.INSTANCE)
 
     def _function(self, handle: Any) -> Callable[[Any], Vector]:
@@ -129,7 +129,7 @@ class PrescribedDeclaration(AbstractPrescription):
     kind : str
         "q" or "u".
     enabled : AbstractDeclaration or None
-        Where that is False the variable is free, and the function is not called.
+        A switch: while it is False the variable is free, and the function is not called.
     """
 
     role = "prescribed"
@@ -146,7 +146,7 @@ class PrescribedDeclaration(AbstractPrescription):
         self.enabled = enabled
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that is a variable of the same kind, or a family of them if this is one."""
+        """Tell whether that is a variable of the same kind, or a family of them if this is one."""
         return (
             declared.is_variable
             and kind_of(declared) == self.kind
@@ -154,14 +154,14 @@ class PrescribedDeclaration(AbstractPrescription):
         )
 
     def variable(self, handle: CacheEntry[Any]) -> AbstractContinuousVariable:
-        """The handle of the variable that moves."""
+        """Return the handle of the variable that moves."""
         assert self.of is not None
         found = declared_item(handle._owner, self.of.name, handle._number)
         assert isinstance(found, AbstractContinuousVariable)
         return found
 
     def is_enabled(self, handle: CacheEntry[Any], state: Any) -> bool:
-        """Whether the variable is prescribed in a State."""
+        """Tell whether the variable is prescribed in a State."""
         return is_enabled(self.enabled, handle._owner, state, handle._number)
 
     @overload
@@ -180,12 +180,12 @@ class PrescribedDeclaration(AbstractPrescription):
         Parameters
         ----------
         prerequisites : tuple or callable, optional
-            What it depends on, as for `cached`. The default is all of stage Velocity.
+            As for `cached`. The default is all of stage Velocity.
 
         Raises
         ------
         DeclarationError
-            What is prescribed is q.
+            The prescribed variable is a q.
         WrongTypeError, ComputeSignatureError
         """
         return acceleration_decorator(self, compute, prerequisites)
@@ -204,7 +204,7 @@ class PrescribedAccelerationDeclaration(AbstractPrescription):
         super().__init__(of, compute, prerequisites, Stage.VELOCITY)
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that is a prescribed u, or a family of them if this is one."""
+        """Tell whether that is a prescribed u, or a family of them if this is one."""
         return (
             isinstance(item_of(declared), PrescribedDeclaration)
             and kind_of(declared) == "u"
@@ -212,17 +212,17 @@ class PrescribedAccelerationDeclaration(AbstractPrescription):
         )
 
     def variable(self, handle: CacheEntry[Any]) -> AbstractContinuousVariable:
-        """The handle of the variable that moves."""
+        """Return the handle of the variable that moves."""
         motion, of = self._motion(handle)
         return motion.variable(of)
 
     def is_enabled(self, handle: CacheEntry[Any], state: Any) -> bool:
-        """Whether the variable is prescribed in a State."""
+        """Tell whether the variable is prescribed in a State."""
         motion, of = self._motion(handle)
         return motion.is_enabled(of, state)
 
     def _motion(self, handle: CacheEntry[Any]) -> tuple[PrescribedDeclaration, CacheEntry[Any]]:
-        """The declaration of the u itself, and its handle."""
+        """Return the declaration of the u itself, and its handle."""
         assert self.of is not None
         found: Any = handle._owner.declarations[self.of.name]
         of: Any = declared_item(handle._owner, self.of.name, handle._number)

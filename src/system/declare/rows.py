@@ -30,15 +30,15 @@ class AbstractRows(AbstractComputation[Vector]):
     """A declared computation of rows of a vector of the State."""
 
     def allocated(self, subsystem: Any) -> "AbstractAllocatedRows":
-        """What allocates the rows, in the concrete class."""
+        """Return the declaration that allocates the rows, in the concrete class."""
         raise NotImplementedError
 
     def stack(self, layout: SubsystemLayout) -> list[Rows]:
-        """The rows of a subsystem's part of the vector to which the values go."""
+        """Return the rows of a subsystem's part of the vector to which the values go."""
         raise NotImplementedError
 
     def slot(self, subsystem: Any) -> int:
-        """Which of them are these."""
+        """Return the index of these rows among them."""
         raise NotImplementedError
 
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Vector]:
@@ -67,17 +67,17 @@ class AbstractRows(AbstractComputation[Vector]):
         return computed
 
     def _lowest(self, subsystem: Any) -> Stage:
-        """Instance, if it is that which decides how many there are."""
+        """Return Instance, if that stage decides on the number of rows."""
         return self.allocated(subsystem).known_from
 
 
 class AbstractAllocatedRows(AbstractRows):
-    """One that allocates its rows.
+    """A declared computation that allocates its rows.
 
     Attributes
     ----------
     size : int or callable
-        How many rows there are, or a function ``(self, state)`` of parameters that tells.
+        The number of rows, or a function ``(self, state)`` of parameters that returns it.
     """
 
     size: Size
@@ -94,11 +94,11 @@ class AbstractAllocatedRows(AbstractRows):
 
     @property
     def known_from(self) -> Stage:
-        """The stage from which on it is known how many there are in a State."""
+        """First stage at which a State has a known number of rows."""
         return Stage.INSTANCE if self._fixed_size() is None else Stage.TOPOLOGY
 
     def _fixed_size(self) -> int | None:
-        """How many rows every State has; None if they differ."""
+        """Return the number of rows that every State has; None if they differ."""
         return None if callable(self.size) or self.enabled is not None else self.size
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:
@@ -136,7 +136,7 @@ class AbstractAllocatedRows(AbstractRows):
         resize(self.stack(layout), self.slot(subsystem), count)
 
     def _slot_among(self, subsystem: Any, same: Callable[[Any], bool]) -> int:
-        """How many declarations come before it, of those that allocate rows in the same stack."""
+        """Count the declarations before it that allocate rows in the same stack."""
         declarations = subsystem.declarations
         names = list(declarations)
         return sum(same(declarations[name]) for name in names[: names.index(self.name)])

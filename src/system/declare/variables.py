@@ -80,7 +80,7 @@ class AbstractVariable(AbstractDeclaration[H]):
 
     @property
     def is_variable(self) -> bool:
-        """Whether it is written, rather than computed."""
+        """True: it is written, rather than computed."""
         return True
 
 
@@ -106,7 +106,7 @@ class AbstractFastVariable(AbstractVariable[H]):
             For which the condition is solved: one that a write of the variable invalidates. All
             that can be read at that stage may be read.
         prerequisites : tuple or callable, optional
-            What else it depends on: what changes without invalidating that stage.
+            Further prerequisites: those that change without invalidating that stage.
 
         Raises
         ------
@@ -261,13 +261,13 @@ class AbstractContinuousDeclaration(AbstractFastVariable[H]):
     ) -> Any:
         """Decorate the function ``(self, state)`` of the values to which q or u is set.
 
-        That of q is computed by stage Time, that of u by Position. `System.prescribe_q` and
+        Values of q are computed by stage Time, values of u by Position. `System.prescribe_q` and
         `prescribe_u` write the values; nothing else moves the variable.
 
         Parameters
         ----------
         prerequisites : tuple or callable, optional
-            What it depends on, as for `cached`: of q, what can be read at Time; of u, at Position.
+            As for `cached`: of q, items that can be read at Time; of u, at Position.
             The default is all of that stage.
         enabled : declaration, optional
             A declared bool that invalidates Instance or Model, of the same class. Where it is False
@@ -276,7 +276,7 @@ class AbstractContinuousDeclaration(AbstractFastVariable[H]):
         Raises
         ------
         DeclarationError
-            The variable is none of q or u.
+            The variable is not a q or u.
         WrongTypeError, ComputeSignatureError
         """
         return prescribed_decorator(self, compute, prerequisites, enabled)
@@ -333,7 +333,7 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
         return size
 
     def _first_values(self, handle: Any, state: Any) -> Vector:
-        """What the factory returns."""
+        """Call the factory, and return its values as a read-only vector."""
         factory: Any = self.initial.factory
         subsystem, *number = arguments(handle)
         what = f"the first values of {handle}"

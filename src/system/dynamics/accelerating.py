@@ -44,14 +44,14 @@ Index = NDArray[np.intp]
 
 @frozen(eq=False)
 class Layout:
-    """Where in the vectors of a State the declared dynamics are.
+    """Places of the declared dynamics in the vectors of a State.
 
     Attributes
     ----------
     places : object
         The same one in all States of which this is true.
     masses, forces : list of ndarray of int
-        By declaration: which rows of u.
+        Rows of u, by declaration.
     q, u : ndarray of int
         Rows that are paired with N = 1.
     blocks : list
@@ -68,7 +68,7 @@ class Layout:
 
 @final
 class Dynamics:
-    """The declared dynamics of a System; const but for the layout that was found last.
+    """The declared dynamics of a System; constant but for the layout that was found last.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Dynamics:
         self._layout: Layout | None = None
 
     def call_at(self, stage: Stage) -> Call | None:
-        """What has to be called before the hooks of a stage; None if nothing."""
+        """Return the function to call before the hooks of a stage; None without one."""
         if stage == Stage.INSTANCE and self._prescribing:
             return self.realize_instance
         if stage == Stage.VELOCITY and self.subsystems:
@@ -105,13 +105,13 @@ class Dynamics:
         return None
 
     def realize_instance(self, state: Any) -> None:
-        """Forget the udot of what may be prescribed: which that is depends on parameters."""
+        """Forget udot of subsystems with prescribed u: parameters decide which u these are."""
         pools = state._contents.pools
         for index in self._prescribing:
             pools.write(UDOT, index, np.full(pools.size("u", index), np.nan))
 
     def realize_velocity(self, state: Any) -> None:
-        """Compute qdot. Cost O(nq), and that of N."""
+        """Compute qdot. Cost O(nq), and the cost of N."""
         contents = state._contents
         layout = self._layout_of(contents)
         u, qdot = contents.pools.whole["u"], contents.pools.whole["qdot"].copy()
@@ -176,7 +176,7 @@ class Dynamics:
     ) -> tuple[list[MassBlock], Index]:
         """The mass of free u, block by block, and which u they are, in order of the blocks.
 
-        Where a part of a block is prescribed, the force that this takes is added to the others.
+        If a part of a block is prescribed, the force that this takes is added to the others.
         """
         blocks, columns, at = [], [np.empty(0, np.intp)], 0
         any_prescribed = not is_free.all()
@@ -230,7 +230,7 @@ class Dynamics:
     # ------------------------------------------------------------------ layout
 
     def _layout_of(self, contents: Any) -> Layout:
-        """Where things are in a State. Cost O(1), if it has the sizes of the last one."""
+        """Return the places in a State. Cost O(1), if it has the sizes of the last one."""
         layout = self._layout
         if layout is None or layout.places is not contents.pools.places:
             layout = self._layout = self._find(contents)
@@ -276,13 +276,13 @@ def _constrained(
     ----------
     state : State
     udot : (nu,) float
-        Of u that are prescribed, what it is.
+        Given values for prescribed u.
     free : (nu,) float
-        What udot would be without constraints; 0 where it is given.
+        The udot without constraints; 0 where it is given.
     forces : (nu,) float
     blocks : list of MassBlock
     columns, massless : ndarray of int
-        Which u are those of the blocks; and which have neither mass nor prescribed motion.
+        The u of the blocks; and those with neither mass nor prescribed motion.
     """
     from stagecache.numerics.constrained_dynamics import (  # noqa: PLC0415  # it needs SciPy
         check_consistent,
@@ -322,7 +322,7 @@ def _index(pools: Any, handles: Handles, start: int) -> Index:
 
 
 def _pairs(contents: Any, subsystem: Any) -> Sequence[tuple[Any, Any, BoundKinematics | None]]:
-    """Which rows of q and u of a subsystem are related; none if they are not."""
+    """Return the rows of q and u of a subsystem that are related; none if they are not."""
     declared = type(subsystem).declarations.get(ROWS)
     if declared is not None:
         return declared.bound(subsystem).pairs(contents)  # type: ignore[no-any-return]  # it is that

@@ -6,8 +6,7 @@
       inertia.root  R with R' R = inv(M): as long as M is valid, it is not decomposed again
     weight          f of these u; all of them add up
 
-Both are computed by Dynamics at the latest, so nothing is upstream of them that changes without
-invalidating that.
+Both are computed by Dynamics, so every prerequisite that changes invalidates that stage.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +49,7 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
     ) -> Iterable[AbstractDeclaration[Any]]:
-        """None; but its variables have to be in the class.
+        """Refuse variables that are not in the class; and return nothing.
 
         Raises
         ------
@@ -67,7 +66,7 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         return ()
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, which there is no sooner than it is known how many u there are.
+        """Return the entry, which needs the number of u.
 
         Raises
         ------
@@ -134,13 +133,13 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
 
     @property
     def decorator(self) -> str:
-        """Which of the two declares it."""
+        """Name of the decorator that declares it."""
         return "inverse_mass_matrix" if self.is_inverse else "mass_matrix"
 
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
     ) -> Iterable[AbstractDeclaration[Any]]:
-        """The inverse root of it.
+        """Return its inverse root.
 
         Raises
         ------

@@ -51,10 +51,10 @@ def mass_matrix(
     Parameters
     ----------
     *variables : declarations
-        The u, or families of them: their order is that of rows and columns. None are all of the
+        The u, or families of them, in the order of rows and columns. Without any, all of the
         subsystem.
     prerequisites : tuple or callable, optional
-        What the matrix depends on, as for `cached`. ``()`` for one that never changes.
+        As for `cached`; ``()`` for a matrix that never changes.
     available_from : Stage, optional
         As for `cached`. If nothing is said, the matrix depends on all of stage Position.
 
@@ -129,13 +129,14 @@ def generalized_force(
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], ForceDeclaration]:
     """Declare forces on some u, by the function ``(self, state)`` that computes them.
 
-    They are f of ``M udot + G' multipliers = f``: applied forces, and those that come of the
-    motion, as centrifugal ones. Any number may be declared for the same u; they add up.
+    They are f of ``M udot + G' multipliers = f``: applied forces, and those due to the motion, as
+    centrifugal ones. Any number may be declared for the same u; they add up.
 
     Parameters
     ----------
     *variables : declarations
-        The u, or families of them, which must have a mass matrix. None are all of the subsystem.
+        The u, or families of them, which must have a mass matrix. Without any, all of the
+        subsystem.
     prerequisites, available_from
         As for `cached`. If nothing is said, they depend on all of stage Dynamics.
 
@@ -162,7 +163,7 @@ def generalized_force(
 def _settings(
     what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
 ) -> tuple[Prerequisites | None, Stage | None]:
-    """Refuse what is no declared u; and return when the entry is stale."""
+    """Refuse anything but declared u; and return the checked prerequisites and stage."""
     wrong = [variable for variable in variables if kind_of(variable) != "u"]
     if wrong or len(set(map(id, variables))) < len(variables):
         raise DeclarationError(

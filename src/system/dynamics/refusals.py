@@ -1,4 +1,4 @@
-"""What declared dynamics refuse in a State: rows that are not known, and u that have no mass."""
+"""Checks of declared dynamics in a State: rows that are not known, and u without mass."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ Index = NDArray[np.intp]
 
 
 def check_rows(state: Any, g: Any, bias: Vector) -> None:
-    """Refuse rows of which nothing is known, or in which there are no numbers."""
+    """Refuse rows that are not known, or not finite."""
     numbers = np.isfinite(g if isinstance(g, np.ndarray) else g.data)
     if numbers.all() and np.isfinite(bias).all():
         return
@@ -56,7 +56,7 @@ def check_massless(state: Any, g: Any, massless: Index) -> None:
 
 
 def _name_of(state: Any, u: int) -> str:
-    """What messages call a number of u: "cart.speed", or "cart.speed[1]" if that has several."""
+    """Name a number of u for messages: "cart.speed", or "cart.speed[1]" if that has several."""
     pools = state._contents.pools
     at = pools.size("q", None) + u
     for subsystem in state._contents.realization.layout.subsystems:
@@ -69,7 +69,7 @@ def _name_of(state: Any, u: int) -> str:
 
 
 def without_mass(force: BoundForce) -> MassMatrixError:
-    """The error of a declared force on u of which some have no mass."""
+    """Return the error of a declared force on u some of which have no mass."""
     return MassMatrixError(
         f"{force.values}: is a force on a u that has no mass",
         "a mass matrix that covers each u on which forces act",

@@ -7,8 +7,8 @@ The derivative of f along a direction d, from two States beside the one at hand:
 h is the largest step for which no variable moves by more than its own step. That of a variable of
 scale s and value x is max(e^(1/3) s, e^(1/2) |x|), e = 2.2e-16, which about balances the two errors
 (Press et al., Numerical Recipes, 3rd ed., section 5.7). The scale of the time is the default time
-scale of the System, that of q, u and z is 1. Weights would tell more; but a write of them leaves
-Velocity and Acceleration realized, so nothing of these may depend on them.
+scale of the System, the scale of q, u and z is 1. Weights would tell more; but a write leaves
+Velocity and Acceleration realized, so nothing of these may depend on weights.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,11 +31,11 @@ NEGLIGIBLE: Final = 1e-150
 """In a direction in which nothing moves by more, in units of its step, nothing changes."""
 
 SECOND: Final = (-1.0, 16.0, -30.0, 16.0, -1.0)
-"""What values at five points are multiplied by for their second derivative, times 12 h^2."""
+"""Weights of values at five points in their second derivative, times 12 h^2."""
 
 Read = Callable[[Any], Vector]
 Direction = tuple[str, Vector, Vector]
-"""What is moved, from where, and how far in a unit of time."""
+"""A vector that is moved: its name, its start, and its change in a unit of time."""
 
 
 @contextmanager
@@ -65,9 +65,9 @@ def derivative_along(
     ----------
     system : System
     state : State
-        Of that System, at Position or above.
+        A State of that System, at Position or above.
     read : CacheEntry or callable
-        What gives the values, called with a copy of the State.
+        The function of the values, called with a copy of the State.
     stage : Stage, optional
         To which the copies are realized first. The default is what the entry depends on.
     qdot, udot, zdot : (nq,) (nu,) (nz,) float, optional
@@ -78,7 +78,7 @@ def derivative_along(
     Returns
     -------
     (n,) float
-        A new array; the unit is that of the values divided by that of `time`.
+        A new array, in units of the values divided by the unit of `time`.
 
     Notes
     -----
@@ -163,7 +163,7 @@ def second_derivative_along(
 
     Notes
     -----
-    By five points, with an error of order h^4, on the parabola q + qdot h + qdotdot h^2 / 2
+    Five points are used, with an error of order h^4, on the parabola q + qdot h + qdotdot h^2 / 2
     (Abramowitz and Stegun, Handbook of Mathematical Functions, 25.3.24). A difference of
     differences would lose the half of the digits. Costs five realizations of `stage`.
     """
@@ -194,18 +194,18 @@ def numerical_jacobian(
 ) -> Vector:
     """Differentiate rows of qerr by u along qdot = N u, or rows of uerr by u.
 
-    Of uerr, take rows that are computed by formulas: those that are differences themselves are
+    Rows of uerr should be computed by formulas: those that are differences themselves are
     better taken from qerr, as their Jacobian is the same.
 
     Parameters
     ----------
     system : System
     state : State
-        Of that System, at Position or above.
+        A State of that System, at Position or above.
     kind : VectorKind
         QERR or UERR.
     rows : array of int or slice
-        Which rows of the whole vector.
+        Rows of the whole vector.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def numerical_jacobian(
     Raises
     ------
     KinematicsError
-        It is not said which q belongs to which u.
+        N of qdot = N u is not declared.
 
     Notes
     -----
@@ -289,7 +289,7 @@ def _least_steps(
     of_scale: float,
     of_value: float,
 ) -> list[float]:
-    """For each part that moves: how far to go for it to move no farther than its own step."""
+    """Return, for each part that moves, the largest step at which it moves by its own step."""
     found = []
     for _, values, direction in moved:
         steps = np.maximum(of_scale, of_value * np.abs(values))

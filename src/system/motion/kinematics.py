@@ -39,7 +39,7 @@ Inverse = Callable[[Matrix, object], Matrix]
 
 
 def kind_of(declared: object) -> str:
-    """Whether a declaration is of q, u or z; "" if it is of anything else."""
+    """Return "q", "u" or "z", the kind of a declared variable; else ""."""
     item = declared.item if isinstance(declared, FamilyDeclaration) else declared
     is_variable = isinstance(item, AbstractDeclaration) and item.is_variable
     kind = getattr(item, "kind", "") if is_variable else ""
@@ -59,7 +59,7 @@ def handles_in(subsystem: Any, variables: Iterable[AbstractDeclaration[Any]]) ->
 
 
 def count_of(state: Any, handles: Handles) -> int:
-    """How many numbers they are."""
+    """Return the number of numbers in these variables."""
     places = state._contents.pools.places
     return sum(places[h._node].stop - places[h._node].start for h in handles)
 
@@ -73,7 +73,7 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
     variables : tuple of declarations
         The q and u, or families of them; none: all of the subsystem.
     inverse : callable
-        What makes the pseudoinverse of a value, where no function is declared for it.
+        The function of the pseudoinverse, used where none is declared.
     """
 
     decorator = "kinematics"
@@ -125,7 +125,7 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
         return companions
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, which there is no sooner than it is known how many q and u there are."""
+        """Return the entry, which needs the numbers of q and u."""
         planned = evolve(super().plan(handle), lowest=Stage.MODEL)
         for above in planned.prerequisites:
             if isinstance(above, AbstractContinuousVariable) and above.kind != "q":
@@ -227,7 +227,7 @@ class PinvDeclaration(AbstractComputation[Matrix]):
         self.computed_by = Stage.INFINITY
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Whether that is an N."""
+        """Tell whether that is an N."""
         return isinstance(declared, KinematicsDeclaration)
 
     def plan(self, handle: Any) -> PlannedEntry:
@@ -281,10 +281,10 @@ def kinematics(
     Parameters
     ----------
     *variables : declarations
-        The q and the u, or families of them, that N relates: their order is that of its rows and
-        columns. None are all of the subsystem.
+        The q and the u, or families of them, that N relates, in the order of its rows and
+        columns. Without any, all of the subsystem.
     prerequisites : tuple or callable, optional
-        What N depends on, as for `cached`. The default is the q of the block.
+        As for `cached`. The default is the q of the block.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""What is done with the matrix N of a block of kinematics, in whatever form it was given.
+r"""Matrices N of blocks of kinematics: checks, products and pseudoinverses, in three forms.
 
 Of n rows and m columns, in one of three forms::
 
@@ -63,7 +63,7 @@ def checked_matrix(values: Any, shape: tuple[int, int], what: object) -> Matrix:
 
 
 def product(matrix: Matrix, values: Vector) -> Vector:
-    """The product with an array of shape (m,) or (m, k)."""
+    """Return the product with an array of shape (m,) or (m, k)."""
     if matrix.ndim == 2:
         return matrix @ values  # type: ignore[no-any-return]  # an array
     k, n, m = matrix.shape
@@ -74,14 +74,14 @@ def product(matrix: Matrix, values: Vector) -> Vector:
 
 
 def transposed(matrix: Matrix) -> Matrix:
-    """The transpose, in the same form; a view."""
+    """Return the transpose, in the same form; a view."""
     return matrix.T if matrix.ndim == 2 else matrix.swapaxes(1, 2)
 
 
 def pinv(matrix: Matrix, what: object) -> Matrix:
-    """The pseudoinverse, in the same form, of a matrix with full column rank.
+    """Return the pseudoinverse, in the same form, of a matrix with full column rank.
 
-    By singular values, block by block; a sparse matrix is divided into those that it has.
+    It is found by singular values, block by block; a sparse matrix is divided into its blocks.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def diagonal_blocks(matrix: Matrix) -> list[Part]:
 def _divided(
     labels: NDArray[np.intp], count: int
 ) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
-    """By label, which items have it; and by item, its place among those of its label."""
+    """Return the items of each label; and for each item, its place among those of its label."""
     order = np.argsort(labels, kind="stable")
     ends = np.searchsorted(labels[order], np.arange(count + 1))
     within = np.empty(len(labels), np.intp)

@@ -32,9 +32,9 @@ class KinematicBlock:
     Attributes
     ----------
     q : ndarray of shape (m,)
-        Which rows of the whole q.
+        Rows of the whole q.
     u : ndarray of shape (n,)
-        Which rows of the whole u.
+        Rows of the whole u.
     n : ndarray of shape (m, n)
     n_pinv : ndarray of shape (n, m)
         The pseudoinverse of n.
@@ -179,8 +179,8 @@ def _checked(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
 def weights_of_q(system: Any, state: State) -> Vector:
     r"""Return the weights of the q, (nq,): by block of N, the norm of N Wu pinv(N).
 
-    Where N is 1 they are the `u_weights`, and where all of these are 1, so are they. Else Position
-    is realized.
+    If N is 1 they are the `u_weights`; if all `u_weights` are 1, so are they. Else Position is
+    realized.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Setting prescribed motion, and what is left free by it.
+"""Prescribed motion: writes of prescribed q and u, their udot, and the variables left free.
 
 Only values that differ are written: a State that is right keeps its stages and versions.
 """
@@ -36,34 +36,34 @@ class PrescribedVariable:
 
     variable: AbstractContinuousVariable
     entry: CacheEntry[Vector]
-    """What it has to be."""
+    """Prescribed values."""
 
     acceleration: CacheEntry[Vector] | None
     """The udot of a u, if that is declared."""
 
     part: slice = ALL
-    """Which values of these entries are its own, where they serve several variables."""
+    """Its own values in these entries, where they serve several variables."""
 
     def rows(self, state: State) -> slice:
-        """Where the variable lies in y."""
+        """Return the place of the variable in y."""
         return state._contents.pools.places[self.variable._node]
 
     def values(self, state: State) -> Vector:
-        """What it has to be."""
+        """Return the prescribed values."""
         return self.entry(state)[self.part]
 
 
 class AbstractMover(Subsystem):
-    """A Subsystem that tells itself which items of its families are prescribed, and how.
+    """A Subsystem that says by a method which items of its families are prescribed.
 
-    For many items, of which few are prescribed in a State: declared motion is an entry for each
-    item and level, which has to be there in all States.
+    It is for many items, few of which are prescribed in a State: declared motion needs an entry for
+    each item and level in all States.
     """
 
     def prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
         """Its q, or u, that are prescribed in a State at Model or further.
 
-        Which these are may depend on parameters and modeling options only.
+        The choice may depend on parameters and modeling options only.
         """
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class AbstractMover(Subsystem):
 
 
 def prescribe_q(state: State) -> bool:
-    """Set all prescribed q to what they are at the time of the State. Needs Time.
+    """Set all prescribed q to their values at the time of the State. Needs Time.
 
     A write invalidates Position, as any of q does. Cost O(subsystems + prescribed numbers), beside
     the computations, of which realizing Time has done all.
@@ -80,7 +80,7 @@ def prescribe_q(state: State) -> bool:
     Returns
     -------
     bool
-        Whether anything changed.
+        True if anything changed.
 
     Raises
     ------
@@ -118,7 +118,9 @@ def _prescribe(state: State, kind: str) -> bool:
 
 
 def free_q_index(state: State) -> Index:
-    """Which q are not prescribed: their indices in the whole q. Needs Instance. Cost O(nq).
+    """Return the indices in the whole q of those that are not prescribed. Cost O(nq).
+
+    Needs Instance.
 
     Returns
     -------
@@ -133,7 +135,7 @@ def free_q_index(state: State) -> Index:
 
 
 def free_u_index(state: State) -> Index:
-    """Which u are not prescribed, as `free_q_index`."""
+    """Return the indices of the u that are not prescribed, as `free_q_index`."""
     return _free_index(state, "u")
 
 
@@ -150,7 +152,7 @@ def _free_index(state: State, kind: str) -> Index:
 
 
 def is_prescribed(variable: AbstractContinuousVariable, state: State) -> bool:
-    """Whether that q or u is prescribed in a State. Cost O(prescribed variables)."""
+    """Tell whether a q or u is prescribed in a State. Cost O(prescribed variables)."""
     return any(motion.variable is variable for motion in motions(state, variable.kind))
 
 
@@ -158,9 +160,9 @@ def is_prescribed(variable: AbstractContinuousVariable, state: State) -> bool:
 
 
 def prescribed_udot(state: State) -> tuple[Index, Vector]:
-    """Return which u are prescribed, and their udot. Needs Velocity.
+    """Return the indices of prescribed u, and their udot. Needs Velocity.
 
-    Where no function of them is declared, it is the derivative of the prescribed u along the motion
+    Without a declared function, udot is the derivative of the prescribed u along the motion
     of the State, qdot = N u, by central differences: two realizations of Position for all of them.
 
     Returns
@@ -238,7 +240,7 @@ def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
 
 
 def declares_motion(subsystem: Subsystem, kind: str) -> bool:
-    """Whether a subsystem declares motions of q, or of u."""
+    """Tell whether a subsystem declares motions of q, or of u."""
     return bool(_declared_in(type(subsystem), kind))
 
 
@@ -261,5 +263,5 @@ def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
 
 
 def _start(state: State, kind: str) -> int:
-    """Where q, or u, starts in y."""
+    """Return the start of q, or u, in y."""
     return 0 if kind == "q" else state._contents.pools.size("q", None)

@@ -1,4 +1,4 @@
-r"""Which rows of q and of u belong together: those of blocks of kinematics, and what is left.
+r"""Pairs of rows of q and u that belong together: blocks of kinematics, and the rest.
 
 ::
 
@@ -21,7 +21,7 @@ from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle,
 from stagecache.system.declare.declaration import AbstractDeclaration
 
 ROWS = "kinematics.rows"
-"""The name of what a class declares that has kinematics, and the key of it in its instances."""
+"""Name of the companion that classes with kinematics have, and its key in instances."""
 
 Handles = tuple[AbstractContinuousVariable, ...]
 Rows = slice | NDArray[np.intp]
@@ -78,7 +78,7 @@ class KinematicRows:
         self._known: tuple[object, list[Pair]] = (None, [])
 
     def pairs(self, contents: Any) -> list[Pair]:
-        """What belongs together. Cost O(1), if the State has the sizes of the last one."""
+        """Return the pairs of rows. Cost O(1), if the State has the sizes of the last one."""
         places, pairs = self._known
         if places is not contents.pools.places:  # which Model makes anew, and copies share
             pairs = self._find(contents)
@@ -104,7 +104,7 @@ class KinematicRows:
 
 @final
 class RowsDeclaration(AbstractDeclaration[KinematicRows]):
-    """What a class has that declares kinematics; no item of a State."""
+    """The companion of declared kinematics in a class; not an item of a State."""
 
     name = ROWS
 
@@ -121,7 +121,7 @@ class RowsDeclaration(AbstractDeclaration[KinematicRows]):
 
 @final
 class _Left:
-    """Which rows of a subsystem no block has taken."""
+    """Rows of a subsystem that no block has taken."""
 
     def __init__(self, starts: list[int], x: int) -> None:
         self._start = starts[x]

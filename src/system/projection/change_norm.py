@@ -1,4 +1,4 @@
-r"""In which norm changes of q and of u are small.
+r"""The norm in which changes of q and of u are small.
 
 A change of q is dq = N du, and its norm \|Wq dq\| with Wq = N Wu pinv(N), which is \|N Wu du\|. N
 is block diagonal. Where it is the identity this is \|Wu du\|; for the other blocks, N Wu = Q R with
@@ -35,11 +35,11 @@ class ChangeNorm:
     Parameters
     ----------
     columns : (k,) int
-        Which u change.
+        Indices of the u that change.
     to_norm, from_norm : (k,) or (k, k) float
         R, and its inverse; a vector is a diagonal matrix.
     num_u : int
-        How many u there are.
+        The number of all u.
     """
 
     def __init__(self, columns: Index, to_norm: Matrix, from_norm: Matrix, num_u: int) -> None:
@@ -49,7 +49,7 @@ class ChangeNorm:
         self._num_u = num_u
 
     def jacobian_by_y(self, jacobian: Matrix) -> Matrix:
-        """Return, of a Jacobian by all u, that by y: (m, k), sparse if it is."""
+        """Convert a Jacobian by all u into one by y: (m, k), sparse if it is."""
         if len(self.columns) < self._num_u:
             jacobian = jacobian[:, self.columns]
         if self._from_norm.ndim > 1:
@@ -109,7 +109,7 @@ def norm_of_q(state: State) -> ChangeNorm:
 
 
 def _moving_no_prescribed_q(state: State, blocks: Sequence[KinematicBlock]) -> Index:
-    """The u of whose column in N no row of a prescribed q has anything."""
+    """Return the u whose column in N is zero in all rows of prescribed q."""
     free = free_q_index(state)
     num_u = state.nu
     if len(free) == state.nq:

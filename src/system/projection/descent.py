@@ -30,7 +30,7 @@ MOST_ITERATIONS: Final = 50
 MOST_LOCAL_ITERATIONS: Final = 10
 MOST_HALVINGS: Final = 8
 GOOD: Final = 0.1
-"""By such a factor must errors fall for a Jacobian to be used again."""
+"""Factor by which errors must fall for a Jacobian to be used again."""
 
 HARDLY: Final = 1e-4
 """Steps that remove no larger part of the errors, to first order, lead nowhere."""
@@ -39,7 +39,7 @@ ROUNDING: Final = 1e-14
 
 
 def norm_of(errors: Vector, options: ProjectOptions) -> float:
-    """The norm of weighted errors that options ask for; 0 of none."""
+    """Return the norm of weighted errors that options ask for; 0 without errors."""
     if not errors.size:
         return 0.0
     if options.use_infinity_norm:
@@ -49,16 +49,16 @@ def norm_of(errors: Vector, options: ProjectOptions) -> float:
 
 @frozen
 class Outcome:
-    """How a descent ended.
+    """The end of a descent.
 
     Attributes
     ----------
     status : ProjectStatus
     num_iterations : int
     norm : float
-        Of the State as it was left.
+        The norm of errors at the end.
     tangent : Tangent or None
-        The last one, if it is that of the State as it was left.
+        The last one, if it was taken at the end.
     """
 
     status: ProjectStatus
@@ -113,7 +113,7 @@ class Descent:
         return Outcome(status, iterations, norm, self._tangent if self._is_fresh else None)
 
     def _step(self) -> ProjectStatus | None:
-        """Make one step, or return why there is none; the State is then where it was."""
+        """Make one step; or return the status of a failure, with the State where it was."""
         if self._tangent is None:
             self._renew()
         tangent = self._tangent
@@ -148,7 +148,7 @@ class Descent:
         self._is_fresh = True
 
     def _goes_to(self, step: Vector, gain: float) -> bool:
-        """Whether the errors fall by that part; if so, the State is there."""
+        """Move the State, and tell whether the errors fell by that part; if not, move it back."""
         values = self._values + step
         if not np.isfinite(values).all():
             return False
@@ -156,7 +156,7 @@ class Descent:
         self._manifold.normalize(self._goal / 10)
         errors = self._manifold.weighted_errors
         size = float(np.linalg.norm(errors))
-        if not size < (1 - gain) * self._size:  # nor if it is no number
+        if not size < (1 - gain) * self._size:  # nor if it is NaN
             return False
         self._values, self._errors, self._size = self._manifold.values, errors, size
         self._is_fresh = False

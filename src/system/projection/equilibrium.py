@@ -1,4 +1,4 @@
-"""Relaxing: fast variables are moved to where their declared conditions are zero.
+"""Relaxation: fast variables are moved to where their declared conditions are zero.
 
 Source: the fast system of SimTK::System, which documents it and does not implement it; MINPACK's
 hybrd (Powell's hybrid method) and lmder through `scipy.optimize.root`.
@@ -18,10 +18,10 @@ from stagecache.system.declare.fast_variables import EquilibriumDeclaration, Fas
 from stagecache.system.motion.prescribing import is_prescribed
 
 AIM: Final = 0.1
-"""What the search stops at, as a part of the accuracy that is enough in the end."""
+"""Part of the accuracy at which the search stops; the accuracy is enough in the end."""
 
 FAR: Final = 10.0
-"""By how much residuals have grown, for the solver, where there are none."""
+"""Growth of residuals that the solver is given where they cannot be computed."""
 
 METHODS: Final = ("hybr", "hybr", "lm", "hybr")
 """Those of `scipy.optimize.root`, one after the other, each from the best point so far."""
@@ -34,7 +34,7 @@ class Condition:
     entry: CacheEntry[Vector]
     variable: FastVariable
     rows: slice
-    """Which of all unknowns are those of the variable, and which residuals those of the entry."""
+    """Place of the variable among all unknowns, and of the entry among all residuals."""
 
 
 def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool:
@@ -57,7 +57,7 @@ def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool
     Returns
     -------
     bool
-        Whether anything changed.
+        True if anything changed.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def _refuse_prescribed(entry: CacheEntry[Any], variable: FastVariable, state: An
 
 
 class _EndedError(Exception):
-    """Ends the search: the aim is reached, or there is no way to go on."""
+    """The end of the search: the aim is reached, or no step can be taken."""
 
 
 @final
@@ -196,7 +196,7 @@ class _Search:
         return np.concatenate([c.entry(self.state) for c in self.conditions])
 
     def failure(self, first: float) -> EquilibriumError:
-        """What to raise at the end of a search in vain."""
+        """Return the error of a search in vain."""
         row = int(np.argmax(np.abs(self.best_residuals)))
         condition = next(c for c in self.conditions if row < c.rows.stop)
         which = f"residual {row - condition.rows.start} of {condition.entry}"

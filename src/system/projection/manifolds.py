@@ -2,7 +2,7 @@
 
 ::
 
-    Position   qerr [ position errors      ]   moved along N; the norm is that of N du
+    Position   qerr [ position errors      ]   moved along N; the norm is the norm of N du
                     [ normalizing errors   ]   moved by themselves, which costs nothing in it
     Velocity   uerr [ all velocity errors  ]   moved as they are
 """
@@ -40,7 +40,7 @@ class ConstrainedSystem(Protocol):
 
     @property
     def statistics(self) -> SystemStatistics:
-        """What it has done so far."""
+        """Counts of its operations so far."""
 
     def realize(self, state: State, stage: Stage) -> None:
         """Realize all stages up to one."""
@@ -64,9 +64,9 @@ class AbstractManifold(ABC):
     level : str
         "position" or "velocity".
     kind : str
-        Which errors: "qerr" or "uerr".
+        The vector of errors: "qerr" or "uerr".
     variable : str
-        What is moved: "q" or "u".
+        The vector that is moved: "q" or "u".
     stage : Stage
         The one at which the errors are known.
     """
@@ -106,7 +106,7 @@ class AbstractManifold(ABC):
 
     @abstractmethod
     def prescribe(self) -> None:
-        """Set what is prescribed, which needs the stage before."""
+        """Set prescribed variables, which needs the stage before."""
 
     @abstractmethod
     def tangent(self) -> Tangent:
@@ -114,7 +114,7 @@ class AbstractManifold(ABC):
 
     @abstractmethod
     def normalize(self, enough: float) -> bool:
-        """Satisfy what only normalizes, up to so large weighted errors; tell if it was not.
+        """Satisfy conditions that only normalize, up to a size of weighted errors; tell if q moved.
 
         That costs nothing in the norm of changes, but other errors may feel it; so it is done
         before each step.
@@ -127,11 +127,11 @@ class AbstractManifold(ABC):
     @property
     @abstractmethod
     def can_be_normalized(self) -> bool:
-        """Whether anything can be moved to normalize."""
+        """True if anything can be moved to normalize."""
 
     @abstractmethod
     def weight_of(self, row: int) -> tuple[str, int]:
-        """Return whose weight that of an error is: the name of a vector of the State, and which."""
+        """Return the place of the weight of an error: a vector of the State by name, and a row."""
 
     @abstractmethod
     def _find_weights(self) -> Vector: ...
@@ -152,7 +152,7 @@ class AbstractManifold(ABC):
             f"{name}: its Jacobian is not finite",
             "finite numbers",
             f"{np.count_nonzero(~np.isfinite(values))} that are not, in all rows of {self.kind}",
-            "look at what its computation, or that of the errors, reads in that State",
+            "look at what its computation, or the computation of the errors, reads in that State",
         )
 
 
@@ -171,7 +171,7 @@ class VelocityManifold(AbstractManifold):
         self._norm: ChangeNorm | None = None  # with the relative accuracy of the u at the start
 
     def weight_of(self, row: int) -> tuple[str, int]:
-        """Return whose weight it is; a derivative has that of its position error."""
+        """Return the place of a weight; a derivative has the weight of its position error."""
         table = table_of(self.state)
         sources = table.sources[table.derived == row]
         return ("qerr_weights", int(sources[0])) if sources.size else ("uerr_weights", row)
@@ -184,7 +184,7 @@ class VelocityManifold(AbstractManifold):
         self._system.prescribe_u(self.state)
 
     def tangent(self) -> Tangent:
-        """Return the constraints linearised; the norm is that of the first time."""
+        """Return the constraints linearised; the norm is the one of the first time."""
         if self._norm is None:
             self._norm = norm_of_u(self.state)
         rows = np.arange(len(self.weights))
@@ -213,7 +213,7 @@ class PositionManifold(AbstractManifold):
     stage = Stage.POSITION
 
     def weight_of(self, row: int) -> tuple[str, int]:
-        """Return whose weight it is: its own."""
+        """Return the place of a weight."""
         return "qerr_weights", row
 
     def _find_weights(self) -> Vector:
@@ -239,7 +239,7 @@ class PositionManifold(AbstractManifold):
         )
 
     def normalize(self, enough: float) -> bool:
-        """Satisfy what only normalizes by the shortest changes of free q."""
+        """Satisfy conditions that only normalize by the shortest changes of free q."""
         rows = table_of(self.state).normalization_rows
         if not len(rows):
             return False
@@ -266,7 +266,7 @@ class PositionManifold(AbstractManifold):
 
     @property
     def can_be_normalized(self) -> bool:
-        """Whether any q is free, where there is something to be normalized."""
+        """True if any q is free, and there are conditions that normalize."""
         return (
             len(table_of(self.state).normalization_rows) > 0 and len(free_q_index(self.state)) > 0
         )

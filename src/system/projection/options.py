@@ -1,4 +1,4 @@
-"""What a projection is asked for, and what it tells.
+"""Options and results of a projection.
 
 ::
 
@@ -36,19 +36,19 @@ def _check_fraction(_: object, attribute: "Attribute[float]", value: float) -> N
 
 @frozen
 class ProjectOptions:
-    """How `System.project_q` and `System.project_u` move variables onto constraints.
+    """Options of `System.project_q` and `System.project_u`.
 
     Parameters
     ----------
     accuracy : float
-        At most so large must the norm of the weighted errors become.
+        The norm of weighted errors that has to be reached.
     overshoot : float
-        They go on to accuracy times overshoot, and are content with the accuracy.
+        The goal is accuracy times overshoot; the accuracy is enough.
     projection_limit : float
-        From a larger norm than that they do not even begin; infinite by default.
+        The largest norm from which projection is tried; infinite by default.
     local_only : bool
-        Only go downhill from close by, and give up as soon as the errors rise: so that an
-        integrator does not jump to another solution.
+        Take only steps that make errors smaller, from nearby: an integrator must not jump to
+        another solution.
     dont_raise : bool
         Return the results of a projection that failed, instead of raising `ProjectionError`.
     use_infinity_norm : bool
@@ -82,19 +82,19 @@ class ProjectOptions:
 
     @property
     def norm_name(self) -> str:
-        """What messages call the norm."""
+        """Name of the norm in messages."""
         return "infinity norm" if self.use_infinity_norm else "RMS norm"
 
 
 class ProjectStatus(Explained):
-    """How a projection ended.
+    """The end of a projection.
 
     Attributes
     ----------
     message : str
-        What it means.
+        Its meaning.
     hint : str
-        What to do about it.
+        The way out.
     """
 
     SUCCEEDED = ("the errors are within the accuracy", "nothing has to be done")
@@ -117,7 +117,7 @@ class WorstError:
     Attributes
     ----------
     name : str
-        Of the constraint: "rope.rod", or "rope.rod[1]" if it has several rows.
+        The name of the constraint: "rope.rod", or "rope.rod[1]" if it has several rows.
     value : float
         As the State has it, without its weight.
     """
@@ -131,21 +131,21 @@ class WorstError:
 
 @frozen
 class ProjectResults:
-    """What a projection did.
+    """The results of a projection.
 
     Attributes
     ----------
     exit_status : ProjectStatus
     any_change_made : bool
-        Whether the State is another one now.
+        True if the State has changed.
     num_iterations : int
     norm_on_entrance, norm_on_exit : float
-        Of the weighted errors. After a failure the latter is the smallest that was reached, though
+        Norms of the weighted errors. After a failure the latter is the smallest one reached, though
         the State is as it was.
     worst_error : WorstError or None
         On entrance; None if there are no constraints.
     projection_limit_exceeded : bool
-        Whether that is why it failed.
+        True if it failed for that reason.
     """
 
     exit_status: ProjectStatus
@@ -158,7 +158,7 @@ class ProjectResults:
 
     @property
     def has_succeeded(self) -> bool:
-        """Whether the accuracy is reached."""
+        """True if the accuracy is reached."""
         return self.exit_status is ProjectStatus.SUCCEEDED
 
     def __str__(self) -> str:

@@ -13,11 +13,11 @@ Simbody's documentation of `System.project`. How they are solved, file by file::
 
     manifolds             the constraints on q, those on u, and the State that is to satisfy them
     tangents              these constraints, linearised at one State
-    change_norm           in which norm a change is small
+    change_norm           the norm in which a change is small
     least_norm            the shortest solution of linear equations
-    descent               one step after the other, until the errors are small
-    project_options       what is asked for, and what is told
-    projection_refusals   what is refused, and how a failure is told
+    descent               steps, until the errors are small
+    options               options and results
+    refusals              checks of arguments, and the error of a failure
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a projection refuses, and how one that failed tells."""
+"""Checks of the arguments of a projection, and the error of one that failed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ from stagecache.system.projection.options import ProjectOptions, ProjectResults,
 
 
 def worst_of(manifold: AbstractManifold, errors: Vector) -> WorstError | None:
-    """The error that is the largest by its weight, or the first that is no number."""
+    """Return the error that is the largest by its weight, or the first that is not a number."""
     if not errors.size:
         return None
     sizes = np.abs(errors * manifold.weights)
@@ -31,7 +31,7 @@ def worst_of(manifold: AbstractManifold, errors: Vector) -> WorstError | None:
 
 
 def _name_of(manifold: AbstractManifold, row: int) -> str:
-    """The name of a row, as `row_names` has it."""
+    """Return the name of a row, as `row_names` has it."""
     for constraint, rows in _rows_of(manifold):
         if row in rows:
             return constraint.name_of(manifold.kind, row)
@@ -39,7 +39,7 @@ def _name_of(manifold: AbstractManifold, row: int) -> str:
 
 
 def _described(manifold: AbstractManifold, name: str) -> str:
-    """The name of a row, and what its subsystem says of itself after its own name.
+    """Return the name of a row, and the text of its subsystem after its own name.
 
     "rod.error of body 'arm' and body 'leg'", where `str` of it is "rod of body 'arm' and ...".
     """
@@ -53,7 +53,7 @@ def _described(manifold: AbstractManifold, name: str) -> str:
 
 
 def _rows_of(manifold: AbstractManifold) -> Iterator[tuple[ConstraintRows, range]]:
-    """All constraints that have such rows, and which."""
+    """Yield all constraints that have rows of this level, with these."""
     for constraint in constraint_rows(manifold.state):
         rows: slice | None = getattr(constraint, manifold.kind)
         if rows is not None:
@@ -73,7 +73,7 @@ def failed(
     Parameters
     ----------
     worst : WorstError
-        Of what is left.
+        The largest error that is left.
     """
     if options.dont_raise:
         return results
@@ -106,17 +106,17 @@ def failed(
 
 
 def options_of(accuracy: float | None) -> ProjectOptions:
-    """The default options, with that accuracy if one is given."""
+    """Return the default options, with an accuracy if one is given."""
     return ProjectOptions() if accuracy is None else ProjectOptions(accuracy)
 
 
 def one_of(accuracy: float | None, options: Any, what: str) -> ProjectOptions:
-    """The options, or those of an accuracy; refuse both."""
+    """Return the options, or the default ones with an accuracy; refuse both."""
     if options is None:
         return options_of(accuracy)
     if not isinstance(options, ProjectOptions):
         raise NotANumberError(
-            f"{what}: its options are none",
+            f"{what}: invalid options",
             "a ProjectOptions",
             short_repr(options),
             "write options=ProjectOptions(1e-6), or the accuracy alone",
@@ -196,7 +196,7 @@ def _first_bad(weights: Vector) -> int | None:
 
 def _bad_weight(what: str, weight: float, where: str) -> OutOfRangeError:
     return OutOfRangeError(
-        f"{what}: is no weight",
+        f"{what}: not a weight",
         "a positive, finite number: 1 / what counts as a unit error",
         f"{weight:g}",
         f"write another one into state.{where}",

@@ -19,8 +19,8 @@ from stagecache.system.projection.change_norm import ChangeNorm
 
 MOST_DOUBT: Final = 0.1
 CURVED: Final = 10.0
-"""Where a constraint is as far away as d, in the norm of changes, its row may turn by so many times
-d on the way: rows that are nearer to dependent than that may be so on the constraints."""
+"""Turn of a row on the way to a constraint, as a multiple of its distance in the norm of changes:
+rows that are nearer to dependent than that may be dependent on the constraints."""
 
 Rows = NDArray[np.intp]
 Linear = Callable[[Vector], Vector]
@@ -33,15 +33,15 @@ class Tangent:
     Parameters
     ----------
     norm : ChangeNorm
-        Of changes of u.
+        The norm of changes of u.
     jacobian : (len(rows), nu) float, dense or sparse
         The derivatives of weighted errors by u.
     rows, others : (k,) int
-        Which errors these are; and which are left alone.
+        Rows of these errors; and rows that are left alone.
     off : (len(rows),) float
         Errors that tell how far away the constraints on q are; they are weighted, too.
     along, back : callable
-        The change of q, or of u, of a change of u; and that of u of one of those.
+        Functions from a change of u to the change of q, or of u; and back.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Tangent:
 
     @property
     def has_freedom(self) -> bool:
-        """Whether any u can be changed."""
+        """True if any u can be changed."""
         return len(self._norm.columns) > 0
 
     def step(self, errors: Vector) -> tuple[Vector, float]:
@@ -73,7 +73,7 @@ class Tangent:
         Returns
         -------
         (n,) float
-            Of all q, or all u.
+            The change of all q, or all u.
         float
             The root of the sum of squares of all errors that are left, to first order.
         """
@@ -89,7 +89,7 @@ class Tangent:
         -------
         (n,) float
         float
-            By which part their squares fall, to first order; 0 where no change makes them smaller.
+            The part by which their squares fall, to first order; 0 if no change makes them smaller.
         """
         mine, matrix = errors[self._rows], self._solver.matrix
         slope = np.asarray(matrix.T @ mine)

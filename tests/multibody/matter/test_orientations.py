@@ -198,7 +198,7 @@ def test_a_form_of_orientations_that_is_no_truth_value_is_refused() -> None:
     matter, state = tree.system.matter, tree.state
     given: Any = "no"
     matter.use_euler_angles.set(state, given)
-    with pytest.raises(NotANumberError, match=r"matter\.use_euler_angles: is no truth value"):
+    with pytest.raises(NotANumberError, match=r"matter\.use_euler_angles: not a bool"):
         tree.system.realize_model(state)
     matter.use_euler_angles.set(state, False)
     tree.system.realize_model(state)

@@ -140,7 +140,7 @@ def test_blocks_by_u_and_matrices_of_another_shape_are_refused() -> None:
 
     odd = Odd()
     state = state_of(odd, stage=Stage.POSITION)
-    with pytest.raises(DeclarationError, match="by what is no q"):
+    with pytest.raises(DeclarationError, match="by something that is not a q"):
         normalization_jacobian(state)
     odd.by_u.set(state, False)
     state.system.realize(state, Stage.POSITION)

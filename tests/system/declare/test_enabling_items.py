@@ -188,7 +188,7 @@ def test_a_switch_that_holds_no_bool_is_named() -> None:
     row = Row()
     state = state_of(row)
     row.is_placed[1].set(state, "yes")  # type: ignore[arg-type]  # which is the point
-    with pytest.raises(NotANumberError, match=r"row\.is_placed\[1\]: is no truth value"):
+    with pytest.raises(NotANumberError, match=r"row\.is_placed\[1\]: not a bool"):
         state.system.realize(state, Stage.TIME)
     row.is_placed[1].set(state, True)
     state.system.prescribe(state)
