@@ -36,6 +36,7 @@ nitpick_ignore_regex = [
     ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)"),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.[\w.]+"),
+    ("py:class", r"stagecache\.(state\.partition\.AbstractPartition|system\.core\.system\.Part)"),
     ("py:class", r"optional|\d|[kmns]"),  # of a type: (n, 3) array_like, optional; float [s]
 ]
 

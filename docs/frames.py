@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from stagecache import (
-    AbstractDecoration,
     DecorativeBrick,
     DecorativeFrame,
     DecorativeLine,
     DecorativeText,
     State,
     draw,
+)
+from stagecache.decorations import (
+    AbstractDecoration,
 )
 from stagecache.multibody import MultibodySystem, Planar, Transform
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stagecache import (
-    AbstractDecoration,
     Assembler,
     DecorativeLine,
     DecorativePoint,
@@ -21,6 +20,9 @@ from stagecache import (
     State,
     Subsystem,
     cached,
+)
+from stagecache.decorations import (
+    AbstractDecoration,
 )
 from stagecache.multibody import BallConstraint, MobilizedBody, MultibodySystem, Pin, Transform
 

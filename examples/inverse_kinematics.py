@@ -17,7 +17,15 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache import AbstractDecoration, Assembler, State, Trajectory, animate
+from stagecache import (
+    Assembler,
+    State,
+    Trajectory,
+    animate,
+)
+from stagecache.decorations import (
+    AbstractDecoration,
+)
 from stagecache.errors import MissingExtraError
 from stagecache.multibody import Ball, Markers, MultibodySystem, Transform, with_euler_angles
 

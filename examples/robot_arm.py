@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stagecache import (
-    AbstractDecoration,
     CoordinateDirection,
     DecorativeCylinder,
     DecorativeFrame,
@@ -29,6 +28,9 @@ from stagecache import (
     animate,
     cached,
     draw,
+)
+from stagecache.decorations import (
+    AbstractDecoration,
 )
 from stagecache.errors import MissingExtraError
 from stagecache.multibody import MobilizedBody, MultibodySystem, Pin, Transform

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from stagecache import (
-    AbstractHandle,
     Stage,
     State,
     Subsystem,
@@ -26,6 +25,9 @@ from stagecache import (
     cached,
     parameter,
     z_variable,
+)
+from stagecache.state import (
+    AbstractHandle,
 )
 from stagecache.testing import InvalidationMachine, check_all, check_coherence
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from contextlib import nullcontext
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,13 @@ def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_p
     assert (built.returncode, built.stderr) == (0, "")
     page = (html / "api.html").read_text(encoding="utf-8")
     public = [f"stagecache.{name}" for name in stagecache.__all__]
+    packages = [import_module(f"stagecache.{name}") for name in stagecache._PACKAGES]
+    public += [
+        f"{package.__name__}.{name}"
+        for package in packages
+        for name in package.__all__
+        if name not in stagecache.__all__
+    ]
     public += [f"stagecache.errors.{error.__name__}" for error in ERRORS]
     public += [f"stagecache.multibody.{name}" for name in multibody.__all__]
     assert [name for name in public if f'id="{name}"' not in page] == []

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from stagecache import (
     Assembler,
-    AssemblerStatistics,
     QValue,
     Stage,
     State,
@@ -23,6 +22,9 @@ from stagecache import (
     quaternion_kinematics,
     quaternion_normalization,
     u_variable,
+)
+from stagecache.assembly import (
+    AssemblerStatistics,
 )
 from stagecache.errors import (
     ForeignStateError,

@@ -2,7 +2,11 @@
 
 import networkx as nx
 
-from stagecache import NodeKind, Store, Structure
+from stagecache.graph import (
+    NodeKind,
+    Store,
+    Structure,
+)
 
 
 def check_structure(structure: Structure) -> None:

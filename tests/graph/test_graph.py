@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Entry, Graph, GraphStatistics, Variable
+from stagecache import (
+    Entry,
+    Graph,
+    Variable,
+)
+from stagecache.graph import (
+    GraphStatistics,
+)
 
 Read = Callable[[], int]
 

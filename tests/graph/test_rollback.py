@@ -7,8 +7,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from stagecache import NodeKind, Store
-from stagecache.graph import rollback
+from stagecache.graph import (
+    NodeKind,
+    Store,
+    rollback,
+)
 from stagecache.graph.journal import Journal
 from stagecache.graph.rollback import checkpoint, release, restore
 from stagecache.graph.structure import NEVER

@@ -2,8 +2,11 @@
 
 import pytest
 
-from stagecache import NodeKind, Store
 from stagecache.errors import NodeKindError
+from stagecache.graph import (
+    NodeKind,
+    Store,
+)
 from stagecache.graph.store import CLOSED
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from stagecache import NodeKind, Store
+from stagecache.graph import (
+    NodeKind,
+    Store,
+)
 from stagecache.graph.store import WIDE
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store

@@ -2,7 +2,6 @@
 
 import pytest
 
-from stagecache import NodeKind, Store, Structure
 from stagecache.errors import (
     CycleError,
     DuplicatePrerequisiteError,
@@ -10,6 +9,11 @@ from stagecache.errors import (
     NodeInUseError,
     NodeKindError,
     UnknownNodeError,
+)
+from stagecache.graph import (
+    NodeKind,
+    Store,
+    Structure,
 )
 from tests.graph.check_structure import check_structure
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from stagecache import (
-    AbstractDecoration,
     DecorativeBrick,
     DecorativeFrame,
     DecorativeLine,
@@ -20,6 +19,9 @@ from stagecache import (
     Stage,
     State,
     System,
+)
+from stagecache.decorations import (
+    AbstractDecoration,
 )
 from stagecache.errors import (
     TopologyVersionError,

@@ -17,7 +17,6 @@ from rich.console import Console
 from scipy.spatial.transform import Rotation
 
 from stagecache import (
-    AbstractDecoration,
     DecorativeBrick,
     DecorativeCylinder,
     DecorativeFrame,
@@ -35,6 +34,9 @@ from stagecache import (
     draw,
     q_variable,
     u_variable,
+)
+from stagecache.decorations import (
+    AbstractDecoration,
 )
 from stagecache.errors import (
     ForeignStateError,

@@ -5,7 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import AbstractHandle, CacheEntry, Stage, State, simbody
+from stagecache import (
+    CacheEntry,
+    Stage,
+    State,
+    simbody,
+)
 from stagecache.errors import (
     ForeignNodeError,
     NotANumberError,
@@ -15,6 +20,9 @@ from stagecache.errors import (
     UnknownItemError,
     UnknownSubsystemError,
     WrongTypeError,
+)
+from stagecache.state import (
+    AbstractHandle,
 )
 from tests.state.realizing import realize, state_of
 

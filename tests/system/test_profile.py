@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import pytest
 
 from stagecache import (
-    Profile,
     Stage,
     State,
     Subsystem,
@@ -17,6 +16,9 @@ from stagecache import (
     q_variable,
 )
 from stagecache.errors import WrongTypeError
+from stagecache.system import (
+    Profile,
+)
 
 
 class Contact(Subsystem):

@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache import CauseKind, Explanation, Stage, State, System, simbody
+from stagecache import (
+    Stage,
+    State,
+    System,
+    simbody,
+)
 from stagecache.errors import CacheEntryOutOfDateError, NodeKindError, UnknownPathError
+from stagecache.inspection import (
+    CauseKind,
+    Explanation,
+)
 from stagecache.testing.programs.operation import (
     AutoUpdate,
     Invalidate,

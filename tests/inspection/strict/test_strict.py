@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, ReadLog, Stage, State, simbody, strict, verify
+from stagecache import (
+    CacheEntry,
+    Stage,
+    State,
+    simbody,
+    strict,
+    verify,
+)
 from stagecache.errors import (
     CycleError,
     MutatedValueError,
@@ -23,6 +30,9 @@ from stagecache.errors import (
     UndeclaredPrerequisiteError,
     UnknownChoiceError,
     WrongTypeError,
+)
+from stagecache.inspection import (
+    ReadLog,
 )
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle

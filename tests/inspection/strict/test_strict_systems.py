@@ -10,7 +10,6 @@ from examples import every_declaration, pendulum
 from numpy.typing import NDArray
 
 from stagecache import (
-    ReadLog,
     Stage,
     State,
     Subsystem,
@@ -29,6 +28,9 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import StaleValueError, UndeclaredPrerequisiteError
+from stagecache.inspection import (
+    ReadLog,
+)
 from tests.system.models import Chain, Crane, Springs, state_of
 
 Reads = Callable[[Any, State], object]

@@ -18,19 +18,21 @@ from hypothesis import strategies as st
 
 from stagecache import (
     CacheEntry,
-    ComputationEvent,
-    HitEvent,
-    InvalidationEvent,
     Stage,
-    StageEvent,
     State,
     Trace,
-    WriteEvent,
     simbody,
     strict,
     verify,
 )
 from stagecache.errors import StageTooLowError, WrongTypeError
+from stagecache.inspection import (
+    ComputationEvent,
+    HitEvent,
+    InvalidationEvent,
+    StageEvent,
+    WriteEvent,
+)
 from stagecache.state.contents.contents import Contents
 from tests.profiles import examples
 from tests.state.realizing import realize, state_of

@@ -11,7 +11,6 @@ import pytest
 
 from stagecache import (
     CoordinateDirection,
-    DefaultSystemSubsystem,
     Stage,
     State,
     Subsystem,
@@ -36,6 +35,9 @@ from stagecache.errors import (
     TopologyVersionError,
     UnknownSubsystemError,
     WrongTypeError,
+)
+from stagecache.system import (
+    DefaultSystemSubsystem,
 )
 from tests.system.models import Crane, Joint, Noting, Springs
 

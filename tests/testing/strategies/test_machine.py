@@ -7,8 +7,17 @@ from hypothesis import Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
-from stagecache import AbstractHandle, Stage, State, System, cached, parameter
+from stagecache import (
+    Stage,
+    State,
+    System,
+    cached,
+    parameter,
+)
 from stagecache.errors import IncoherentError
+from stagecache.state import (
+    AbstractHandle,
+)
 from stagecache.testing import InvalidationMachine
 from tests.testing.models import Forgetful, Lever, system_of
 

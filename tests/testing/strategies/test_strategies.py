@@ -8,7 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stagecache import Graph, Stage, State, Structure, System
+from stagecache import (
+    Graph,
+    Stage,
+    State,
+    System,
+)
+from stagecache.graph import (
+    Structure,
+)
 from stagecache.testing import (
     Run,
     check_coherence,
