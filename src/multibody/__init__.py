@@ -1,26 +1,30 @@
 """Rigid bodies in a tree of mobilizers, with constraints, motions and observers."""
 
-from stagecache.multibody.constraints import (
-    AbstractConstraint,
+from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.coordinates import (
     AbstractCoordinateConstraint,
-    AbstractPairConstraint,
-    BallConstraint,
-    ConstantAngleConstraint,
     ConstantCoordinateConstraint,
-    ConstantOrientationConstraint,
     CoordinateCouplerConstraint,
+)
+from stagecache.multibody.constraints.orientations import (
+    ConstantAngleConstraint,
+    ConstantOrientationConstraint,
+    WeldConstraint,
+)
+from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
+from stagecache.multibody.constraints.points import (
+    BallConstraint,
     PointInPlaneConstraint,
     PointOnLineConstraint,
     RodConstraint,
-    WeldConstraint,
 )
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
 from stagecache.multibody.matter.orientation_option import with_euler_angles, with_quaternions
-from stagecache.multibody.mobilizers import (
-    Ball,
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.mobilizers.orientations import Ball, Free
+from stagecache.multibody.mobilizers.sequences import (
     Cylinder,
-    Free,
     Gimbal,
     Pin,
     Planar,
@@ -29,8 +33,7 @@ from stagecache.multibody.mobilizers import (
     Universal,
     Weld,
 )
-from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
-from stagecache.multibody.motions import Sinusoid, Steady
+from stagecache.multibody.motions.library import Sinusoid, Steady
 from stagecache.multibody.motions.motion import AbstractMotion
 from stagecache.multibody.multibody_system import MultibodySystem
 from stagecache.multibody.observers.markers import Marker, Markers

@@ -1,4 +1,4 @@
-"""What the arguments of constraints have to be, beside `multibody.checks`."""
+"""Checks of the arguments of constraints, beside `multibody.checks`."""
 
 from typing import Any
 
@@ -24,14 +24,14 @@ def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ..
     Raises
     ------
     UnknownBodyError
-        That is no body.
+        One of them is not a body.
     ConstraintError
-        They are of different matters.
+        They are in different matters.
     """
     for body in given:
         if not isinstance(body, MobilizedBody):
             raise UnknownBodyError(
-                f"{what}: ties what is no body",
+                f"{what}: ties something that is not a body",
                 "bodies that add_body() has returned, or the ground of a matter",
                 short_repr(body),
                 "by its name, a body is matter.body(name)",
@@ -42,7 +42,7 @@ def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ..
                 f"{what}: ties bodies of different matters",
                 f"bodies of the same matter as {given[0]}",
                 f"{body} of another one",
-                "add all bodies that are tied to one matter",
+                "tie bodies of one matter",
             )
     return given
 
@@ -55,7 +55,7 @@ def checked_pair(first: Any, second: Any, what: str) -> tuple[MobilizedBody, ...
             f"{what}: ties a body to itself",
             "two different bodies",
             f"{first}, twice",
-            "to tie it to where it is in the ground, give matter.ground",
+            "to fix it in the ground, give matter.ground",
         )
     return found
 
@@ -100,7 +100,7 @@ def checked_direction(values: ArrayLike, what: str) -> Array:
 
 
 def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:
-    """Return what a method of a constraint has returned, as floats. Cost some 0.5 us.
+    """Return the result of a method of a constraint as floats. Cost some 0.5 us.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:
         found = np.asarray(values, float)
     except (TypeError, ValueError):
         raise NotANumberError(
-            f"{what}: returned what are no real numbers",
+            f"{what}: returned values that are not real numbers",
             f"an array of shape {shape}",
             short_repr(values),
             "return real numbers; rows of one length, if there are several",

@@ -1,4 +1,4 @@
-r"""What all constraints have in common: the bodies that they tie, and a switch.
+r"""Constraints: the base of all, with the bodies that they tie, and a switch.
 
 ::
 
@@ -25,16 +25,16 @@ class AbstractConstraint(Subsystem, ABC):
     Attributes
     ----------
     num_errors : int
-        How many numbers have to be zero, where it is enabled.
+        The number of errors that are zero where it is enabled.
     bodies : tuple of MobilizedBody
-        Which it ties, each once.
+        The bodies that it ties, each once.
     """
 
     num_errors: ClassVar[int]
     bodies: tuple[MobilizedBody, ...]
 
     is_enabled = parameter(True)
-    """Whether the bodies are tied; where it is False, there are no rows of errors."""
+    """True if the bodies are tied; otherwise there are no rows of errors."""
 
     @property
     def matter(self) -> MatterSubsystem:
@@ -44,7 +44,7 @@ class AbstractConstraint(Subsystem, ABC):
     if not TYPE_CHECKING:  # for which there would be any name, then
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say what a subclass has forgotten; only called for what is missing."""
+            """Name the attribute that a subclass has forgotten; only called for missing ones."""
             if name not in ("num_errors", "bodies"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             raise ConstraintError(

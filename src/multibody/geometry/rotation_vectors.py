@@ -13,7 +13,7 @@ a, the derivative of f J a along a change d of p is d N a::
 
 Source: T. D. Barfoot, State Estimation for Robotics (2017), chapter 7; quaternions are by
 S. W. Shepperd, Quaternion from Rotation Matrix, J. Guidance and Control 1 (1978), as in
-`orientation_errors` for a single one.
+`constraints.orientations` for a single one.
 """
 
 from typing import Final

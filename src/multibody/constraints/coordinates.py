@@ -1,4 +1,4 @@
-r"""Constraints on some coordinates of joints.
+r"""Constraints on coordinates of joints.
 
 ::
 
@@ -11,18 +11,19 @@ r"""Constraints on some coordinates of joints.
             jacobian     error_rate       error_bias
 
 A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
-where mobilizers say no N, it is just u.
+where a mobilizer has no N, it is just u.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from stagecache.checks import whole_number
+from stagecache.checks import require_callable, whole_number
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
-from stagecache.multibody.constraints.checks import checked_bodies, checked_result
+from stagecache.multibody.constraints.checks import checked_bodies, checked_number, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
@@ -45,9 +46,9 @@ def _all_u(self: Any) -> tuple[Any, ...]:
 
 
 class AbstractCoordinateConstraint(AbstractConstraint):
-    """A constraint on n coordinates x; one of your own is a subclass, as all that there are.
+    """A constraint on n coordinates x. Write a subclass for one of your own.
 
-    It says `num_errors` and has the three methods below, pure functions of x and its rates.
+    It has `num_errors` and the three methods below, pure functions of x and its rates.
 
     Parameters
     ----------
@@ -57,9 +58,9 @@ class AbstractCoordinateConstraint(AbstractConstraint):
     Raises
     ------
     ShapeError
-        That are no such pairs, or none.
+        The coordinates are not such pairs, or there are none.
     UnknownBodyError, ConstraintError
-        Not of bodies of one matter, or of a q that the joint does not have.
+        The bodies are not of one matter, or a joint does not have that q.
     """
 
     coordinates: tuple[tuple[MobilizedBody, int], ...]
@@ -75,15 +76,15 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     @abstractmethod
     def calc_error(self, x: Array) -> Any:
-        """The position errors (m,), for the coordinates (n,)."""
+        """Return the position errors (m,) for the coordinates (n,)."""
 
     @abstractmethod
     def calc_jacobian(self, x: Array) -> Any:
-        """Their derivatives by x, (m, n)."""
+        """Return their derivatives by x, (m, n)."""
 
     @abstractmethod
     def calc_bias(self, x: Array, rates: Array) -> Any:
-        """Their second derivatives (m,) where the rates (n,) do not change."""
+        """Return their second derivatives (m,) where the rates (n,) do not change."""
 
     # ------------------------------------------------------------------ coordinates
 
@@ -94,7 +95,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     @cached(prerequisites=_all_mobilizers)
     def coordinate_rows(self, state: State) -> tuple[Array, ...]:
-        """By coordinate, its row of N: the derivatives of its rate by the u of its joint."""
+        """The row of N of each coordinate: the derivatives of its rate by the u of its joint."""
         return tuple(
             _rows_of_n(body, self._mobilizer(state, body), self._own_q(state, body, i))[i]
             for body, i in self.coordinates
@@ -123,7 +124,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     @cached(prerequisites=(coordinate_values,))
     def coordinate_jacobian(self, state: State) -> Array:
-        """What `calc_jacobian` returns, (m, n)."""
+        """The result of `calc_jacobian`, (m, n)."""
         found = self.calc_jacobian(self.coordinate_values(state))
         shape = (self.num_errors, len(self.coordinates))
         return checked_result(found, shape, f"calc_jacobian of {self}")
@@ -185,7 +186,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
 
 def _rows_of_n(body: MobilizedBody, mobilizer: AbstractMobilizer, q: Array) -> Array:
-    """N of one joint, (nq, nu)."""
+    """Return N of one joint, (nq, nu)."""
     try:
         rows = mobilizer.n(q.tolist())
     except ZeroDivisionError:
@@ -205,7 +206,7 @@ def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:
         pairs = []
     if not pairs:
         raise ShapeError(
-            f"the coordinates of {what}: are no pairs of a body and a number",
+            f"the coordinates of {what}: not pairs of a body and a number",
             "one pair or more",
             short_repr(coordinates),
             "write [(first, 0), (second, 0)], for the first q of two joints",
@@ -224,3 +225,122 @@ def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
             f"its joint is a {body.mobilizer!r}: count its q from 0",
         )
     return number
+
+
+@final
+class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
+    """One q of a joint has a value. One error: q minus value [rad or m].
+
+    Parameters
+    ----------
+    body : MobilizedBody
+        The body of the joint.
+    value : float
+        [rad or m]
+    index : int, optional
+        The index of the q, from 0.
+
+    Raises
+    ------
+    UnknownBodyError, ConstraintError, ShapeError, NotANumberError, OutOfRangeError
+    """
+
+    num_errors: ClassVar[int] = 1
+
+    def __init__(self, body: MobilizedBody, value: float, *, index: int = 0) -> None:
+        super().__init__([(body, index)])
+        self.value = checked_number(value, f"the value of {self}")
+
+    def calc_error(self, x: Array) -> Array:
+        """Return the difference."""
+        return x - self.value
+
+    def calc_jacobian(self, x: Array) -> Any:  # noqa: ARG002  # of a fixed form
+        """Return 1."""
+        return [[1.0]]
+
+    def calc_bias(self, x: Array, rates: Array) -> Any:  # noqa: ARG002  # of a fixed form
+        """Return 0."""
+        return np.zeros(1)
+
+
+@final
+class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
+    """A function f of n coordinates is zero, as of gears or cams. One error: f(x).
+
+    Parameters
+    ----------
+    coordinates : sequence of (MobilizedBody, int)
+        Each is one q of the joint of a body, counted from 0.
+    function : callable
+        f(x), of an array (n,); returns a float. All three are pure functions. To
+        pickle the System, write them as functions of a module.
+    gradient : callable
+        Its derivatives by x, (n,).
+    hessian : callable
+        Its second derivatives by x, (n, n).
+
+    Raises
+    ------
+    WrongTypeError, ShapeError, UnknownBodyError, ConstraintError
+
+    Examples
+    --------
+    Two gears, of which the second turns half as fast, the other way round:
+
+    >>> import numpy as np
+    >>> from stagecache import Stage
+    >>> from stagecache.multibody import CoordinateCouplerConstraint, MultibodySystem, Pin
+    >>> system = MultibodySystem()
+    >>> ground = system.matter.ground
+    >>> small, large = (system.matter.add_body(n, ground, Pin()) for n in ("small", "large"))
+    >>> gears = CoordinateCouplerConstraint(
+    ...     [(small, 0), (large, 0)],
+    ...     function=lambda x: x[0] + 2.0 * x[1],
+    ...     gradient=lambda x: [1.0, 2.0],
+    ...     hessian=lambda x: np.zeros((2, 2)),
+    ... )
+    >>> _ = system.add(gears, "gears")
+    >>> state = system.new_state()
+    >>> small.q.set(state, [0.5])
+    >>> system.realize(state, Stage.POSITION)
+    >>> system.project(state, 1e-10)
+    >>> small.q(state).round(6), large.q(state).round(6)
+    (array([0.4]), array([-0.2]))
+    """
+
+    num_errors: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        coordinates: Sequence[tuple[MobilizedBody, int]],
+        *,
+        function: Callable[[Array], float],
+        gradient: Callable[[Array], ArrayLike],
+        hessian: Callable[[Array], ArrayLike],
+    ) -> None:
+        super().__init__(coordinates)
+        self.function = self._checked_function(function, "function")
+        self.gradient = self._checked_function(gradient, "gradient")
+        self.hessian = self._checked_function(hessian, "hessian")
+
+    def _checked_function(self, function: Any, name: str) -> Any:
+        return require_callable(
+            function,
+            f"the {name} of {self}",
+            "a function of the coordinates, an array (n,)",
+            f"write {name}=lambda x: ...",
+        )
+
+    def calc_error(self, x: Array) -> Any:
+        """Return the function of x."""
+        return self.function(x)
+
+    def calc_jacobian(self, x: Array) -> Any:
+        """Return its gradient."""
+        return checked_result(self.gradient(x), x.shape, f"the gradient of {self}")[None]
+
+    def calc_bias(self, x: Array, rates: Array) -> Any:
+        """Return its second derivative along the rates."""
+        hessian = checked_result(self.hessian(x), x.shape * 2, f"the hessian of {self}")
+        return [rates @ hessian @ rates]

@@ -1,0 +1,218 @@
+r"""Constraints on the orientation of body 2 in body 1: angles, parallel axes, welds.
+
+A rotation by t about the unit vector n, with A' = [w] A, has the quaternion (c, s n), c = cos(t/2),
+s = sin(t/2), of which c is taken positive, so t is up to pi. The errors are the angle along the
+axis, as good as::
+
+    e = 2 s n                            e = t n - O(t^3);  |e| = 2 at t = pi
+    e' = (c - [s n]) w                   det = c: singular at t = pi only
+    e'' = (c - [s n]) w' - |w|^2 e / 4
+
+Products of axes, as x1.y2, which Simbody takes, are zero also after half a turn, and singular at a
+quarter of one.
+
+Source: derived from the rate of a quaternion, w q / 2; the quaternion of a rotation is by
+S. W. Shepperd, Quaternion from Rotation Matrix, J. Guidance and Control 1 (1978).
+"""
+
+from math import cos, pi
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stagecache.multibody.constraints.checks import checked_direction, checked_number
+from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
+from stagecache.multibody.constraints.points import place_of, point_bias, point_jacobian
+from stagecache.multibody.geometry.spatial import Array, cross3
+from stagecache.multibody.geometry.transform import Transform, checked_frame
+from stagecache.multibody.matter.matter import MobilizedBody
+
+
+def orientation_error(rotation: Array) -> Array:
+    """Return the errors e (3,) of a rotation (3, 3)."""
+    return 2.0 * _quaternion(rotation)[1:]
+
+
+def orientation_jacobian(rotation: Array) -> Array:
+    """Return the derivatives of the errors by the angular velocity, (3, 3)."""
+    w, x, y, z = _quaternion(rotation).tolist()
+    return np.array([[w, z, -y], [-z, w, x], [y, -x, w]])
+
+
+def orientation_bias(rotation: Array, turning: Array) -> Array:
+    """Return the second derivatives of the errors for a constant angular velocity (3,)."""
+    found: Array = (-0.25 * (turning @ turning)) * orientation_error(rotation)
+    return found
+
+
+def _quaternion(rotation: Array) -> Array:
+    """Return the quaternion (w, x, y, z) of a rotation, with w >= 0, from its largest number."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
+    largest = max(range(4), key=(a + e + i, a, e, i).__getitem__)
+    if largest == 0:
+        q = (1 + a + e + i, h - f, c - g, d - b)
+    elif largest == 1:
+        q = (h - f, 1 + a - e - i, b + d, c + g)
+    elif largest == 2:
+        q = (c - g, b + d, 1 - a + e - i, f + h)
+    else:
+        q = (d - b, c + g, f + h, 1 - a - e + i)
+    found = np.array(q if q[0] >= 0.0 else [-value for value in q])
+    found /= np.sqrt(found @ found)
+    return found
+
+
+@final
+class ConstantAngleConstraint(AbstractPairConstraint):
+    """Two directions at a given angle. One error: cosine of the angle, minus its wanted value.
+
+    With a fixed to body 1 and b to body 2: a.b - cos(angle), whose rate is w.(b x a).
+
+    Parameters
+    ----------
+    first : MobilizedBody
+    first_direction : (3,) array_like
+        In body 1, of any length but 0.
+    second : MobilizedBody
+    second_direction : (3,) array_like
+        In body 2, of any length but 0.
+    angle : float
+        Between 0 and pi, not included [rad]. At its ends the Jacobian is 0.
+
+    Raises
+    ------
+    UnknownBodyError, ConstraintError, ShapeError, NotANumberError, OutOfRangeError
+    """
+
+    num_errors: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        first: MobilizedBody,
+        first_direction: ArrayLike,
+        second: MobilizedBody,
+        second_direction: ArrayLike,
+        angle: float = pi / 2,
+    ) -> None:
+        super().__init__(first, second)
+        self.first_direction = checked_direction(first_direction, f"the first direction of {self}")
+        self.second_direction = checked_direction(
+            second_direction, f"the second direction of {self}"
+        )
+        hint = "give an angle in between, in rad; parallel directions are two constraints, not one"
+        self.angle = checked_number(angle, f"the angle of {self}", above=0.0, below=pi, hint=hint)
+
+    def calc_error(self, pose: Transform) -> Any:
+        """Return the cosine, minus its wanted value."""
+        return self.first_direction @ (pose.rotation @ self.second_direction) - cos(self.angle)
+
+    def calc_jacobian(self, pose: Transform) -> Array:
+        """Return the Jacobian, about the normal to both directions."""
+        found = np.zeros((1, 6))
+        found[0, :3] = cross3(pose.rotation @ self.second_direction, self.first_direction)
+        return found
+
+    def calc_bias(self, pose: Transform, velocity: Array) -> Any:
+        """Return the centripetal acceleration of b along a."""
+        turning = velocity[:3]
+        direction = pose.rotation @ self.second_direction
+        return [self.first_direction @ cross3(turning, cross3(turning, direction))]
+
+
+class AbstractFrameConstraint(AbstractPairConstraint):
+    """A constraint on the orientation of a frame of body 2 in a frame of body 1."""
+
+    def __init__(
+        self,
+        first: MobilizedBody,
+        second: MobilizedBody,
+        *,
+        first_frame: Transform | None = None,
+        second_frame: Transform | None = None,
+    ) -> None:
+        super().__init__(first, second)
+        self.first_frame = checked_frame(first_frame, f"the first frame of {self}")
+        self.second_frame = checked_frame(second_frame, f"the second frame of {self}")
+
+    def _turned(self, pose: Transform) -> Array:
+        """Return the rotation that takes the axes of frame 1 to those of frame 2, in body 1."""
+        found: Array = pose.rotation @ self.second_frame.rotation @ self.first_frame.rotation.T
+        return found
+
+
+@final
+class ConstantOrientationConstraint(AbstractFrameConstraint):
+    """Parallel axes of a frame of each body. Three errors: about axes of body 1 [rad].
+
+    They are 2 sin(t / 2) along the axis of the rotation by t that takes frame 1 to frame 2: the
+    angle, as long as that is small; zero for parallel axes only (see above).
+
+    Parameters
+    ----------
+    first, second : MobilizedBody
+    first_frame, second_frame : Transform, optional
+        The frames with parallel axes. The defaults are the frames of the bodies.
+
+    Raises
+    ------
+    UnknownBodyError, ConstraintError, WrongTypeError
+    """
+
+    num_errors: ClassVar[int] = 3
+
+    def calc_error(self, pose: Transform) -> Array:
+        """Return the angle along its axis."""
+        return orientation_error(self._turned(pose))
+
+    def calc_jacobian(self, pose: Transform) -> Array:
+        """Return the Jacobian of the angle."""
+        found = np.zeros((3, 6))
+        found[:, :3] = orientation_jacobian(self._turned(pose))
+        return found
+
+    def calc_bias(self, pose: Transform, velocity: Array) -> Array:
+        """Return the second derivative of the angle where w is constant."""
+        return orientation_bias(self._turned(pose), velocity[:3])
+
+
+@final
+class WeldConstraint(AbstractFrameConstraint):
+    """A weld that closes a loop. Six errors: three as of ConstantOrientation, three as of Ball.
+
+    The first are about axes of body 1 [rad]; the last are from origin 1 to 2, in these axes [m].
+
+    Parameters
+    ----------
+    first, second : MobilizedBody
+    first_frame, second_frame : Transform, optional
+        The frames that coincide. The defaults are the frames of the bodies.
+
+    Raises
+    ------
+    UnknownBodyError, ConstraintError, WrongTypeError
+    """
+
+    num_errors: ClassVar[int] = 6
+
+    def _held_points(self) -> tuple[tuple[MobilizedBody, Array], ...]:
+        one, two = self.bodies
+        return (one, self.first_frame.translation), (two, self.second_frame.translation)
+
+    def calc_error(self, pose: Transform) -> Array:
+        """Return the angle along its axis, and the vector from origin to origin."""
+        offset = place_of(pose, self.second_frame.translation) - self.first_frame.translation
+        return np.concatenate([orientation_error(self._turned(pose)), offset])
+
+    def calc_jacobian(self, pose: Transform) -> Array:
+        """Return the Jacobians of the angle, and of the second origin."""
+        found = np.zeros((6, 6))
+        found[:3, :3] = orientation_jacobian(self._turned(pose))
+        found[3:] = point_jacobian(pose, self.second_frame.translation, np.eye(3))
+        return found
+
+    def calc_bias(self, pose: Transform, velocity: Array) -> Array:
+        """Return the second derivative of the angle, and the centripetal acceleration."""
+        turning = orientation_bias(self._turned(pose), velocity[:3])
+        moving = point_bias(pose, self.second_frame.translation, velocity)
+        return np.concatenate([turning, moving])
