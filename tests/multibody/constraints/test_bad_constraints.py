@@ -53,7 +53,7 @@ def anything(value: Any) -> Any:
     [
         (
             UnknownBodyError,
-            "BallConstraint: ties what",
+            "BallConstraint: ties something",
             lambda a, b: BallConstraint(a, ORIGIN, anything(ORIGIN), ORIGIN),
         ),
         (ConstraintError, "a body to itself", lambda a, b: BallConstraint(a, ORIGIN, a, ORIGIN)),
