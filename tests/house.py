@@ -28,7 +28,7 @@ ROOMS: Final = {
     "system/declare": "Declarations in the body of a Subsystem: variables, entries, families.",
     "system/motion": "Kinematics: qdot = N u, prescribed motion, differences.",
     "system/constraints": "Constraint errors, their Jacobians, rows and weights.",
-    "system/projection": "Projection onto constraints, and relaxation of fast variables.",
+    "system/projection": "Projection onto constraints.",
     "system/dynamics": "Accelerations and multipliers of constrained dynamics.",
     "system/events": "Events: triggers, handlers, reporters, and their times.",
     "system/hints": "Hints in errors: the declaration that a message proposes.",

@@ -66,6 +66,23 @@ def read_only(matrix: Matrix) -> Matrix:
     return matrix
 
 
+def placed(
+    values: NDArray[np.float64],
+    places: tuple[NDArray[np.intp], NDArray[np.intp]],
+    shape: tuple[int, int],
+    *,
+    sparse: bool,
+) -> Matrix:
+    """Return the matrix with these values at rows and columns, and zeros elsewhere."""
+    if sparse:
+        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
+
+        return coo_array((values, places), shape=shape)
+    found = np.zeros(shape)
+    found[places] = values
+    return found
+
+
 def factors_of(matrix: Matrix) -> Any:
     """Return the LU of a symmetric sparse matrix, with pivots from its diagonal."""
     from scipy.sparse.linalg import splu  # noqa: PLC0415  # it takes a while

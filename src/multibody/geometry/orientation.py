@@ -107,19 +107,6 @@ def with_leading_positive(q: Sequence[float], start: int | None) -> list[float]:
     return found
 
 
-def n_of_quaternion(q: Sequence[float]) -> Rows:
-    """N, of shape (4, 3)."""
-    w, x, y, z = q[0] / 2, q[1] / 2, q[2] / 2, q[3] / 2
-    return [[-x, -y, -z], [w, z, -y], [-z, w, x], [y, -x, w]]
-
-
-def n_pinv_of_quaternion(q: Sequence[float]) -> Rows:
-    """The pseudoinverse of N, of shape (3, 4): 4 N' / |q|^2."""
-    scale = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    w, x, y, z = scale * q[0], scale * q[1], scale * q[2], scale * q[3]
-    return [[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]
-
-
 def n_of_angles(angles: Sequence[float]) -> Rows:
     """N, of shape (3, 3). It is singular where cos b = 0, which is a division by zero."""
     a, b, _ = angles

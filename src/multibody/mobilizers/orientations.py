@@ -13,14 +13,13 @@ from stagecache.multibody.geometry.orientation import (
     axes_of_angles,
     axes_rate_of_angles,
     n_of_angles,
-    n_of_quaternion,
-    n_pinv_of_quaternion,
     n_rate_of_angles,
     pose_of_angles,
     pose_of_quaternion,
     quaternion_of_angles,
 )
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.numerics.quaternions import n_of_quaternion, n_pinv_of_quaternion
 
 _ROTATIONS = tuple(tuple(float(i == j) for j in range(6)) for i in range(3))
 

@@ -15,6 +15,7 @@ from stagecache.multibody.geometry.orientation import LONGEST, SHORTEST, Rows
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.tree.layout import Indices, Joint, TreeLayout
 from stagecache.multibody.tree.poses import refuse_q
+from stagecache.numerics.matrices import placed
 
 LARGE: Final = 64
 """The nu from which on matrices are sparse."""
@@ -89,13 +90,7 @@ def normals_of(layout: TreeLayout, q: Sequence[float], start: int, size: int) ->
     columns = start + np.array(places, np.intp)
     values = np.array([q[place] for place in places]) / lengths_of(layout, q)[rows]
     shape = len(layout.normalized), size
-    if size > LARGE:
-        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
-
-        return coo_array((values, (rows, columns)), shape=shape)
-    found = np.zeros(shape)
-    found[rows, columns] = values
-    return found
+    return placed(values, (rows, columns), shape, sparse=size > LARGE)
 
 
 def _starts(layout: TreeLayout) -> list[int]:
@@ -136,10 +131,6 @@ def _matrix(blocks: list[float], places: tuple[Indices, Indices], shape: tuple[i
     """The matrix with numbers of blocks at the last places, and 1 at those before."""
     values = np.ones(len(places[0]))
     values[len(values) - len(blocks) :] = blocks
-    if min(shape) > LARGE:
-        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
-
-        return coo_array((values, places), shape=shape).tocsr()
-    found = np.zeros(shape)
-    found[places] = values
-    return found
+    is_large = min(shape) > LARGE
+    found = placed(values, places, shape, sparse=is_large)
+    return found.tocsr() if is_large else found

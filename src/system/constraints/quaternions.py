@@ -26,7 +26,8 @@ from stagecache.errors import (
     UnknownChoiceError,
     short_repr,
 )
-from stagecache.numerics.matrices import Matrix
+from stagecache.numerics.matrices import Matrix, placed
+from stagecache.numerics.quaternions import n_of_quaternion
 from stagecache.state.handles import Vector
 from stagecache.system.constraints.declared_jacobians import MANY_COLUMNS
 from stagecache.system.constraints.normalization import (
@@ -168,18 +169,18 @@ def quaternion_n(quaternions: Vector, frame: Frame = "parent") -> Vector:
     quaternions : ndarray of shape (k, 4)
         Scalar first.
     frame : str
-        "parent" or "body":
-        That of the angular velocities w.
+        The frame of the angular velocities w: "parent" or "body".
 
     Returns
     -------
     ndarray of shape (k, 4, 3)
         Its columns are independent, unless a quaternion is zero.
     """
-    q0, q1, q2, q3 = quaternions.T / 2
-    s1, s2, s3 = (q1, q2, q3) if frame == "parent" else (-q1, -q2, -q3)
-    rows = [(-q1, -q2, -q3), (q0, s3, -s2), (-s3, q0, s1), (s2, -s1, q0)]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    if frame == "parent":
+        return np.moveaxis(np.array(n_of_quaternion(tuple(quaternions.T))), -1, 0)
+    found = quaternion_n(quaternions * (1.0, -1.0, -1.0, -1.0))
+    found[:, 0] *= -1.0
+    return found
 
 
 def _quaternions(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]) -> Vector:
@@ -207,13 +208,7 @@ def _gradients(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]
     columns = np.concatenate([np.empty(0, np.intp), *(np.r_[place] for place in places)])
     rows = np.repeat(np.arange(len(q)), 4)
     shape = len(q), state._contents.size("q", None)
-    if shape[1] > MANY_COLUMNS:
-        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
-
-        return coo_array((values.ravel(), (rows, columns)), shape=shape)
-    found = np.zeros(shape)
-    found[rows, columns] = values.ravel()
-    return found
+    return placed(values.ravel(), (rows, columns), shape, sparse=shape[1] > MANY_COLUMNS)
 
 
 def _zero(what: object, lengths: Vector) -> KinematicsError:

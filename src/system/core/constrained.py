@@ -255,7 +255,7 @@ class AbstractConstrainedSystem(AbstractSystem):
         EquilibriumError
             No equilibrium was found. The State is as it was.
         """
-        from stagecache.system.projection.equilibrium import relax  # noqa: PLC0415  # it needs SciPy
+        from stagecache.system.declare.fast_variables import relax  # noqa: PLC0415  # seldom
 
         self._require_own(state)
         return relax(self, state, stage, accuracy)

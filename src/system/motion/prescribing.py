@@ -151,11 +151,6 @@ def _free_index(state: State, kind: str) -> Index:
     return index
 
 
-def is_prescribed(variable: AbstractContinuousVariable, state: State) -> bool:
-    """Tell whether a q or u is prescribed in a State. Cost O(prescribed variables)."""
-    return any(motion.variable is variable for motion in motions(state, variable.kind))
-
-
 # ---------------------------------------------------------------------- accelerations
 
 

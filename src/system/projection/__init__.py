@@ -1,1 +1,1 @@
-"""Projection onto constraints, and relaxation of fast variables."""
+"""Projection onto constraints."""

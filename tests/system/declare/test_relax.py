@@ -38,7 +38,7 @@ from stagecache.errors import (
     WrongTypeError,
 )
 from stagecache.state.handles import Vector
-from stagecache.system.projection.equilibrium import relax
+from stagecache.system.declare.fast_variables import relax
 from stagecache.testing import check_coherence
 from tests.profiles import examples
 from tests.system.models import state_of
