@@ -74,7 +74,7 @@ def main() -> None:
     print("tip:", pendulum.tip(state), "torque:", anchor.torque(state))
     pendulum.angle.set(state, 0.3)
     for entry in (pendulum.tip, pendulum.weight, anchor.torque, pendulum.kinetic_energy):
-        print(entry, "is realized:", entry.is_valid(state))
+        print(entry, "is valid:", entry.is_valid(state))
     system.realize(state, Stage.ACCELERATION)
     print("qdot:", state.qdot, "udot:", state.udot)
     print("kinetic energy:", pendulum.kinetic_energy(state))

@@ -64,7 +64,7 @@ def test_the_pendulum_prints_what_a_pendulum_does(capsys: pytest.CaptureFixture[
     text = output("pendulum", capsys)
     assert numbers(text, "tip:") == pytest.approx([math.sin(0.1), -math.cos(0.1)])
     assert numbers(text, "torque:") == pytest.approx([-2.0 * 9.81 * math.sin(0.1)])
-    assert dict(re.findall(r"(\S+) is realized: (\w+)", text)) == {
+    assert dict(re.findall(r"(\S+) is valid: (\w+)", text)) == {
         "pendulum.tip": "False",
         "pendulum.weight": "True",
         "anchor.torque": "False",

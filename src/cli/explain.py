@@ -1,4 +1,4 @@
-"""`stagecache explain`: why an entry of a model is not realized."""
+"""`stagecache explain`: why an entry of a model is stale or not computed."""
 
 import re
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from stagecache.cli.output import print_json, print_text
 from stagecache.cli.state import make_state, traced_run
 
 STYLES: Final = {
-    r"is not realized|: stale$|: waits for a stage$": "bold red",
-    r"is realized|: realized$": "green",
+    r"is stale|is not computed|: stale\b.*$|: not computed\b.*$": "bold red",
+    r"is valid|: valid$": "green",
     r": changed, now version \d+$|: not reached$|: changed$": "yellow",
     r"[│├└]─*": "dim",
 }

@@ -22,7 +22,13 @@ MOST_NAMED: Final = 4  # nodes above one, in the table
 WIDEST: Final = 14  # columns, of a value there
 ABOVE: Final = (EdgeKind.PREREQUISITE, EdgeKind.PART, EdgeKind.INVALIDATES)
 PLURAL: Final = {"variable": "variables", "entry": "entries", "stage": "stages"}
-COLOURS: Final = {Status.REALIZED: "green", Status.STALE: "bold red", Status.WAITING: "yellow"}
+COLOURS: Final = {
+    Status.VALID: "green",
+    Status.REALIZED: "green",
+    Status.STALE: "bold red",
+    Status.NOT_COMPUTED: "yellow",
+    Status.NOT_REALIZED: "yellow",
+}
 DPI: Final = 150
 
 

@@ -118,7 +118,7 @@ def graph(
     A page (html) needs no network: search it, click a node to see what is upstream and downstream
     of it. A png needs matplotlib: pip install 'stagecache[viz]'.
 
-    With --stage, --after or --run, a State is shown: what is realized there, and the values.
+    With --stage, --after or --run, a State is shown: the status of its entries, and the values.
     """
     from stagecache.cli.graph import Selection, show_graph  # noqa: PLC0415
 
@@ -174,7 +174,7 @@ def explain(
     *,
     as_json: bool,
 ) -> None:
-    """Say why an entry is not realized, and what a read computes.
+    """Say why an entry is not valid, and what a read computes.
 
     MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. ENTRY is a path, such
     as pendulum.tip; `stagecache graph MODEL` lists them.

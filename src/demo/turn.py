@@ -106,7 +106,7 @@ class Demonstration:
         """The entries that no frame has computed: those that were valid, and those not read."""
         computed = {row.entry for row in self.summary.rows if row.computed}
         nodes = [n for n in self.graph if n.kind == "entry" and n.path not in computed]
-        kept = tuple(n.path for n in nodes if n.status is Status.REALIZED)
+        kept = tuple(n.path for n in nodes if n.status is Status.VALID)
         return kept, tuple(n.path for n in nodes if n.path not in kept)
 
 

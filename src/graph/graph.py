@@ -282,10 +282,12 @@ class Graph:
         if store.structure.kinds[node] is not NodeKind.CACHE_ENTRY:
             return NodeInfo(name, "variable", status=Status.VALUE, version=version, value=value)
         file, line = source_of(self._handles.evaluator.functions[node])
+        stale = Status.STALE if store.was_computed(node) else Status.NOT_COMPUTED
+        status = Status.VALID if is_valid else stale
         return NodeInfo(
             name,
             "entry",
-            status=Status.REALIZED if is_valid else Status.STALE,
+            status=status,
             version=version,
             value=value,
             file=file,

@@ -327,7 +327,8 @@ class Entry(AbstractNode, Generic[T]):
     def __repr__(self) -> str:
         if self._node == REMOVED:
             return f"Entry({self.name!r}, removed)"
-        state = "valid" if self.is_valid() else "not valid"
+        was_computed = self._handles.store.was_computed(self._node)
+        state = "valid" if self.is_valid() else "stale" if was_computed else "not computed"
         return f"Entry({self.name!r}, version {self.version}, {state})"
 
 

@@ -351,6 +351,13 @@ class Store:
             return self.marks[node] >= self.gates[self.structure.group_of[node]]
         return self.gates[node] < SHUT
 
+    def was_computed(self, node: int) -> bool:
+        """Whether an entry was computed at some time, and has the value, valid or not. Cost O(1).
+
+        Its mark tells; after an explicit invalidation, its version and value do.
+        """
+        return self.marks[node] >= 0 or (self.versions[node] > 0 and self.values[node] is not None)
+
     def is_closed(self, node: int) -> bool:
         """Whether a node waits for a stage."""
         return self.gates[self.group_of[node]] > SHUT

@@ -193,7 +193,7 @@ def _items(one: _Side, other: _Side) -> Iterator[Difference]:
             continue
         validity = [side.is_valid(path) for side in (one, other)]
         if validity[0] != validity[1]:
-            pair = ["realized" if v else "not realized" for v in validity]
+            pair = ["valid" if v else "not valid" for v in validity]
             yield Difference(path, "validity", *pair)
         elif validity[0] is not False:
             yield from _value(path, one.value(path), other.value(path))

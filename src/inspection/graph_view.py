@@ -20,7 +20,9 @@ from stagecache.errors import short_repr
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.sources import NOWHERE, source_of
 from stagecache.inspection.explain.consequences import Consequences
+from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
+from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -78,7 +80,7 @@ class _Builder:
             kind="stage",
             variant="stage",
             stage=str(stage),
-            status=self._status(Status.REALIZED if is_reached else Status.WAITING),
+            status=self._status(Status.REALIZED if is_reached else Status.NOT_REALIZED),
             version=None
             if self._is_static
             else self._realization.machine.versions.in_system(stage),
@@ -103,16 +105,12 @@ class _Builder:
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
-        status = Status.STALE
-        if self._store.is_closed(node):
-            status = Status.WAITING
-        elif self._store.is_valid(node):
-            status = Status.REALIZED
+        status = status_of(self._contents, node)
         function = self._layout.functions[node]
         file, line = NOWHERE if function is no_function else source_of(function)
         system = self._contents.system
         is_lazy = entry.computed_by == Stage.INFINITY
-        has_value = status is Status.REALIZED and not self._is_static
+        has_value = status is Status.VALID and not self._is_static
         return NodeInfo(
             path=self._paths.of[node],
             kind="entry",
@@ -121,11 +119,19 @@ class _Builder:
             stage=str(entry.available_from),
             computed_by="" if is_lazy else str(entry.computed_by),
             status=self._status(status),
+            waits_for="" if self._is_static else self._awaited(node, entry),
             version=self._version(node),
             value=_short(self._store.values[node]) if has_value else "",
             file=file,
             line=line,
         )
+
+    def _awaited(self, node: int, entry: CacheEntry[Any]) -> str:
+        """The stage for which an entry waits; "" if it can be computed."""
+        if not self._store.is_closed(node):
+            return ""
+        missing = missing_stage(self._realization, entry)
+        return "" if missing is None else str(missing[1])
 
     def _status(self, status: Status) -> Status:
         return Status.NONE if self._is_static else status

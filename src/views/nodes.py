@@ -10,22 +10,28 @@ KINDS: Final = ("variable", "entry", "stage")
 
 
 class Status(StrEnum):
-    """Whether the value of a node is there."""
+    """Status of a node: of a variable, an entry, or a stage."""
 
     NONE = ""
-    """Nobody asked a State: the view is of a model, not of a State."""
+    """Not known: the view is of a model, not of a State."""
 
     VALUE = "value"
-    """A variable, which always has one."""
+    """A variable, which always has a value."""
 
-    REALIZED = "realized"
-    """A computed value that is up to date."""
+    VALID = "valid"
+    """An entry whose value would come out the same now."""
 
     STALE = "stale"
-    """An entry that can be computed, and is not up to date."""
+    """An entry that was computed, and something upstream has changed since."""
 
-    WAITING = "waiting"
-    """An entry that waits for a stage; or a stage that is not reached."""
+    NOT_COMPUTED = "not computed"
+    """An entry that has never been computed in this State."""
+
+    REALIZED = "realized"
+    """A stage that is realized."""
+
+    NOT_REALIZED = "not realized"
+    """A stage that is not."""
 
 
 class EdgeKind(StrEnum):
@@ -77,7 +83,9 @@ class NodeInfo:
     seconds : float or None
         How long the last computation took, if it was traced.
     hit_rate : float or None
-        How often a read found a value, if it was traced.
+        Fraction of reads that found a valid value, if it was traced.
+    waits_for : str
+        Of an entry that cannot be computed yet, the stage that has to be realized before.
     """
 
     path: str
@@ -93,6 +101,7 @@ class NodeInfo:
     line: int = 0
     seconds: float | None = None
     hit_rate: float | None = None
+    waits_for: str = ""
 
 
 @frozen

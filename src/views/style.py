@@ -6,7 +6,7 @@ lines one of 3 to 1.
 
 from typing import Final
 
-from stagecache.views.nodes import NodeInfo
+from stagecache.views.nodes import NodeInfo, Status
 
 LIGHT: Final = {
     "paper": "#ffffff",
@@ -23,12 +23,12 @@ LIGHT: Final = {
     "entry-line": "#52606d",
     "stage": "#e9e2f5",
     "stage-line": "#7a5aa6",
-    "realized": "#d3f0dc",
-    "realized-line": "#2b7d46",
+    "valid": "#d3f0dc",
+    "valid-line": "#2b7d46",
     "stale": "#fde7bd",
     "stale-line": "#a86400",
-    "waiting": "#e4e7ea",
-    "waiting-line": "#75818c",
+    "not-computed": "#e4e7ea",
+    "not-computed-line": "#75818c",
 }
 """What each thing is coloured with."""
 
@@ -47,22 +47,31 @@ DARK: Final = {
     "entry-line": "#94a2af",
     "stage": "#382d4d",
     "stage-line": "#a98fd0",
-    "realized": "#1d4a2c",
-    "realized-line": "#5cbf7d",
+    "valid": "#1d4a2c",
+    "valid-line": "#5cbf7d",
     "stale": "#5a4010",
     "stale-line": "#e8a93d",
-    "waiting": "#2a3037",
-    "waiting-line": "#6d7883",
+    "not-computed": "#2a3037",
+    "not-computed-line": "#6d7883",
 }
 """The same in the dark."""
 
-DASHES: Final = {"stale": (5, 3), "waiting": (2, 2)}
+LOOKS: Final = {
+    Status.VALID: "valid",
+    Status.STALE: "stale",
+    Status.NOT_COMPUTED: "not-computed",
+    Status.REALIZED: "valid",
+    Status.NOT_REALIZED: "not-computed",
+}
+"""Look of each status that has one: the name of its colours, and its class in CSS."""
+
+DASHES: Final = {"stale": (5, 3), "not-computed": (2, 2)}
 """How long the dashes of a border are, and the gaps: not only a colour tells what is not valid."""
 
 
 def look_of(node: NodeInfo) -> str:
-    """What it is coloured as: by its status if that has colours, else by its kind."""
-    return next((n for n in (node.status, node.kind) if f"{n}-line" in LIGHT), "entry")
+    """Return the name of the colours of a node: of its status, or else of its kind."""
+    return LOOKS.get(node.status) or (node.kind if f"{node.kind}-line" in LIGHT else "entry")
 
 
 def variables(colours: dict[str, str]) -> str:
@@ -93,7 +102,7 @@ STYLE: Final = (
     + "".join(
         f".stagecache :is(.node,.key).{name} :is(rect,path)"
         f"{{fill:var(--sc-{name});stroke:var(--sc-{name}-line)}}"
-        for name in ("variable", "entry", "stage", "realized", "stale", "waiting")
+        for name in ("variable", "entry", "stage", "valid", "stale", "not-computed")
     )
     + "".join(
         f".stagecache .{name} :is(rect,path){{stroke-dasharray:{dash} {gap}}}"

@@ -168,7 +168,7 @@ class GraphView:
 
     @cached_property
     def impacts(self) -> Impacts:
-        """By the path of a variable: what a write of it makes stale, of all that is realized.
+        """By the path of a variable: the valid entries that a write of it makes stale.
 
         As `State.impact` would have told when the view was made; empty if it is of no State. Cost
         O(variables * entries) the first time.
@@ -284,8 +284,8 @@ class GraphView:
             The stages, in order.
         nodes : array of objects
             With the attributes of `NodeInfo`: the strings path, kind, variant, subsystem, stage,
-            computed_by, status, value and file; line, a number; version, seconds and hit_rate,
-            each a number or null.
+            computed_by, status, value, file and waits_for; line, a number; version, seconds and
+            hit_rate, each a number or null.
         edges : array of objects
             With the attributes of `EdgeInfo`: the strings source, target and kind.
 

@@ -173,8 +173,8 @@ def test_graph_shows_the_status_in_a_state_where_there_is_one() -> None:
     table = rows(result.stdout)
     assert table["pendulum.angle"] == ["Position", "value", "0.3"]
     assert table["pendulum.tip"][1] == "stale"
-    assert table["pendulum.weight"][1] == "realized"
-    assert rows(run("graph", MODEL, "--stage", "velocity").stdout)["pendulum.tip"][1] == "realized"
+    assert table["pendulum.weight"][1] == "valid"
+    assert rows(run("graph", MODEL, "--stage", "velocity").stdout)["pendulum.tip"][1] == "valid"
 
 
 def test_graph_counts_the_rows_below() -> None:
@@ -289,26 +289,26 @@ def test_a_file_that_cannot_be_written_is_an_error_of_its_name(tmp_path: Path) -
 def test_explain_says_what_a_read_computes_of_a_new_state() -> None:
     result = run("explain", MODEL, "anchor.torque")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("anchor.torque is not realized: it was never computed.\n")
-    assert "└─ pendulum.weight: stale\n" in result.stdout
+    assert result.stdout.startswith("anchor.torque is not computed: no call has computed it.\n")
+    assert "└─ pendulum.weight: not computed\n" in result.stdout
 
 
 def test_explain_names_the_write_and_the_way() -> None:
     result = run("explain", MODEL, "anchor/torque", "--after", "pendulum.angle = 0.3")
-    assert "The way is pendulum.angle -> pendulum.tip -> anchor.torque.\n" in result.stdout
+    assert "Path: pendulum.angle -> pendulum.tip -> anchor.torque.\n" in result.stdout
 
 
 def test_explain_in_json_is_what_the_state_explains() -> None:
     result = run("explain", MODEL, "anchor.torque", "--after", "q=[0.3]", "--json")
     told = json.loads(result.stdout)
-    assert told["is_valid"] is False
+    assert told["status"] == "stale"
     assert told["cause"]["written_as"] == "q"
     assert told["computes"] == ["pendulum.tip", "anchor.torque"]
 
 
-def test_explain_of_what_a_write_does_not_touch_says_that_it_is_realized() -> None:
+def test_explain_of_what_a_write_does_not_touch_says_that_it_is_valid() -> None:
     result = run("explain", MODEL, "pendulum.weight", "--after", "pendulum.angle=0.3")
-    assert result.stdout.startswith("pendulum.weight is realized")
+    assert result.stdout.startswith("pendulum.weight is valid")
 
 
 def test_explain_names_the_line_of_a_function_that_wrote(own: str) -> None:
@@ -370,7 +370,7 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     [
         (("impact", "body.place"), "body.area"),
         (("explain", "body.area", "--after", "body.place=2.0"), "body.place"),
-        (("explain", "body.twice", "--after", "body.place=2.0"), "body.twice is not realized"),
+        (("explain", "body.twice", "--after", "body.place=2.0"), "body.twice is not computed"),
         (("graph", "--after", "body.place=2.0"), "stale"),
         (("profile", "--steps", "2"), "body.area"),
     ],
@@ -428,12 +428,12 @@ def test_impact_lists_what_a_write_would_make_stale_and_why() -> None:
 def test_impact_in_json_is_that_on_a_state_in_which_all_is_computed() -> None:
     told = json.loads(run("impact", MODEL, "pendulum.angle", "--json").stdout)
     assert told["entries"] == ["pendulum.tip", "pendulum.kinetic_energy", "anchor.torque"]
-    assert told["num_realized"] == 4
+    assert told["num_valid"] == 4
 
 
 def test_impact_of_what_was_written_before_counts_what_is_left() -> None:
     told = json.loads(run("impact", MODEL, "q", "--after", "q=[0.3]", "--json").stdout)
-    assert (told["entries"], told["num_realized"]) == ([], 1)
+    assert (told["entries"], told["num_valid"]) == ([], 1)
 
 
 # ---------------------------------------------------------------------- profile

@@ -200,7 +200,7 @@ def test_representations_show_the_state() -> None:
     left()
     assert repr(head) == "Variable('head', version 1, value 1)"
     assert repr(left) == "Entry('left', version 1, valid)"
-    assert repr(right) == "Entry('right', version 0, not valid)"
+    assert repr(right) == "Entry('right', version 0, not computed)"
     assert repr(graph) == "Graph('diamond': 1 variables, 1 of 3 entries valid)"
 
 

@@ -71,9 +71,9 @@ def test_it_prints_as_a_table() -> None:
     system.load.pull.set(twin, 7.0)
     comparison = compare(state, twin)
     assert str(comparison) == (
-        "item       what      first     second\n"
-        "load.pull  value     10.0      7.0\n"
-        "load.work  validity  realized  not realized"
+        "item       what      first  second\n"
+        "load.pull  value     10.0   7.0\n"
+        "load.work  validity  valid  not valid"
     )
     assert repr(comparison) == "Comparison(2 differences)"
     assert "<td>load.pull</td>" in comparison._repr_html_()

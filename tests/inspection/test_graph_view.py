@@ -73,16 +73,17 @@ def test_nodes_say_how_they_are() -> None:
     simbody.cache_entry_info(state[0], 1)(state)
     graph = state.graph
     tip, late = graph["arm.tip"], graph["subsystem 1.late"]
-    assert (tip.kind, tip.status, tip.version) == ("entry", Status.REALIZED, 1)
+    assert (tip.kind, tip.status, tip.version) == ("entry", Status.VALID, 1)
     assert tip.value == "array([1., 2.])"
     assert (tip.stage, tip.computed_by) == ("Time", "")
-    assert (late.status, late.stage, late.computed_by) == (Status.WAITING, "Position", "Velocity")
-    assert graph["subsystem 1.cache entry 0"].status is Status.STALE
+    assert (late.status, late.waits_for) == (Status.NOT_COMPUTED, "Position")
+    assert (late.stage, late.computed_by) == ("Position", "Velocity")
+    assert graph["subsystem 1.cache entry 0"].status is Status.NOT_COMPUTED
     assert graph["arm.mass"].variant == "parameter"
     assert graph["arm.mode"].variant == "auto-update"
     assert graph["arm.angle"].value == "array([1., 2.])"
     assert graph["stage Time"].status is Status.REALIZED
-    assert graph["stage Position"].status is Status.WAITING
+    assert graph["stage Position"].status is Status.NOT_REALIZED
 
 
 def test_a_view_does_not_follow_the_state() -> None:
@@ -211,7 +212,7 @@ def test_the_view_has_all_items_and_what_handles_say_of_them(
         }
         for _, entry in entries_of(state):
             node = graph[str(entry)]
-            assert (node.status is Status.REALIZED) == entry.is_valid(state)
+            assert (node.status is Status.VALID) == entry.is_valid(state)
             assert node.version == entry.version(state)
             above = {e.source for e in graph.edges if e.target == node.path}
             named = {str(p).removeprefix("system.") for p in entry.prerequisites(state)}

@@ -13,12 +13,12 @@ def pendulum() -> GraphView:
     nodes = [
         NodeInfo("stage Instance", "stage", stage="Instance", status=Status.REALIZED),
         NodeInfo("stage Position", "stage", stage="Position", status=Status.REALIZED),
-        NodeInfo("stage Velocity", "stage", stage="Velocity", status=Status.WAITING),
+        NodeInfo("stage Velocity", "stage", stage="Velocity", status=Status.NOT_REALIZED),
         NodeInfo("pendulum.length", "variable", "discrete", "pendulum", "Instance", value="1.0"),
         NodeInfo("pendulum.angle", "variable", "q", "pendulum", "Position", version=3),
         NodeInfo("pendulum.tip", "entry", "cached", "pendulum", "Instance", status=Status.STALE),
         NodeInfo(
-            "pendulum.energy", "entry", "cached", "pendulum", "Velocity", status=Status.WAITING
+            "pendulum.energy", "entry", "cached", "pendulum", "Velocity", status=Status.NOT_COMPUTED
         ),
         NodeInfo("anchor.torque", "entry", "cached", "anchor", "Instance", status=Status.STALE),
     ]
@@ -53,7 +53,7 @@ def random_view(number: int, seed: int = 0) -> GraphView:
             node = NodeInfo(path, "variable", "q", here, stage, status=Status.VALUE)
             edges.append(EdgeInfo(path, f"stage {stage}", EdgeKind.INVALIDATES))
         else:
-            status = rng.choice([Status.REALIZED, Status.STALE, Status.WAITING])
+            status = rng.choice([Status.VALID, Status.STALE, Status.NOT_COMPUTED])
             node = NodeInfo(path, "entry", "cached", here, stage, status=status)
             edges.append(EdgeInfo(f"stage {stage}", path, EdgeKind.STAGE))
             known = [

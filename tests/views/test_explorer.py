@@ -253,7 +253,7 @@ def test_a_click_beside_all_nodes_and_escape_light_all_again(browser: Browser) -
 
 def test_the_panel_tells_all_that_is_known(browser: Browser) -> None:
     node = NodeInfo(
-        "arm.tip", "entry", "cached", "arm", "Position", "Velocity", Status.REALIZED, 3, "[0 1]",
+        "arm.tip", "entry", "cached", "arm", "Position", "Velocity", Status.VALID, 3, "[0 1]",
         "arm.py", 12, 0.00123, 0.5,
     )  # fmt: skip
     browser.open(GraphView([node], []))
@@ -264,7 +264,7 @@ def test_the_panel_tells_all_that_is_known(browser: Browser) -> None:
         "subsystem": "arm",
         "depends on": "Position",
         "computed by": "Velocity",
-        "status": "realized",
+        "status": "valid",
         "version": "3",
         "value": "[0 1]",
         "last computed in": "1.23 ms",

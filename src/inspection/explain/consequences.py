@@ -1,8 +1,8 @@
-"""What each write would do to a State as it is now: which entries it makes unrealized, and how.
+"""What each write would do to a State as it is now: which entries it makes stale, and how.
 
 ::
 
-    length --> tip --> torque              its own change: whatever is realized
+    length --> tip --> torque              its own change: whatever is valid
       \
        '-> stage Instance --> energy       the stages that the write invalidates
                \
@@ -38,9 +38,9 @@ class Consequence:
     Attributes
     ----------
     lost : tuple of int
-        The entries that would not be realized any more, in the order of the model.
+        Valid entries that would be stale, in the order of the model.
     own : frozenset of int
-        The entries that depend on what is written, realized or not.
+        The entries that depend on what is written, valid or not.
     forgotten : frozenset of int
         What would be forgotten.
     by_stage : dict of int to Stage
@@ -62,7 +62,7 @@ class Consequences:
 
     Attributes
     ----------
-    realized : dict of int to CacheEntry
+    valid : dict of int to CacheEntry
         In the order of the model.
     stages : dict of int to Stage
         By variable: the one that a write invalidates.
@@ -77,14 +77,14 @@ class Consequences:
         self._stage = realization.machine.stage
         self._highest = realization.machine.highest
         self._below_stages: dict[Stage, frozenset[int]] = {}
-        self.realized: dict[int, CacheEntry[Any]] = {
+        self.valid: dict[int, CacheEntry[Any]] = {
             node: key
             for node in paths.of
             if isinstance(key := store.keys[node], CacheEntry) and store.is_valid(node)
         }
         self._presumed: dict[int, Stage] = {
             node: entry.computed_by
-            for node, entry in self.realized.items()
+            for node, entry in self.valid.items()
             if _is_presumed(store, node)
         }
         self.stages = {
@@ -108,7 +108,7 @@ class Consequences:
         return self._of(self._layout.variable_nodes(Y.name, None), Stage.POSITION)
 
     def paths(self) -> dict[str, tuple[str, ...]]:
-        """By the path of each variable: those of the entries that would not be realized any more.
+        """By the path of each variable: those of the valid entries that would be stale.
 
         Cost O(variables * entries).
         """
@@ -120,12 +120,12 @@ class Consequences:
         below = self._below(stage)
         forgotten = self._forgotten(stage)
         by_stage: dict[int, Stage] = {}
-        for n, entry in self.realized.items():
+        for n, entry in self.valid.items():
             if n in below or n in forgotten:  # what depends on an earlier stage is dropped with it
                 by_stage[n] = max(entry.available_from, stage)
             elif self._presumed.get(n, Stage.EMPTY) >= stage:
                 by_stage[n] = self._presumed[n]
-        lost = tuple([n for n in self.realized if n in own or n in by_stage])
+        lost = tuple([n for n in self.valid if n in own or n in by_stage])
         return Consequence(lost, own, forgotten, {n: by_stage[n] for n in lost if n not in own})
 
     def _written_with(self, variable: AbstractHandle) -> list[int]:

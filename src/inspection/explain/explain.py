@@ -1,4 +1,4 @@
-"""Whether an entry is realized, and if not, why: ``state.explain(pendulum.tip)``.
+"""Explanation of the status of an entry: ``state.explain(pendulum.tip)``.
 
 >>> from stagecache.demo import pendulum as example
 >>> system = example.system()
@@ -8,14 +8,14 @@
 True
 >>> pendulum.angle.set(state, 0.3)
 >>> print(state.explain(anchor.torque))
-anchor.torque is not realized: pendulum.angle (now version 2) has changed since it was computed.
-The way is pendulum.angle -> pendulum.tip -> anchor.torque.
+anchor.torque is stale: pendulum.angle (now version 2) has changed since it was computed.
+Path: pendulum.angle -> pendulum.tip -> anchor.torque.
 A call computes pendulum.tip, anchor.torque.
 anchor.torque: stale
 ├─ pendulum.tip: stale
 │  ├─ pendulum.angle: changed, now version 2
 │  └─ pendulum.length: version 1
-└─ pendulum.weight: realized
+└─ pendulum.weight: valid
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from stagecache.errors import NodeKindError
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.store import COMPUTING
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
-from stagecache.inspection.explain.tree import tree_of
+from stagecache.inspection.explain.tree import status_of, tree_of
 from stagecache.inspection.node_paths import NodePaths, invalidated_by, stage_path
 from stagecache.state.contents.causes import (
     Change,
@@ -48,8 +48,8 @@ def explain(contents: Contents, item: object) -> Explanation:
     entry = contents.realization.store.keys[node]
     if not isinstance(entry, CacheEntry):
         raise NodeKindError(
-            f"{paths.of[node]}: is no entry",
-            "a cache entry, which may be realized or not",
+            f"{paths.of[node]}: not an entry",
+            "a cache entry, which may be valid or stale",
             "a variable, which has a value always"
             if isinstance(entry, AbstractHandle)
             else "a stage, or weights",
@@ -69,7 +69,7 @@ def explain(contents: Contents, item: object) -> Explanation:
     structure = contents.realization.store.structure
     return Explanation(
         paths.of[node],
-        cause is None,
+        status_of(contents, node),
         cause,
         others,
         path,
@@ -118,7 +118,7 @@ def _refusal(contents: Contents, node: int, cause: Cause) -> str:
 def _cause(
     contents: Contents, paths: NodePaths, entry: CacheEntry[Any]
 ) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
-    """Why an entry is not realized, what else has changed since, and the path from the cause."""
+    """Why an entry is not valid, what else has changed since, and the path from the cause."""
     realization = contents.realization
     store = realization.store
     node = entry._node
@@ -149,7 +149,7 @@ def _cause(
         return Cause(CauseKind.WAITING, stage_path(stage), subsystem=whose), (), path
     if store.marks[node] >= 0:
         return Cause(CauseKind.UNKNOWN), (), itself
-    if not store.versions[node]:
+    if not store.was_computed(node):
         return Cause(CauseKind.NEVER), (), itself
     path = tuple([paths.of[n] for n in invalidated_together(realization, entry)])
     return Cause(CauseKind.INVALIDATED, path[0]), (), path

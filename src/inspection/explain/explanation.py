@@ -7,12 +7,13 @@ from typing import Any, Final, final
 from attrs import asdict, frozen
 
 from stagecache.state.vectors.vectors import Y
+from stagecache.views.nodes import Status
 
 MOST_NAMED: Final = 8  # entries that a paragraph names
 
 
 class CauseKind(StrEnum):
-    """Why an entry is not realized."""
+    """Why an entry is not valid."""
 
     NEVER = "never computed"
     """It was not computed since it was allocated, or raised whenever it was."""
@@ -38,7 +39,7 @@ class CauseKind(StrEnum):
 
 @frozen
 class Cause:
-    """What has made an entry stale, or what it waits for.
+    """Cause why an entry is stale or not computed.
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class Cause:
             return f"{self._write()} has changed since it was computed"
         if self.kind is CauseKind.UNKNOWN:
             return str(self.kind)
-        return f"it {'was' if self.kind is CauseKind.NEVER else 'is'} {self.kind}"
+        return "no call has computed it" if self.kind is CauseKind.NEVER else f"it is {self.kind}"
 
     def _write(self) -> str:
         """What was written, with its versions, and where."""
@@ -99,15 +100,16 @@ class Cause:
 @final
 @frozen(repr=False, str=False)
 class Explanation:
-    """Whether an entry is realized, and if not, why. It prints as a paragraph and a tree.
+    """Status of an entry, and why it is stale or not computed. It prints as a paragraph and a tree.
 
     Attributes
     ----------
     entry : str
         Its path.
-    is_valid : bool
+    status : Status
+        Valid, stale or not computed.
     cause : Cause or None
-        None if it is realized. Where several things have changed, the first that is known: which
+        None if it is valid. Where several things have changed, the first that is known: which
         has made it stale.
     others : tuple of str
         What has changed since then, as far as it is known, and would have made it stale as well:
@@ -126,7 +128,7 @@ class Explanation:
     """
 
     entry: str
-    is_valid: bool
+    status: Status
     cause: Cause | None
     others: tuple[str, ...]
     path: tuple[str, ...]
@@ -145,16 +147,21 @@ class Explanation:
         }
 
     @property
+    def is_valid(self) -> bool:
+        """True if the entry is valid."""
+        return self.status is Status.VALID
+
+    @property
     def text(self) -> str:
         """The paragraph."""
         if self.is_valid:
-            return f"{self.entry} is realized: nothing upstream has changed since it was computed."
-        parts = [f"{self.entry} is not realized: {self.cause}."]
+            return f"{self.entry} is valid: nothing upstream has changed since it was computed."
+        parts = [f"{self.entry} is {self.status}: {self.cause}."]
         if len(self.path) > 2:
             way = self.path
             if len(way) > MOST_NAMED:
                 way = (*way[: MOST_NAMED // 2], "...", *way[-MOST_NAMED // 2 :])
-            parts.append(f"The way is {' -> '.join(way)}.")
+            parts.append(f"Path: {' -> '.join(way)}.")
         if self.others:
             parts.append(f"Changed since, too: {_few(self.others)}.")
         if self.refuses:
@@ -170,7 +177,7 @@ class Explanation:
         return f"{self.text}\n{self.tree}"
 
     def __repr__(self) -> str:
-        return f"Explanation({self.entry}: {'realized' if self.is_valid else self.cause})"
+        return f"Explanation({self.entry}: {self.cause or self.status})"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.text)}</p><pre>{escape(self.tree)}</pre>"

@@ -1,11 +1,11 @@
-"""What a write of a variable would make unrealized, without writing: ``state.impact(length)``.
+"""Entries that a write of a variable would make stale, without writing: ``state.impact(length)``.
 
 >>> from stagecache.demo import pendulum as example
 >>> system = example.system()
 >>> state = system.new_state()
 >>> system.realize(state)
 >>> print(state.impact("pendulum.angle"))
-A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2 entries unrealized:
+A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2 valid entries stale:
   by its own change: pendulum.tip
 """
 
@@ -34,7 +34,7 @@ class Impact:
     variable : str
         Its path.
     entries : tuple of str
-        The entries that are realized and would not be any more, in the order of the model.
+        Valid entries that would be stale, in the order of the model.
     by_prerequisite : tuple of str
         Of these, those that depend on the variable, directly or by other entries; the next value of
         an auto-update variable, too.
@@ -44,9 +44,9 @@ class Impact:
     stages : tuple of str
         The stages that the system, or a subsystem, would leave.
     forgotten : tuple of str
-        What would be forgotten, realized or not, as it was allocated at one of these stages.
-    num_realized : int
-        How many entries are realized now.
+        What would be forgotten, valid or not, as it was allocated at one of these stages.
+    num_valid : int
+        How many entries are valid now.
     """
 
     variable: str
@@ -55,7 +55,7 @@ class Impact:
     by_stage: dict[str, tuple[str, ...]]
     stages: tuple[str, ...]
     forgotten: tuple[str, ...]
-    num_realized: int
+    num_valid: int
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
@@ -71,10 +71,10 @@ class Impact:
             left = f"leaves stage {self.stages[0]}"
         else:
             left = f"leaves stages {self.stages[0]} to {self.stages[-1]}"
-        number = f"{len(self.entries)} of {counted(self.num_realized, 'entry')}"
-        lines = [f"A write of {self.variable} {left}. It makes {number} unrealized:"]
+        number = f"{len(self.entries)} of {counted(self.num_valid, 'valid entry')}"
+        lines = [f"A write of {self.variable} {left}. It makes {number} stale:"]
         if not self.entries:
-            lines = [f"A write of {self.variable} {left}. It makes no entry unrealized."]
+            lines = [f"A write of {self.variable} {left}. It makes no entry stale."]
         if self.by_prerequisite:
             lines.append(f"  by its own change: {', '.join(self.by_prerequisite)}")
         for stage, entries in self.by_stage.items():
@@ -84,9 +84,7 @@ class Impact:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return (
-            f"Impact({self.variable}: {len(self.entries)} of {self.num_realized} realized entries)"
-        )
+        return f"Impact({self.variable}: {len(self.entries)} of {self.num_valid} valid entries)"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -113,7 +111,7 @@ def impact(contents: Contents, item: object) -> Impact:
         {str(stage): tuple(groups[stage]) for stage in sorted(groups)},
         tuple([str(Stage(g)) for g in range(stage, contents.realization.machine.highest + 1)]),
         tuple([path for n, path in paths.of.items() if n in found.forgotten]),
-        len(consequences.realized),
+        len(consequences.valid),
     )
 
 
@@ -123,7 +121,7 @@ def _not_written(contents: Contents, paths: NodePaths, node: int) -> NodeKindErr
         f"{paths.of[node]}: is not written",
         "a variable",
         "a cache entry" if is_entry else "a stage",
-        "ask why it is not realized: state.explain(...)"
+        "ask why it is not valid: state.explain(...)"
         if is_entry
         else "call state.graph.downstream_of(...) for what depends on it",
     )

@@ -1,6 +1,7 @@
 """An entry and what it depends on, as a tree in lines of text.
 
-What is realized is not opened, what is there twice is opened once, and a large tree is cut off.
+Valid entries are not opened, an entry that is there twice is opened once, and a large tree is cut
+off.
 """
 
 from collections.abc import Iterator, Sequence, Set
@@ -10,6 +11,7 @@ from typing import Final
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import CacheEntry
+from stagecache.views.nodes import Status
 
 MOST_LINES: Final = 60
 DEEPEST: Final = 12
@@ -67,10 +69,17 @@ def _state(contents: Contents, node: int, has_changed: bool) -> str:
     version = store.versions[node]
     if not isinstance(store.keys[node], CacheEntry):
         return f"changed, now version {version}" if has_changed else f"version {version}"
+    waits = ", waits for a stage" if store.is_closed(node) else ""
+    return f"{status_of(contents, node)}{waits}"
+
+
+def status_of(contents: Contents, node: int) -> Status:
+    """Return the status of an entry."""
+    store = contents.realization.store
     if store.is_valid(node):
-        return "realized"
-    return "waits for a stage" if store.is_closed(node) else "stale"
+        return Status.VALID
+    return Status.STALE if store.was_computed(node) else Status.NOT_COMPUTED
 
 
 def _stage(contents: Contents, node: int) -> str:
-    return "not reached" if contents.realization.store.is_closed(node) else "changed"
+    return "not realized" if contents.realization.store.is_closed(node) else "changed"

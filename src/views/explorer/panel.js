@@ -71,6 +71,7 @@ function tellFacts(node) {
     [node.kind === "variable" ? "invalidates" : "depends on", node.kind === "stage" ? "" : node.stage],
     ["computed by", node.kind === "entry" ? node.computed_by || "a read" : ""],
     ["status", node.status],
+    ["waits for", node.waits_for && `stage ${node.waits_for}`],
     ["version", node.version === null ? "" : String(node.version)],
     ["value", node.value],
     ["last computed in", node.seconds === null ? "" : duration(node.seconds)],
@@ -96,8 +97,8 @@ function tellImpact(variable) {
   const counted = `${stale.length} of ${nodes.length} nodes`;
   tellChoice(variable);
   make(panel, "p", isGiven
-    ? "What a write makes stale, of all that is realized in this State."
-    : "What depends on it along the edges, realized or not.");
+    ? "Valid entries of this State that a write makes stale."
+    : "All that depends on it along the edges, valid or not.");
   if (others) make(panel, "p", `Not in this view: ${others} more.`);
   make(panel, "h3", `${counted} are stale then`, "stale-then");
   makeLinks(panel, stale.map((node) => [node, ""]));

@@ -59,7 +59,7 @@ function fillFilters() {
   makeOptions(byId("kind"), [["", "all kinds"],
     ...kinds.map((kind) => [kind, JSON.parse(kind).filter(Boolean).join(": ")])]);
   const statuses = unique(nodes.map((node) => node.status)).filter(Boolean);
-  makeOptions(byId("status"), [["", "valid or not"], ...statuses.map((name) => [name, name])]);
+  makeOptions(byId("status"), [["", "all statuses"], ...statuses.map((name) => [name, name])]);
   byId("status").hidden = !statuses.length;
   for (const id of ["subsystem", "kind", "status"]) byId(id).addEventListener("change", filter);
 }

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from stagecache.views.layout.labels import description_of, label_of
-from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo, Status
+from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
 from stagecache.views.style import LIGHT, look_of
 
 SHAPES: Final[Mapping[str, str]] = {"variable": "oval", "entry": "box", "stage": "hexagon"}
 
-BORDERS: Final[Mapping[Status, str]] = {Status.STALE: "dashed", Status.WAITING: "dotted"}
+BORDERS: Final[Mapping[str, str]] = {"stale": "dashed", "not-computed": "dotted"}
 
 STYLES: Final[Mapping[EdgeKind, str]] = {
     EdgeKind.PREREQUISITE: "solid",
@@ -55,7 +55,7 @@ def _attributes(node: NodeInfo) -> str:
     look = look_of(node)
     return (
         f"label={_quoted(label_of(node))}, shape={SHAPES.get(node.kind, 'box')}, "
-        f'style="filled,{BORDERS.get(node.status, "solid")}", '
+        f'style="filled,{BORDERS.get(look, "solid")}", '
         f'color="{LIGHT[f"{look}-line"]}", fillcolor="{LIGHT[look]}", '
         f"tooltip={_quoted(description_of(node))}"
     )

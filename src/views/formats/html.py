@@ -39,10 +39,10 @@ def html_of(view: AbstractView, impacts: Mapping[str, Sequence[str]] | None = No
     view : GraphView
         All its nodes are shown, however many.
     impacts : mapping of str to sequence of str, optional
-        What "what if" shows: for the path of a variable, the paths of what a write makes stale, as
-        `State.impact` knows it: of what is realized in that State. For a variable that is not in
-        it, the page follows the edges: all stages and entries below the variable, or below a part
-        of it, realized or not. The page says which of both it shows. Paths that are not in the view
+        Answers of "what if": for the path of a variable, the paths of the valid entries that a
+        write makes stale, as `State.impact` returns them. For a variable that is not in it, the
+        page follows the edges: all stages and entries below the variable, or below a part of it,
+        valid or not. The page says which of both it shows. Paths that are not in the view
         are counted, not shown.
 
     Returns

@@ -113,6 +113,7 @@ NODE: Final[Readers] = {
     "version": _number,
     **dict.fromkeys(["value", "file"], _text),
     **dict.fromkeys(["line", "seconds", "hit_rate"], _number),
+    "waits_for": _text,
 }
 
 EDGE: Final[Readers] = {

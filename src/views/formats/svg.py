@@ -22,8 +22,8 @@ from stagecache.views.layout.layout import (
     curve,
     layout_of,
 )
-from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo, Status
-from stagecache.views.style import STYLE
+from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
+from stagecache.views.style import LOOKS, STYLE
 
 ROW: Final = 20.0
 """The height of a line of the legend."""
@@ -35,12 +35,6 @@ NARROWEST: Final = 360.0
 
 ILLEGAL: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML can hold, and the carriage return, which it would read as a line feed."""
-
-STATUSES: Final = {
-    Status.REALIZED: "realized",
-    Status.STALE: "stale",
-    Status.WAITING: "waits for a stage",
-}
 
 EDGES: Final = {
     EdgeKind.PREREQUISITE: "is a prerequisite of",
@@ -121,7 +115,7 @@ def _head(route: Route) -> str:
 def _node(node: NodeInfo, box: Box) -> str:
     middle = box.x + box.width / 2
     return (
-        f'<g class="node {escaped(node.kind)} {node.status or "plain"}" '
+        f'<g class="node {escaped(node.kind)} {LOOKS.get(node.status, "plain")}" '
         f'data-path="{escaped(node.path)}"><title>{escaped(description_of(node))}</title>'
         f"{_shape(node, box)}"
         f'<text x="{middle:g}" y="{box.y + box.height / 2 + 4:g}">{escaped(box.label)}</text></g>'
@@ -148,9 +142,10 @@ def _legend(view: AbstractView, top: float, width: float) -> tuple[float, list[s
     """Where it ends, and its lines: the shapes, colours and arrows that occur."""
     kinds = dict.fromkeys(node.kind for node in view.nodes)
     samples = [(_sample(NodeInfo("", kind=kind)), kind) for kind in kinds]
-    for status, text in STATUSES.items():
-        if any(node.status == status for node in view.nodes):
-            samples.append((_sample(NodeInfo("", kind="entry", status=status)), text))
+    for status in LOOKS:
+        kind = next((node.kind for node in view.nodes if node.status is status), "")
+        if kind:
+            samples.append((_sample(NodeInfo("", kind=kind, status=status)), status))
     for edge_kind, text in EDGES.items():
         if any(edge.kind == edge_kind for edge in view.edges):
             route = Route("", "", edge_kind, ((0, 7), (30, 7)))
@@ -170,7 +165,7 @@ def _legend(view: AbstractView, top: float, width: float) -> tuple[float, list[s
 
 def _sample(node: NodeInfo) -> str:
     shape = _shape(node, Box("", "", 0, 0, 30, 14))
-    return f'<g class="key {escaped(node.kind)} {node.status or "plain"}">{shape}</g>'
+    return f'<g class="key {escaped(node.kind)} {LOOKS.get(node.status, "plain")}">{shape}</g>'
 
 
 def escaped(text: str) -> str:

@@ -14,7 +14,10 @@ from stagecache.views.nodes import AbstractView, EdgeInfo, NodeInfo, Parts, Stat
 EDGES: Final = 2
 """How many edges there may be for each node that there may be."""
 
-URGENCY: Final = (Status.STALE, Status.WAITING, Status.REALIZED, Status.VALUE, Status.NONE)
+URGENCY: Final = (
+    *(Status.STALE, Status.NOT_COMPUTED, Status.VALID),
+    *(Status.NOT_REALIZED, Status.REALIZED, Status.VALUE, Status.NONE),
+)
 """A group has the first of these that one of its nodes has."""
 
 

@@ -47,6 +47,7 @@ def description_of(node: NodeInfo) -> str:
         f"stage: {node.stage}" if node.stage else "",
         f"computed by: {node.computed_by}" if node.computed_by else "",
         f"status: {node.status}" if node.status else "",
+        f"waits for: stage {node.waits_for}" if node.waits_for else "",
         f"version: {node.version}" if node.version is not None else "",
         f"value: {node.value}" if node.value else "",
         f"last computed in: {node.seconds:.3g} s" if node.seconds is not None else "",

@@ -140,7 +140,7 @@ def test_an_entry_that_was_never_computed() -> None:
     assert explained.path == ("load.work",)
     assert explained.computes == ("load.work",)
     assert explained.text == (
-        "load.work is not realized: it was never computed.\nA call computes load.work."
+        "load.work is not computed: no call has computed it.\nA call computes load.work."
     )
 
 
@@ -158,13 +158,13 @@ def test_a_variable_that_was_written_and_the_way_from_there() -> None:
     assert explained.path == ("joint.length", "joint.tip", "body.place", "load.work")
     assert explained.refuses
     assert str(explained) == (
-        "load.work is not realized: load has not reached stage Position, "
+        "load.work is stale: load has not reached stage Position, "
         "since joint.length (now version 2) was written.\n"
-        "The way is joint.length -> joint.tip -> body.place -> load.work.\n"
+        "Path: joint.length -> joint.tip -> body.place -> load.work.\n"
         "A call raises.\n"
-        "load.work: waits for a stage\n"
-        "├─ body.place: waits for a stage\n"
-        "│  └─ joint.tip: waits for a stage\n"
+        "load.work: stale, waits for a stage\n"
+        "├─ body.place: stale, waits for a stage\n"
+        "│  └─ joint.tip: stale, waits for a stage\n"
         "│     ├─ joint.angle: version 1\n"
         "│     └─ joint.length: changed, now version 2\n"
         "└─ load.pull: version 1"
@@ -466,7 +466,7 @@ def test_a_frozen_state_says_that_nothing_is_computed() -> None:
 def test_it_shows_itself_in_short_and_as_html_and_as_a_dictionary() -> None:
     state = build()
     explained = state.explain("arm.tip")
-    assert repr(explained) == "Explanation(arm.tip: realized)"
+    assert repr(explained) == "Explanation(arm.tip: valid)"
     assert "<pre>" in explained._repr_html_()
     assert explained.as_dict()["cause"] is None
     state.q = [2.0]

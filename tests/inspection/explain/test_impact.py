@@ -48,7 +48,7 @@ def test_it_is_what_a_write_then_does(system: System, data: st.DataObject) -> No
         assert mechanism(state) == untouched
         step.do()
         assert set(impact.entries) == before - realized(state)
-        assert impact.num_realized == len(before)
+        assert impact.num_valid == len(before)
         parts = [*impact.by_prerequisite, *(p for group in impact.by_stage.values() for p in group)]
         assert sorted(parts) == sorted(impact.entries)
         assert set(impact.by_stage) <= set(impact.stages)
@@ -92,11 +92,11 @@ def test_it_tells_what_depends_on_the_variable_from_what_depends_on_the_stage() 
     assert impact.stages == ("Position", "Velocity", "Dynamics", "Acceleration", "Report")
     assert str(impact) == (
         "A write of joint.angle leaves stages Position to Report. "
-        "It makes 6 of 6 entries unrealized:\n"
+        "It makes 6 of 6 valid entries stale:\n"
         "  by its own change: load.height, load.work, body.place, joint.tip\n"
         "  by stage Velocity: body.momentum, joint.speed"
     )
-    assert repr(impact) == "Impact(joint.angle: 6 of 6 realized entries)"
+    assert repr(impact) == "Impact(joint.angle: 6 of 6 valid entries)"
     assert impact.as_dict()["by_stage"] == {"Velocity": ["body.momentum", "joint.speed"]}
     assert "joint.angle" in impact._repr_html_()
 
@@ -120,9 +120,7 @@ def test_weights_leave_report_only() -> None:
     _, state = crane()
     impact = state.impact("u_weights")
     assert (impact.entries, impact.stages) == ((), ("Report",))
-    assert str(impact) == (
-        "A write of u_weights leaves stage Report. It makes no entry unrealized."
-    )
+    assert str(impact) == ("A write of u_weights leaves stage Report. It makes no entry stale.")
 
 
 @examples(200)
@@ -171,7 +169,7 @@ def valid(state: State) -> set[str]:
     return {
         node.path
         for node in state.graph.nodes
-        if node.kind == "entry" and node.status is Status.REALIZED
+        if node.kind == "entry" and node.status is Status.VALID
     }
 
 

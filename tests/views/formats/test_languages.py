@@ -62,7 +62,7 @@ def test_mermaid_has_each_node_and_edge() -> None:
     text = pendulum().to_mermaid()
     assert text.startswith("flowchart LR\n")
     assert '    n5["tip"]:::stale\n' in text
-    assert '    n0{{"Instance"}}:::realized\n' in text
+    assert '    n0{{"Instance"}}:::valid\n' in text
     assert '  subgraph s1["pendulum"]\n' in text
     assert "  n3 --> n5\n" in text
     assert "  n3 -.->|invalidates| n0\n" in text

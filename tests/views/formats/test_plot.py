@@ -39,7 +39,7 @@ def test_given_axes_are_drawn_on_and_returned() -> None:
 
 def test_what_is_not_valid_has_a_broken_border() -> None:
     figure = pytest.importorskip("matplotlib.figure", reason="the extra viz is not installed")
-    statuses = {"stale": Status.STALE, "waiting": Status.WAITING, "realized": Status.REALIZED}
+    statuses = {"stale": Status.STALE, "not-computed": Status.NOT_COMPUTED, "valid": Status.VALID}
     for name, status in statuses.items():
         view = GraphView([NodeInfo("a", "entry", status=status)], [])
         (box,) = [

@@ -67,6 +67,7 @@ def test_the_document_has_what_is_documented() -> None:
         "line": 0,
         "seconds": None,
         "hit_rate": None,
+        "waits_for": "",
     }
     assert document["edges"][0] == {
         "source": "stage Instance",
@@ -121,7 +122,7 @@ def test_a_node_of_another_kind_is_refused(kind: object) -> None:
         GraphView.from_networkx(graph)
 
 
-@pytest.mark.parametrize("status", [3, "valid"])
+@pytest.mark.parametrize("status", [3, "fresh"])
 def test_an_attribute_of_another_type_is_refused(status: object) -> None:
     graph = nx.DiGraph()
     graph.add_node("angle", status=status)

@@ -62,7 +62,7 @@ def test_a_tooltip_tells_all_that_is_known() -> None:
 def test_a_node_is_of_the_class_of_its_kind_and_status() -> None:
     classes = {g.get("data-path"): g.get("class") for g in groups(pendulum().to_svg(), "node")}
     assert classes["pendulum.tip"] == "node entry stale"
-    assert classes["stage Velocity"] == "node stage waiting"
+    assert classes["stage Velocity"] == "node stage not-computed"
     assert classes["pendulum.angle"] == "node variable plain"
 
 
