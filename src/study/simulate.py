@@ -1,19 +1,20 @@
 """A simulation in one call: a State is advanced to a time, and becomes a trajectory."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import partial
-from inspect import signature
 from itertools import count
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from stagecache.errors import OutOfRangeError, StudyError, UnknownOptionError, short_repr
+from stagecache.checks import require_positive
+from stagecache.errors import StudyError, short_repr
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.options import require_options
+from stagecache.study.integrate.refusals import passed
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.progress import Progress, ProgressBar
@@ -61,7 +62,7 @@ def simulate(
     progress : bool or rich.console.Console, optional
         As for `TimeStepper`.
     **integrator_options
-        Whatever else `Integrator` takes, but the final time.
+        All other options of `IntegratorOptions` but the final time.
 
     Returns
     -------
@@ -99,19 +100,15 @@ def simulate(
     """
     end = float(converted(until, FLOAT, (), "simulate(until=...)"))
     if every is not None:
-        every = _interval(every)
-    _check_options(integrator_options)
+        every = require_positive(every, "simulate(every=...)", "leave it out for a row each step")
+    own = ("every", "record", "progress", "accuracy", "method", "into")
+    require_options(integrator_options, "simulate", own, ("final_time",))
     integrator_options.setdefault("return_every_step", every is None)
     integrator = Integrator(system, method, accuracy=accuracy, final_time=end, **integrator_options)
     system._require_own(state)
     begin = state.time
     if not begin <= end:
-        raise OutOfRangeError(
-            "simulate(until=...): is no time to come",
-            f"{begin!r}, which is the time of the State, or later",
-            short_repr(until),
-            "set state.time before, or give a later end",
-        )
+        raise passed("simulate(until=...)", begin, until)
     trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
     stepper = TimeStepper(system, integrator, progress=False)
     with ProgressBar(system.name, begin, end, progress) as bar:
@@ -151,37 +148,6 @@ def _times(begin: float, end: float, every: float) -> Iterator[float]:
             yield end
             return
         yield time
-
-
-def _check_options(options: dict[str, Any]) -> None:
-    """Refuse options that an integrator does not have, or that are given as something else."""
-    own = {"system", "method", "accuracy", "final_time"}
-    known = [name for name in signature(Integrator).parameters if name not in own]
-    for name in options:
-        if name not in known:
-            near = get_close_matches(name, [*known, "accuracy", "every", "method", "record"], n=1)
-            raise UnknownOptionError(
-                f"simulate({name}=...): there is no such option",
-                "every, record, progress, accuracy, method, into, " + ", ".join(known),
-                name,
-                "give the final time as until"
-                if name == "final_time"
-                else f"did you mean {near[0]}?"
-                if near
-                else "leave it out",
-            )
-
-
-def _interval(every: object) -> float:
-    found = float(converted(every, FLOAT, (), "simulate(every=...)"))
-    if not 0 < found < inf:
-        raise OutOfRangeError(
-            "simulate(every=...): is no interval",
-            "a positive number of seconds",
-            short_repr(every),
-            "leave it out for a row after each step",
-        )
-    return found
 
 
 def _own(into: Trajectory, system: System, record: Iterable[Item]) -> Trajectory:

@@ -22,7 +22,6 @@ from attrs import evolve, field, frozen
 from stagecache.errors import (
     ForeignStateError,
     NotANumberError,
-    OutOfRangeError,
     StudyError,
     WrongTypeError,
     short_repr,
@@ -32,6 +31,7 @@ from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.localization import TriggeredEvent
+from stagecache.study.integrate.refusals import passed
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.study import Study
@@ -236,12 +236,7 @@ class TimeStepper(Study):
         if 0 < integrator.time - time <= rounding(integrator.time, self._begin):
             time = integrator.time
         if isnan(time) or (time < integrator.time and not integrator.is_simulation_over):
-            raise OutOfRangeError(
-                f"step_to(time) of {self._name}: is no time to come",
-                f"{float(integrator.time)!r}, which is the time now, or later",
-                repr(time),
-                "go forwards; or initialize() it anew",
-            )
+            raise passed(f"step_to(time) of {self._name}", integrator.time, time)
         final = integrator.options.final_time
         if final < inf and abs(time - final) <= rounding(final, self._begin):
             time = final

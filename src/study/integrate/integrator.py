@@ -1,4 +1,4 @@
-r"""Integrators: a State is advanced through time, up to what somebody wants to see or to handle.
+r"""Integrators: a State is advanced through time, up to the next report or event.
 
 ::
 
@@ -8,36 +8,41 @@ r"""Integrators: a State is advanced through time, up to what somebody wants to 
                             |           |
                  state: interpolated    advanced_state
 
-For each thing that happens at or before the advanced time, `step_to` returns once, in this order:
+For each report or event at or before the advanced time, `step_to` returns once, in this order:
 reports before the end of the last step, a triggered event, the step itself if each is wanted, a
 report at its end, a scheduled event there, the end of the simulation.
 
 Source: the documentation of SimTK::Integrator, whose behaviour this is.
 """
 
+from collections.abc import Callable
 from math import inf
-from numbers import Real
-from typing import Final, final
+from typing import Any, Final, final
 
-from stagecache.errors import NotANumberError, OutOfRangeError, StudyError, short_repr
+from stagecache.checks import require_number
+from stagecache.errors import OutOfRangeError, StudyError
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
-from stagecache.study.integrate.abstract_integrator import AbstractIntegrator
 from stagecache.study.integrate.advancer import Advancer
-from stagecache.study.integrate.options import IntegratorOptions
-from stagecache.study.integrate.refusals import endless
+from stagecache.study.integrate.localization import TriggeredEvent
+from stagecache.study.integrate.options import IntegratorOptions, require_options
+from stagecache.study.integrate.refusals import endless, passed
 from stagecache.study.integrate.reported import REPORTED, InterpolatedState
+from stagecache.study.integrate.signs import Signs
+from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
+from stagecache.study.methods.methods import method_of
+from stagecache.study.study import Study
 from stagecache.system.core.system import System
 from stagecache.system.events.times import rounding
 
 MOST_ROUNDS: Final = 1000
-"""How often handlers may trigger the next ones at one time."""
+"""Rounds of handlers that trigger the next ones at one time."""
 
 
 @final
-class Integrator(AbstractIntegrator):
-    """What advances a State of a System through time, by a numerical method.
+class Integrator(Study):
+    """A Study that advances a State of a System through time, by a numerical method.
 
     Parameters
     ----------
@@ -45,30 +50,9 @@ class Integrator(AbstractIntegrator):
     method : str
         "DOP853" (order 8), "RK45", "RK23", "Verlet" (order 2), "Euler" (order 1, semi-explicit);
         for stiff Systems "Radau", "BDF", and without constraints "LSODA".
-    accuracy : float
-        How large the error of a step may be: rtol = accuracy / 10, and atol = accuracy / (10
-        weight) for each number of y; u and z have their weights in the State, q those of their u.
-    constraint_tolerance : float, optional
-        How large the norm of weighted constraint errors may be; accuracy / 10 by default.
-    initial_step, min_step, max_step : float, optional
-        Sizes of steps [s]. It is an error if the accuracy needs a step below the minimum.
-    fixed_step : float, optional
-        The size of all steps, whatever their error; not for Radau, BDF and LSODA.
-    step_limit : int, optional
-        After as many steps `step_to` returns.
-    final_time : float
-        The simulation ends there.
-    allow_interpolation : bool
-        Whether States at report times may be interpolated; if not, steps end there.
-    project_interpolated_states : bool
-        Whether those are projected onto constraints, if they are too far from them.
-    project_every_step : bool
-        Project onto constraints after each step, not only where they exceed the tolerance.
-    return_every_step : bool
-        Whether `step_to` returns after each step, with TIME_HAS_ADVANCED.
-    use_infinity_norm : bool
-        Errors are measured by the largest of them, not by the root of their mean square. Radau and
-        BDF get 1/√ny of the tolerance then, which bounds the largest.
+    name, version : str
+    **options
+        Options of `IntegratorOptions`, by name: accuracy, final_time and others.
 
     Raises
     ------
@@ -104,43 +88,44 @@ class Integrator(AbstractIntegrator):
         system: System,
         method: str = "DOP853",
         *,
-        accuracy: float = 1e-3,
-        constraint_tolerance: float | None = None,
-        initial_step: float | None = None,
-        min_step: float | None = None,
-        max_step: float | None = None,
-        fixed_step: float | None = None,
-        step_limit: int | None = None,
-        final_time: float = inf,
-        allow_interpolation: bool = True,
-        project_interpolated_states: bool = True,
-        project_every_step: bool = False,
-        return_every_step: bool = False,
-        use_infinity_norm: bool = False,
         name: str = "integrator",
         version: str = "",
+        **options: Any,
     ) -> None:
-        options = IntegratorOptions(
-            accuracy=accuracy,
-            constraint_tolerance=constraint_tolerance,
-            initial_step=initial_step,
-            min_step=min_step,
-            max_step=max_step,
-            fixed_step=fixed_step,
-            step_limit=step_limit,
-            final_time=final_time,
-            allow_interpolation=allow_interpolation,
-            project_interpolated_states=project_interpolated_states,
-            project_every_step=project_every_step,
-            return_every_step=return_every_step,
-            use_infinity_norm=use_infinity_norm,
-        )
-        super().__init__(system, method, options, name, version)
+        require_options(options, "Integrator", ("method",))
+        super().__init__(system, name, version)
+        self._options = IntegratorOptions(**options)
+        self._method_class = method_of(method, self._options.fixed_step)
+        self._statistics = IntegratorStatistics()
+        self._advancer: Advancer | None = None
+        self._watch: Callable[[float], object] | None = None  # called after each step
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget all that happened before."""
+        self._interpolated: InterpolatedState | None = None
+        self._is_interpolated = False
+        self._starts = True  # a continuous interval, which is not reported yet
+        self._shown_time = 0.0
+        self._has_step = False  # one that is not reported yet
+        self._has_end = False  # the report at the final time
+        self._events: tuple[TriggeredEvent, ...] = ()
+        # Signs and events before events were reported in this call of step_to.
+        self._untold: tuple[Signs, tuple[TriggeredEvent, ...]] | None = None
+        self._rounds: list[
+            tuple[TriggeredEvent, ...]
+        ] = []  # events triggered by writes at this time
+        self._event_window: tuple[float, float] | None = None
+        self._reason: TerminationReason | None = None
+        self._has_failed = False
+        self._is_told = False  # the end of the simulation is reported
+        self._handed_out: tuple[int, ...] | None = None
+        self._first_step: float | None = None
 
     # ------------------------------------------------------------------ beginning
 
     def initialize(self, state: State) -> None:
-        """Take over a copy of a State, from which to advance. It is projected if need be.
+        """Begin with a copy of a State, which is projected if needed.
 
         Parameters
         ----------
@@ -151,13 +136,13 @@ class Integrator(AbstractIntegrator):
         ------
         WrongTypeError, ForeignStateError, TopologyVersionError
         ProjectionError
-            The constraints are not met, and cannot be by projection.
+            Projection cannot satisfy the constraints.
         MethodError
             There are constraints, and the method cannot go on after a projection: LSODA.
         NotFiniteError, OutOfRangeError
             A derivative is not finite, a trigger NaN, a weight not positive.
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         self._system._require_own(state)
         options, statistics = self._options, self._statistics
@@ -187,7 +172,7 @@ class Integrator(AbstractIntegrator):
         stage : Stage
             The lowest that was changed; Infinity: none was.
         should_terminate : bool
-            Whether the simulation is to end here.
+            True to end the simulation here.
 
         Raises
         ------
@@ -225,46 +210,52 @@ class Integrator(AbstractIntegrator):
     # ------------------------------------------------------------------ stepping
 
     def step_by(self, interval: float) -> StepStatus:
-        """Step to the time of the State and an interval. As `step_to`."""
+        """Step by an interval from the time of `state`. Otherwise as `step_to`."""
         self._initialized("step_by()")
-        return self.step_to(self.time + _number(interval, "step_by(interval)"))
+        interval = require_number(interval, "step_by(interval)", may_be_infinite=True)
+        return self.step_to(self.time + interval)
 
     def step_to(self, report_time: float, scheduled_event_time: float = inf) -> StepStatus:
-        """Advance until there is something to report or to handle.
+        """Advance to the next report or event.
 
         Parameters
         ----------
         report_time : float
-            The next time at which the State is to be seen. Beyond the final time, that one counts.
+            Time of the next report; at most the final time counts.
         scheduled_event_time : float
-            The next time at which something may change the State; steps do not go beyond it.
+            Time of the next scheduled event; steps do not go beyond it.
 
         Returns
         -------
         StepStatus
-            What has happened; its `hint` says what to do next.
+            The reason why it returns; its `hint` says what to do next.
 
         Raises
         ------
         StudyError
-            It was not initialized; or the simulation is over; or the advanced State was changed,
-            and `reinitialize` not called.
+            The integrator was not initialized; or the simulation is over; or the advanced State was
+            changed, and `reinitialize` not called.
         TopologyVersionError
             The System was changed since it was initialized.
         NotANumberError, OutOfRangeError
-            A time is none, or one that is passed already.
+            A time is not a number, or lies in the past.
         StepSizeError, NotFiniteError, ProjectionError
             A step cannot be taken. The State is the one at its start.
         Exception
-            Whatever a hook or an entry raises, likewise.
+            Any exception of a hook or an entry, likewise.
         """
         advancer = self._initialized("step_to()")
         self._system._require_own(advancer.state)
         if type(report_time) is not float or type(scheduled_event_time) is not float:
-            report_time = _number(report_time, "step_to(report_time)")
-            scheduled_event_time = _number(scheduled_event_time, "step_to(scheduled_event_time)")
-        if not (report_time >= self.time and scheduled_event_time >= advancer.t):
-            raise self._passed(report_time, scheduled_event_time)
+            what = "step_to(report_time)"
+            report_time = require_number(report_time, what, may_be_infinite=True)
+            what = "step_to(scheduled_event_time)"
+            scheduled_event_time = require_number(scheduled_event_time, what, may_be_infinite=True)
+        time = self._shown_time if self._is_interpolated else advancer.t
+        if not report_time >= time:
+            raise passed("step_to(report_time)", time, report_time)
+        if not scheduled_event_time >= advancer.t:
+            raise passed("step_to(scheduled_event_time)", advancer.t, scheduled_event_time)
         if self._is_told:
             raise self._over()
         if self._reason is None:
@@ -341,7 +332,7 @@ class Integrator(AbstractIntegrator):
                 self._watch(advancer.t)
 
     def _at_events(self, advancer: Advancer, report: float) -> StepStatus | None:
-        """Tell of events in the last step, or at its end; None if a report comes first."""
+        """Report events in the last step, or at its end; None if a report comes first."""
         window = advancer.signs.window
         assert window is not None
         if window.low < report < window.high:
@@ -364,7 +355,7 @@ class Integrator(AbstractIntegrator):
         return StepStatus.REACHED_EVENT_TRIGGER
 
     def _interpolate(self, advancer: Advancer, t: float) -> None:
-        """Show the State of a time in the last step."""
+        """Show the State at a time in the last step."""
         if self._interpolated is None:
             self._interpolated = InterpolatedState(
                 self._system, advancer.state, self._options, self._statistics
@@ -383,10 +374,210 @@ class Integrator(AbstractIntegrator):
         self._is_told, self._is_interpolated = True, False
         return StepStatus.END_OF_SIMULATION
 
+    # ------------------------------------------------------------------ where it is
 
-def _number(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise NotANumberError(
-            f"{what}: is no time", "a number", short_repr(value), "write it as one"
+    @property
+    def state(self) -> State:
+        """The State to report now, interpolated or advanced; only for reading.
+
+        Realize it as far as you need. The next step changes it; copy it to keep it.
+
+        Raises
+        ------
+        StudyError
+            The integrator was not initialized.
+        """
+        advancer = self._initialized("the State of the integrator")
+        if self._is_interpolated:
+            assert self._interpolated is not None
+            return self._interpolated.state
+        advancer.settle()
+        return advancer.state
+
+    @property
+    def advanced_state(self) -> State:
+        """The State at the end of the last step, at Acceleration; handlers may change it.
+
+        Call `reinitialize` after a change.
+        """
+        advancer = self._initialized("the advanced State")
+        advancer.settle(Stage.ACCELERATION)
+        if self._handed_out is None:
+            advancer.state._contents.guard = None
+            self._handed_out = advancer.state.stage_versions
+        return advancer.state
+
+    @property
+    def time(self) -> float:
+        """Time of `state`."""
+        advancer = self._initialized("the time of the integrator")
+        return self._shown_time if self._is_interpolated else advancer.t
+
+    @property
+    def advanced_time(self) -> float:
+        """Time of `advanced_state`."""
+        return self._initialized("the advanced time").t
+
+    @property
+    def is_state_interpolated(self) -> bool:
+        """True if `state` is interpolated, at an earlier time than `advanced_state`."""
+        self._initialized("the State of the integrator")
+        return self._is_interpolated
+
+    # ------------------------------------------------------------------ events
+
+    @property
+    def triggered_events(self) -> tuple[TriggeredEvent, ...]:
+        """Events of the last REACHED_EVENT_TRIGGER, the earliest first."""
+        self._initialized("the triggered events")
+        return self._events
+
+    @property
+    def event_window(self) -> tuple[float, float]:
+        """Times between which these events lie: that of `state` and of `advanced_state` then.
+
+        Raises
+        ------
+        StudyError
+            No event was triggered yet.
+        """
+        self._initialized("the event window")
+        if self._event_window is None:
+            raise StudyError(
+                f"the event window of {self._name}: does not exist",
+                "an integrator that has returned REACHED_EVENT_TRIGGER",
+                "one that has met no event since it was initialized",
+                "look at what step_to() returns",
+            )
+        return self._event_window
+
+    # ------------------------------------------------------------------ the end
+
+    @property
+    def is_simulation_over(self) -> bool:
+        """True once the final time is reached, or a handler has ended the simulation."""
+        self._initialized("the end of the simulation")
+        return self._reason is not None
+
+    @property
+    def termination_reason(self) -> TerminationReason | None:
+        """Reason of the end, or the failure of the last step; None while it goes on."""
+        self._initialized("the end of the simulation")
+        if self._has_failed:
+            return TerminationReason.AN_UNRECOVERABLE_ERROR_OCCURRED
+        return self._reason
+
+    # ------------------------------------------------------------------ method and options
+
+    @property
+    def options(self) -> IntegratorOptions:
+        """Options, as they were given."""
+        return self._options
+
+    @property
+    def accuracy_in_use(self) -> float:
+        """Accuracy of the options."""
+        return self._options.accuracy
+
+    @property
+    def constraint_tolerance_in_use(self) -> float:
+        """Largest norm of weighted constraint errors that is accepted."""
+        return self._options.tolerance
+
+    @property
+    def method_name(self) -> str:
+        """Name of the method."""
+        return self._method_class.name
+
+    @property
+    def method_min_order(self) -> int:
+        """Lowest order of the method."""
+        return self._method_class.min_order
+
+    @property
+    def method_max_order(self) -> int:
+        """Highest order of the method."""
+        return self._method_class.max_order
+
+    @property
+    def method_has_error_control(self) -> bool:
+        """True if the method chooses steps by their error; all do, unless steps are fixed."""
+        return self._options.fixed_step is None
+
+    @property
+    def statistics(self) -> IntegratorStatistics:
+        """Counters since the integrator was made, or since they were reset."""
+        return self._statistics
+
+    @property
+    def actual_initial_step(self) -> float | None:
+        """Size of the first step after `initialize` [s]; None before it."""
+        self._initialized("the initial step")
+        return self._first_step
+
+    @property
+    def previous_step(self) -> float | None:
+        """Size of the last step [s]; None before the first one after a start."""
+        advancer = self._initialized("the previous step")
+        return None if advancer.t == advancer.t_old else advancer.t - advancer.t_old
+
+    @property
+    def next_step(self) -> float | None:
+        """Size of the step to be tried next [s]; None if the method has yet to choose."""
+        return self._initialized("the next step").method.step_size
+
+    # ------------------------------------------------------------------ refusals
+
+    def _initialized(self, what: str) -> Advancer:
+        if self._advancer is not None:
+            return self._advancer
+        raise StudyError(
+            f"{what} of {self._name}: needs a State to begin with",
+            "an integrator that was initialized",
+            "a new one",
+            "call integrator.initialize(state) first",
         )
-    return float(value)
+
+    def _require_unchanged(self) -> None:
+        """Refuse an advanced State that was changed without `reinitialize`."""
+        if self._handed_out is None or self._advancer is None:
+            return
+        changed = self._advancer.state.lowest_stage_difference(self._handed_out)
+        if changed <= Stage.REPORT:
+            raise StudyError(
+                f"{self._name}: the advanced State was changed from {changed} on",
+                "a State as the last step has left it",
+                "one that was written since",
+                f"call reinitialize(Stage.{changed.name}) after a change",
+            )
+        self._handed_out = None
+
+    def _over(self) -> StudyError:
+        assert self._reason is not None
+        return StudyError(
+            f"{self._name}: the simulation is over",
+            "an integrator that has not come to the end",
+            f"one that ended at t = {self.advanced_time:g}: {self._reason.message}",
+            "call initialize() to begin another one",
+        )
+
+    # ------------------------------------------------------------------ for a time stepper
+
+    def _put_back(self, time: float) -> bool:
+        """Let the advanced State have a time that is equal to its own but for rounding.
+
+        Return whether it has; not if events have to be told of first.
+        """
+        advancer = self._initialized("its advanced State")
+        if advancer.signs.window is not None:
+            return False
+        advancer.shift(time)
+        return True
+
+    def _count_realizations(self, advancer: Advancer) -> None:
+        self._statistics.num_realizations += advancer.derivatives.count
+        advancer.derivatives.count = 0
+
+    def __repr__(self) -> str:
+        where = "not initialized" if self._advancer is None else f"t={self.time:g}"
+        return f"Integrator({self._system.name!r}, {self.method_name!r}, {where})"
