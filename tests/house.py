@@ -71,6 +71,7 @@ DELEGATES: Final = {
         "stagecache.inspection.graph_view",
         "stagecache.inspection.strict.strict",
         "stagecache.inspection.trace.trace",
+        "stagecache.system.core.system",
     },
     "stagecache.cli.main": {"stagecache.demo"},
 }

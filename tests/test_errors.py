@@ -140,7 +140,7 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
         WrongTypeError,
         TypeError,
         "'angle'",
-        lambda f: f.graph.entry("e", identity, prerequisites=("angle",)),  # type: ignore[arg-type]  # is refused
+        lambda f: f.graph.entry("e", identity, prerequisites=("angle",)),  # type: ignore[arg-type, type-var]  # is refused
     ),
     "a node in place of a list of prerequisites": (
         WrongTypeError,

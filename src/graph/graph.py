@@ -51,6 +51,9 @@ from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
 from stagecache.views.view import GraphView
 
 T = TypeVar("T")
+N1 = TypeVar("N1", bound=AbstractNode)  # of prerequisites, so that a lambda knows its arguments
+N2 = TypeVar("N2", bound=AbstractNode)
+N3 = TypeVar("N3", bound=AbstractNode)
 
 MOST_COMPARED = 2_000  # names among which a similar one is looked for: that takes a while
 MOST_LISTED = 12  # names that an error message lists
@@ -99,6 +102,36 @@ class Graph:
         """
         self._check_name("variable", name)
         return self._handles.declare(name, NodeKind.VARIABLE, value)  # type: ignore[return-value]  # a variable
+
+    @overload
+    def entry(
+        self,
+        name: str,
+        compute: Callable[[N1], T],
+        *,
+        prerequisites: tuple[N1],
+        equal: Equality = None,
+    ) -> Entry[T]: ...
+
+    @overload
+    def entry(
+        self,
+        name: str,
+        compute: Callable[[N1, N2], T],
+        *,
+        prerequisites: tuple[N1, N2],
+        equal: Equality = None,
+    ) -> Entry[T]: ...
+
+    @overload
+    def entry(
+        self,
+        name: str,
+        compute: Callable[[N1, N2, N3], T],
+        *,
+        prerequisites: tuple[N1, N2, N3],
+        equal: Equality = None,
+    ) -> Entry[T]: ...
 
     @overload
     def entry(
@@ -212,7 +245,7 @@ class Graph:
     def __getitem__(self, key: Entry[T]) -> Entry[T]: ...
 
     @overload
-    def __getitem__(self, key: str) -> Any: ...
+    def __getitem__(self, key: str) -> Variable[Any] | Entry[Any]: ...
 
     def __getitem__(self, key: str | Variable[T] | Entry[T]) -> object:
         """Return the node of that name; or, in a copy, the node that has this handle in the other.

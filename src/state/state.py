@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from stagecache.inspection.explain.explanation import Explanation
     from stagecache.inspection.explain.impact import Impact
     from stagecache.inspection.trace.trace import Trace
+    from stagecache.system.core.system import System
 
 
 MOST: Final = 1_000_000
@@ -282,8 +283,11 @@ class State(AbstractPartition):
         self.topology_version = topology_version + 1
 
     @property
-    def system(self) -> Any:
-        """The System whose State it is; None if it was made by hand."""
+    def system(self) -> "System | Any":
+        """The System whose State it is; None if it was made by hand.
+
+        `Any` in its type stands for None, so a model whose States all have a System need not ask.
+        """
         return self._contents.system
 
     @property

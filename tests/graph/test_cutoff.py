@@ -756,8 +756,8 @@ class CutoffMachine(RuleBasedStateMachine):
     def invalidate(self, data: st.DataObject) -> None:
         twins, name = self.pick(data, Entry)
         if name:
-            twins.cut[name].invalidate()
-            twins.plain[name].invalidate()
+            twins.cut[name].invalidate()  # type: ignore[union-attr]  # an entry
+            twins.plain[name].invalidate()  # type: ignore[union-attr]  # an entry
 
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:

@@ -381,7 +381,7 @@ def test_a_chain_of_100_000_entries_is_built_written_and_read() -> None:
     head.set(5)
     assert tail() == 100_005
     assert isinstance(tail, Entry)
-    graph["e0"].invalidate()
+    graph["e0"].invalidate()  # type: ignore[union-attr]  # an entry
     assert not tail.is_valid()
     assert graph.copy()[tail]() == 100_005
 

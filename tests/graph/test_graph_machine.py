@@ -134,7 +134,7 @@ class GraphMachine(RuleBasedStateMachine):
         found = self.some_node(data, entry=True)
         if found:
             pair, name = found
-            pair.real[name].invalidate()
+            pair.real[name].invalidate()  # type: ignore[union-attr]  # an entry
             pair.model.invalidate(name)
 
     @rule(data=st.data())

@@ -26,7 +26,7 @@ OPERATIONS: dict[str, Callable[[Graph], object]] = {
     "write": lambda graph: graph["a"].set(2),
     "write of what a wide group depends on": lambda graph: graph["c"].set(9),
     "read": lambda graph: graph["product"](),
-    "invalidate": lambda graph: graph["odd"].invalidate(),
+    "invalidate": lambda graph: graph["odd"].invalidate(),  # type: ignore[union-attr]  # an entry
     "copy": lambda graph: graph.copy(),
     "declare a variable": lambda graph: graph.variable("new", 1),
     "declare an entry": lambda graph: graph.entry(

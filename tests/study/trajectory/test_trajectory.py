@@ -495,7 +495,7 @@ def test_what_is_to_be_recorded_has_to_be_there() -> None:
     for record, error in wrong:
         with pytest.raises(error):
             Trajectory(state, record)
-    items = [(state.system["chain"].weight, "write record=(chain.weight,)")]
+    items = [(state.system["chain"].weight, "write record=(chain.weight,)")]  # type: ignore[union-attr]  # of this model
     items += [("chain.weight", "write record=('chain.weight',)")]
     for record, hint in items:
         with pytest.raises(WrongTypeError) as caught:

@@ -141,7 +141,7 @@ def values_of(state: State) -> dict[str, Any]:
             found[f"{owner}.{name}"] = [
                 [np.asarray(one(state)).tolist(), one.version(state)] for one in items
             ]
-    u = {"rate": system["arm"].rate, "speed": system["arm"].speed}
+    u = {"rate": system["arm"].rate, "speed": system["arm"].speed}  # type: ignore[union-attr]  # of this model
     for name, block in u.items():
         place = block.place(state).start - state.u_start
         found[f"weight of {name}"] = state.u_weights[place]

@@ -710,7 +710,7 @@ def test_an_outdated_state_says_what_was_changed() -> None:
 
 def test_a_state_of_another_system_cannot_be_assigned() -> None:
     state, other = Crane().state_at(Stage.POSITION), Crane().state_at(Stage.POSITION)
-    other.system.joint.angle.set(other, 3.0)
+    other.system.joint.angle.set(other, 3.0)  # type: ignore[union-attr]  # of this model
     before = str(state), state.stage_versions
     with pytest.raises(ForeignStateError, match="which has the same name and subsystems"):
         state.assign(other)
@@ -722,4 +722,4 @@ def test_a_state_of_another_system_cannot_be_assigned() -> None:
     assert by_hand.system is other.system
     state.clear()
     state.assign(other)
-    assert other.system.joint.angle(state) == 3.0
+    assert other.system.joint.angle(state) == 3.0  # type: ignore[union-attr]  # of this model
