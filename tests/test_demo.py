@@ -3,6 +3,7 @@
 import re
 import runpy
 import sys
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -29,7 +30,6 @@ from stagecache.demo.pictures import MOST_FRAMES, curve_of, plotted
 from stagecache.demo.screen import show
 from stagecache.demo.turn import Demonstration, demonstrate, drive, gauge_of
 from stagecache.multibody import MultibodySystem
-from stagecache.pictures.drawing import matplotlib_module
 from stagecache.views import GraphView
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -319,7 +319,7 @@ def test_the_plot_shows_the_bars_the_curve_and_the_angles(found: Demonstration) 
     exact = np.degrees(closed_form(found.turn.angles[:, 0]))
     assert coupler.get_ydata() == pytest.approx(exact[0], abs=1e-4)
     assert rocker.get_ydata() == pytest.approx(exact[1], abs=1e-4)
-    assert matplotlib_module("pyplot", "test").get_fignums() == []  # nothing is left open
+    assert import_module("matplotlib.pyplot").get_fignums() == []  # nothing is left open
 
 
 def test_the_curve_of_many_points_goes_from_the_first_to_the_last_in_fewer_steps() -> None:

@@ -1,16 +1,16 @@
-"""Decorations: what a model looks like to whoever draws it.
+"""Decorations: shapes that show a model, as data for any drawer.
 
-A decoration is a shape in a frame D of its own, and says where D is in the ground frame G. It
-knows nothing of how it is drawn: a drawer takes the classes apart.
+A decoration is a shape in a frame D of its own, with the pose of D in the ground frame G. It knows
+nothing of how it is drawn: a drawer takes the classes apart.
 
     p_G = rotation @ p_D + translation
 
 After Simbody's `DecorativeGeometry` (SimTKcommon/Geometry).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final, final
+from typing import Any, Final, final
 
 import attrs
 import numpy as np
@@ -35,7 +35,9 @@ from stagecache.decorations.fields import (
     check_vertices,
     out_of_range,
 )
+from stagecache.errors import WrongTypeError, short_repr
 
+EQUAL: Final = attrs.cmp_using(eq=np.array_equal)
 _SHOWN_ELEMENTS: Final = 9  # of an array in a repr: a rotation is still shown
 
 
@@ -64,27 +66,27 @@ class AbstractDecoration:
     opacity : float, optional
         From 0, invisible, to 1, solid.
     line_width : float, optional
-        Of lines and edges, greater than 0, in the drawer's unit.
+        Width of lines and edges, greater than 0, in the drawer's unit.
     label : str, optional
-        What to call it where it is shown.
+        Text that is shown beside it.
 
     Raises
     ------
     ShapeError, NotANumberError, OutOfRangeError, InvalidNameError
-        An argument is not as described; the message names it.
+        The named argument is not as described.
     """
 
     rotation: NDArray[np.float64] = attrs.field(
         default=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
         kw_only=True,
         converter=check_rotation,
-        eq=attrs.cmp_using(eq=np.array_equal),
+        eq=EQUAL,
     )
     translation: NDArray[np.float64] = attrs.field(
         default=(0.0, 0.0, 0.0),
         kw_only=True,
         converter=check_translation,
-        eq=attrs.cmp_using(eq=np.array_equal),
+        eq=EQUAL,
     )
     color: tuple[float, float, float] | None = attrs.field(
         default=None, kw_only=True, converter=check_color
@@ -94,7 +96,7 @@ class AbstractDecoration:
     label: str = attrs.field(default="", kw_only=True, converter=check_label)
 
     def __attrs_pre_init__(self) -> None:
-        """Refuse what ABC would: it has no method to call abstract."""
+        """Refuse to make an instance, as ABC would if the class had an abstract method."""
         if type(self) is AbstractDecoration:
             raise TypeError(
                 "cannot instantiate the abstract class AbstractDecoration: "
@@ -102,7 +104,7 @@ class AbstractDecoration:
             )
 
     def __repr__(self) -> str:
-        """Leave out what is as by default."""
+        """Show the fields that differ from their defaults."""
         shown = []
         for field in sorted(attrs.fields(type(self)), key=lambda field: bool(field.kw_only)):
             value = getattr(self, field.name)
@@ -111,7 +113,7 @@ class AbstractDecoration:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Callable[[], object], tuple[()]]:
-        """Make copies anew: arrays that are unpickled as they are could be written."""
+        """Copy by construction: arrays that are unpickled as they are could be written."""
         return partial(type(self), **attrs.asdict(self, recurse=False)), ()
 
 
@@ -123,14 +125,12 @@ class DecorativePoint(AbstractDecoration):
     Parameters
     ----------
     point : (3,) array_like
-        Where it is, in D [m].
+        Position in D [m].
     **look
         As of `AbstractDecoration`.
     """
 
-    point: NDArray[np.float64] = attrs.field(
-        converter=check_point, eq=attrs.cmp_using(eq=np.array_equal)
-    )
+    point: NDArray[np.float64] = attrs.field(converter=check_point, eq=EQUAL)
 
 
 @final
@@ -146,12 +146,8 @@ class DecorativeLine(AbstractDecoration):
         As of `AbstractDecoration`.
     """
 
-    point1: NDArray[np.float64] = attrs.field(
-        converter=check_point1, eq=attrs.cmp_using(eq=np.array_equal)
-    )
-    point2: NDArray[np.float64] = attrs.field(
-        converter=check_point2, eq=attrs.cmp_using(eq=np.array_equal)
-    )
+    point1: NDArray[np.float64] = attrs.field(converter=check_point1, eq=EQUAL)
+    point2: NDArray[np.float64] = attrs.field(converter=check_point2, eq=EQUAL)
 
 
 @final
@@ -188,9 +184,7 @@ class DecorativeBrick(AbstractDecoration):
         As of `AbstractDecoration`.
     """
 
-    half_lengths: NDArray[np.float64] = attrs.field(
-        converter=check_half_lengths, eq=attrs.cmp_using(eq=np.array_equal)
-    )
+    half_lengths: NDArray[np.float64] = attrs.field(converter=check_half_lengths, eq=EQUAL)
 
 
 @final
@@ -243,12 +237,8 @@ class DecorativeMesh(AbstractDecoration):
         As of `AbstractDecoration`.
     """
 
-    vertices: NDArray[np.float64] = attrs.field(
-        converter=check_vertices, eq=attrs.cmp_using(eq=np.array_equal)
-    )
-    faces: NDArray[np.int64] = attrs.field(
-        converter=check_faces, eq=attrs.cmp_using(eq=np.array_equal)
-    )
+    vertices: NDArray[np.float64] = attrs.field(converter=check_vertices, eq=EQUAL)
+    faces: NDArray[np.int64] = attrs.field(converter=check_faces, eq=EQUAL)
 
     def __attrs_post_init__(self) -> None:
         """Check that each corner is a vertex."""
@@ -277,3 +267,36 @@ class DecorativeText(AbstractDecoration):
     """
 
     text: str = attrs.field(converter=check_text)
+
+
+def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]:
+    """Return a list of decorations as a tuple.
+
+    Parameters
+    ----------
+    given : iterable of AbstractDecoration
+    what : str
+        Name of the list in errors.
+
+    Raises
+    ------
+    WrongTypeError
+        An item is not a decoration, or they are not a collection.
+    """
+    if isinstance(given, AbstractDecoration) or not isinstance(given, Iterable):
+        raise WrongTypeError(
+            f"{what}: not a list of decorations",
+            "a list of decorations, which may be empty",
+            short_repr(given),
+            "put the decorations into a list",
+        )
+    found = tuple(given)
+    for number, decoration in enumerate(found):
+        if not isinstance(decoration, AbstractDecoration):
+            raise WrongTypeError(
+                f"{what}: item {number} is not a decoration",
+                "a DecorativeSphere, or another of these classes",
+                short_repr(decoration),
+                "make one of it; of a point, for instance, DecorativePoint(point)",
+            )
+    return found

@@ -1,4 +1,4 @@
-"""What the fields of decorations accept: a value is checked, an array kept as a private copy."""
+"""Converters of the fields of decorations: values are checked, arrays become private copies."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from stagecache.state.values.values import seal
 from stagecache.state.vectors.conversion import FLOAT, array_of, converted
 
 TOLERANCE: Final = 1e-6
-"""By how much elements of R^T R, and det R, may differ from those of a rotation."""
+"""Largest difference of R^T R, and det R, from their values for a rotation."""
 
 _INT: Final = np.dtype(np.int64)
 _ANY: Final = -1  # in a shape: any number of rows
@@ -45,23 +45,21 @@ def _array(
         twin = converted(array, dtype, None, what)
     except NotANumberError as error:  # its hint is one for vectors of a State
         raise NotANumberError(
-            f"{what}: is not made of numbers that fit there",
+            f"{what}: not made of numbers that fit there",
             error.expected,
             error.got,
             f"give {field} as {'whole' if dtype == _INT else 'real'} numbers",
         ) from None
     if not np.all(np.isfinite(twin)):
-        raise out_of_range(
-            field, "finite numbers", values, "look for what has made it NaN or infinite"
-        )
+        raise out_of_range(field, "finite numbers", values, "find the cause of NaN or infinity")
     seal(twin)
     return twin
 
 
 def out_of_range(field: str, expected: str, got: object, hint: str) -> OutOfRangeError:
-    """The error of a field with a value that is none."""
+    """Return the error of a field with a value out of range."""
     return OutOfRangeError(
-        f"{field} of a decoration: is out of range", expected, short_repr(got), hint
+        f"{field} of a decoration: out of range", expected, short_repr(got), hint
     )
 
 
@@ -83,7 +81,7 @@ def _fraction(values: object, field: str, shape: tuple[int, ...], hint: str) -> 
 def _string(value: object, field: str, *, is_required: bool) -> str:
     if not isinstance(value, str) or (is_required and not value):
         raise InvalidNameError(
-            f"{field} of a decoration: is no proper text",
+            f"{field} of a decoration: not a proper text",
             "a string that is not empty" if is_required else "a string, which may be empty",
             short_repr(value),
             f"give {field} as a string" + (", or leave the decoration out" if is_required else ""),
@@ -95,7 +93,7 @@ def _string(value: object, field: str, *, is_required: bool) -> str:
 
 
 def check_rotation(values: ArrayLike) -> NDArray[np.float64]:
-    """A rotation matrix."""
+    """Return a rotation matrix."""
     matrix = _array(values, "rotation", (3, 3))
     with np.errstate(all="ignore"):
         deviation = np.max(np.abs(matrix.T @ matrix - np.eye(3)))
@@ -111,12 +109,12 @@ def check_rotation(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_translation(values: ArrayLike) -> NDArray[np.float64]:
-    """A vector."""
+    """Return a vector."""
     return _array(values, "translation", (3,))
 
 
 def check_color(values: ArrayLike | None) -> tuple[float, float, float] | None:
-    """Red, green and blue, or None."""
+    """Return red, green and blue, or None."""
     if values is None:
         return None
     red, green, blue = _fraction(
@@ -126,65 +124,65 @@ def check_color(values: ArrayLike | None) -> tuple[float, float, float] | None:
 
 
 def check_opacity(value: float) -> float:
-    """A fraction."""
+    """Return a fraction."""
     return float(_fraction(value, "opacity", (), "give 0 for invisible, 1 for solid"))
 
 
 def check_line_width(value: float) -> float:
-    """A positive number."""
+    """Return a positive number."""
     return float(_positive(value, "line_width"))
 
 
 def check_label(value: str) -> str:
-    """A text, which may be empty."""
+    """Return a text, which may be empty."""
     return _string(value, "label", is_required=False)
 
 
 def check_point(values: ArrayLike) -> NDArray[np.float64]:
-    """A point."""
+    """Return a point."""
     return _array(values, "point", (3,))
 
 
 def check_point1(values: ArrayLike) -> NDArray[np.float64]:
-    """A point."""
+    """Return a point."""
     return _array(values, "point1", (3,))
 
 
 def check_point2(values: ArrayLike) -> NDArray[np.float64]:
-    """A point."""
+    """Return a point."""
     return _array(values, "point2", (3,))
 
 
 def check_radius(value: float) -> float:
-    """A positive length."""
+    """Return a positive length."""
     return float(_positive(value, "radius"))
 
 
 def check_half_lengths(values: ArrayLike) -> NDArray[np.float64]:
-    """Three positive lengths."""
+    """Return three positive lengths."""
     return _positive(values, "half_lengths", (3,))
 
 
 def check_half_height(value: float) -> float:
-    """A positive length."""
+    """Return a positive length."""
     return float(_positive(value, "half_height"))
 
 
 def check_axis_length(value: float) -> float:
-    """A positive length."""
+    """Return a positive length."""
     return float(_positive(value, "axis_length"))
 
 
 def check_vertices(values: ArrayLike) -> NDArray[np.float64]:
-    """Points."""
+    """Return points."""
     return _array(values, "vertices", (_ANY, 3))
 
 
 def check_faces(values: ArrayLike) -> NDArray[np.int64]:
-    """Triples of indices."""
+    """Return triples of indices."""
     return _array(values, "faces", (_ANY, 3), _INT)
 
 
 def check_text(value: str) -> str:
-    """A text that is not empty."""
+    """Return a text that is not empty."""
     return _string(value, "text", is_required=True)

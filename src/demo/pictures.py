@@ -8,11 +8,12 @@ from typing import Any, Final
 import click
 import numpy as np
 
+from stagecache.checks import require_extra
 from stagecache.decorations import DecorativeLine
 from stagecache.demo.four_bar import ROCKER, closed_form
 from stagecache.demo.turn import Demonstration, Vector, gauge_of
 from stagecache.pictures.animation import animate
-from stagecache.pictures.drawing import View, draw, matplotlib_module
+from stagecache.pictures.drawing import View, draw
 from stagecache.state import State
 
 PAGE: Final = "four_bar.html"
@@ -63,7 +64,7 @@ def check_matplotlib() -> None:
     ------
     MissingExtraError
     """
-    matplotlib_module("figure", "the plot and the animation")
+    require_extra("matplotlib.figure", "viz", "the plot and the animation")
 
 
 def write_pictures(found: Demonstration, folder: Path) -> Iterator[tuple[str, str]]:
@@ -88,7 +89,9 @@ def plotted(found: Demonstration) -> Any:
     -------
     matplotlib.figure.Figure
     """
-    figure = matplotlib_module("figure", "the plot").Figure(figsize=_INCHES, facecolor="white")
+    figure = require_extra("matplotlib.figure", "viz", "the plot").Figure(
+        figsize=_INCHES, facecolor="white"
+    )
     linkage = figure.add_axes(_LEFT, projection="3d")
     state = found.start.copy()
     every = max(1, round(found.num_frames / GHOSTS))

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from stagecache.checks import require_callable, require_extra, require_number
 from stagecache.errors import (
-    NotANumberError,
-    OutOfRangeError,
     PictureError,
     WrongTypeError,
     short_repr,
@@ -21,7 +19,6 @@ from stagecache.pictures.drawing import (
     Extra,
     View,
     check_look,
-    matplotlib_module,
     new_axes,
     paint,
     parts_of,
@@ -63,7 +60,7 @@ def animate(
     system : System
     states : iterable of State
         A list, a `Trajectory`, or a generator, which may give one State again and again: each is
-        drawn as it is when its turn comes. They are realized to `stage`.
+        drawn as it is at its turn. They are realized to `stage`.
     path : str or os.PathLike
         A file of that name is replaced. It ends in ".gif".
     frames_per_second : float
@@ -80,21 +77,21 @@ def animate(
     Returns
     -------
     pathlib.Path
-        Where it was written.
+        Path of the file.
 
     Raises
     ------
     MissingExtraError
         matplotlib is not installed.
     WrongTypeError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
-        One of them is no State of the System; a note says which.
+        An item is not a State of the System; a note names the frame.
     WrongTypeError, NotANumberError, OutOfRangeError
     PictureError
-        There are no States, or no such folder, or the file is no GIF; and as of `draw`.
+        There are no States, or no such folder, or the path does not end in ".gif"; and as `draw`.
     OSError
         The file cannot be written.
     Exception
-        Whatever a hook, a computation, `extra` or `title` raises. Nothing is written then.
+        Any exception of a hook, a computation, `extra` or `title`. Nothing is written then.
 
     Examples
     --------
@@ -104,18 +101,18 @@ def animate(
     """
     stage = check_look("animate()", system, stage, extra, view)
     check_progress(progress)
-    if title is not None and not callable(title):
-        raise WrongTypeError(
-            "animate(title=...): cannot be called",
-            "a function of a State that returns a text",
-            short_repr(title),
-            "for a title that stays the same: title=lambda state: 'arm'",
-        )
+    if title is not None:
+        expected = "a function of a State that returns a text"
+        hint = "for a title that stays the same: title=lambda state: 'arm'"
+        require_callable(title, "animate(title=...)", expected, hint)
     file = _checked_path(path)
-    rate = _checked_number(frames_per_second, "frames_per_second", *FRAMES_PER_SECOND)
-    dots_per_inch = _checked_number(pixels, "pixels", *PIXELS) / INCHES
-    figures = matplotlib_module("figure", "animate()")
-    writers = matplotlib_module("animation", "animate()")
+    least, most = FRAMES_PER_SECOND
+    what = "animate(frames_per_second=...)"
+    rate = require_number(frames_per_second, what, least=least, most=most)
+    least, most = PIXELS
+    dots_per_inch = require_number(pixels, "animate(pixels=...)", least=least, most=most) / INCHES
+    figures = require_extra("matplotlib.figure", "viz", "animate()")
+    writers = require_extra("matplotlib.animation", "viz", "animate()")
     frames = _frames(system, states, stage, extra, title)
 
     ax = new_axes(figures.Figure(figsize=(INCHES, INCHES)))
@@ -144,7 +141,7 @@ def _frames(
     extra: Extra | None,
     title: Title | None,
 ) -> list[tuple[PictureParts, str]]:
-    """What is to be seen of each State, and its title."""
+    """Return the parts to draw of each State, and its title."""
     if isinstance(states, State) or not isinstance(states, Iterable):
         raise WrongTypeError(
             "animate(): has no States",
@@ -162,7 +159,10 @@ def _frames(
         raise
     if not found:
         raise PictureError(
-            "animate(): has no States", "one State or more", "none", "look for where they were lost"
+            "animate(): has no States",
+            "one State or more",
+            "none",
+            "pass a list or a Trajectory that is not empty",
         )
     return found
 
@@ -183,17 +183,9 @@ def _checked_path(path: Any) -> Path:
         raise PictureError(
             f"animate(): cannot write {file.name}",
             "a file in a folder that exists",
-            f"{file}, which is a folder" if file.is_dir() else f"{file.parent}, which is no folder",
+            f"{file}, which is a folder"
+            if file.is_dir()
+            else f"{file.parent}, which is not a folder",
             "make the folder first, or name another file",
         )
     return file
-
-
-def _checked_number(value: Any, name: str, least: float, most: float) -> float:
-    what, hint = f"animate({name}=...)", "leave it out, or write a number in this range"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise NotANumberError(f"{what}: is no number", "a number", short_repr(value), hint)
-    if not least <= float(value) <= most:
-        expected = f"from {least:g} to {most:g}"
-        raise OutOfRangeError(f"{what}: is out of range", expected, short_repr(value), hint)
-    return float(value)

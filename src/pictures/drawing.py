@@ -8,11 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from stagecache.checks import require_callable, require_extra, require_type
 from stagecache.decorations.decorations import AbstractDecoration
 from stagecache.errors import (
-    MissingExtraError,
     PictureError,
-    WrongTypeError,
     short_repr,
 )
 from stagecache.pictures.parts import PictureParts
@@ -25,7 +24,7 @@ View = tuple[float, float]
 Extra = Callable[[State], Iterable[AbstractDecoration]]
 
 VIEWS: Final[dict[str, View]] = {"x": (20.0, -60.0), "y": (20.0, 30.0), "z": (20.0, -60.0)}
-"""From where a System is seen if nothing else is said, by the axis that points upwards."""
+"""Default points of view, by the axis that points upwards."""
 
 INCHES: Final = 6.0  # of a new figure
 
@@ -64,15 +63,15 @@ def draw(
     state : State
         It is realized to `stage`, if it is not yet.
     ax : matplotlib.axes.Axes, optional
-        Where to: axes in three dimensions, whose limits are set. The default is on a new figure.
+        Axes in three dimensions, whose limits are set. The default is on a new figure.
     stage : Stage
-        Topology to Report: what is to be drawn up to that stage.
+        Topology to Report: the decorations up to this stage are drawn.
     extra : callable, optional
         Returns more decorations in the ground frame for a State.
     view : (float, float), optional
-        Elevation and azimuth of who looks at it [degrees]. The azimuth is 0 on the axis that comes
-        after the one that points upwards, as x after z. To see the plane of x and y, with x to the
-        right, take (90, -90) where z points upwards, and (0, 0) where y does.
+        Elevation and azimuth of the viewer [degrees]. The azimuth is 0 on the axis that comes after
+        the one that points upwards, as x after z. To see the plane of x and y, with x to the right,
+        take (90, -90) where z points upwards, and (0, 0) where y does.
 
     Returns
     -------
@@ -84,12 +83,12 @@ def draw(
         matplotlib is not installed.
     WrongTypeError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
     WrongTypeError
-        Something is no decoration.
+        Not a decoration.
     WrongTypeError, PictureError
-        `extra` cannot be called; the axes are flat, there is no such view, or something is more
-        than 1e100 m away.
+        `extra` cannot be called; the axes are flat, the view is not a pair of angles, or a
+        decoration is more than 1e100 m away.
     Exception
-        Whatever a hook, a computation or `extra` raises.
+        Any exception of a hook, a computation or `extra`.
 
     Examples
     --------
@@ -103,12 +102,12 @@ def draw(
     stage = check_look("draw()", system, stage, extra, view)
     if ax is not None and not hasattr(ax, "set_zlim"):
         raise PictureError(
-            "draw(ax=...): is flat, or no axes at all",
+            "draw(ax=...): not axes in three dimensions",
             "axes in three dimensions",
             short_repr(ax),
             "make them by figure.add_subplot(projection='3d'), or leave them out",
         )
-    pyplot = matplotlib_module("pyplot", "draw()")
+    pyplot = require_extra("matplotlib.pyplot", "viz", "draw()")
     parts = parts_of(system, state, stage, extra)
     if ax is None:
         ax = new_axes(pyplot.figure(figsize=(INCHES, INCHES)))
@@ -120,45 +119,19 @@ def draw(
 # ---------------------------------------------------------------------- what animations need too
 
 
-def matplotlib_module(name: str, what: str) -> Any:
-    """A module of matplotlib, whose types cannot be named where it is not installed.
-
-    Raises
-    ------
-    MissingExtraError
-    """
-    try:
-        return import_module(f"matplotlib.{name}")
-    except ImportError:
-        raise MissingExtraError(
-            f"{what}: matplotlib is not installed",
-            "the extra viz",
-            "none",
-            "pip install 'stagecache[viz]'",
-        ) from None
-
-
-def check_look(what: str, system: object, stage: Stage, extra: object, view: Any) -> Stage:
+def check_look(what: str, system: object, stage: Stage, extra: Any, view: Any) -> Stage:
     """Refuse arguments of `draw` and `animate`; return the stage.
 
     Raises
     ------
     WrongTypeError, StageOutOfRangeError, PictureError
     """
-    if not isinstance(system, System):
-        raise WrongTypeError(
-            f"{what}: has no System",
-            "a System",
-            short_repr(system),
-            "pass that of the States first",
-        )
-    if extra is not None and not callable(extra):
-        raise WrongTypeError(
-            f"{what[:-1]}extra=...): cannot be called",
-            "a function of a State that returns decorations",
-            short_repr(extra),
-            "for decorations that stay the same: extra=lambda state: [...]",
-        )
+    hint = "pass the System of the States first"
+    require_type(system, System, f"{what}: has no System", "a System", hint)
+    if extra is not None:
+        expected = "a function of a State that returns decorations"
+        hint = "for decorations that stay the same: extra=lambda state: [...]"
+        require_callable(extra, f"{what[:-1]}extra=...)", expected, hint)
     try:
         elevation, azimuth = (0.0, 0.0) if view is None else map(float, view)
         is_pair = isfinite(elevation) and isfinite(azimuth) and not isinstance(view, str)
@@ -166,7 +139,7 @@ def check_look(what: str, system: object, stage: Stage, extra: object, view: Any
         is_pair = False
     if not is_pair:
         raise PictureError(
-            f"{what[:-1]}view=...): is no pair of angles",
+            f"{what[:-1]}view=...): not a pair of angles",
             "an elevation and an azimuth, in degrees",
             short_repr(view),
             "leave it out; from above is (90, 0)",
@@ -175,7 +148,7 @@ def check_look(what: str, system: object, stage: Stage, extra: object, view: Any
 
 
 def parts_of(system: System, state: State, stage: Stage, extra: Extra | None) -> PictureParts:
-    """What is to be drawn of a State, which is realized for that."""
+    """Return the parts to draw of a State, which is realized for this."""
     system.realize(state, stage)
     geometry: list[Any] = []
     for reached in range(Stage.TOPOLOGY, stage + 1):
@@ -189,13 +162,13 @@ def parts_of(system: System, state: State, stage: Stage, extra: Extra | None) ->
             f"a picture of {system.name}: would be too large",
             f"coordinates up to {_FARTHEST:g} m",
             f"{farthest:.3g} m",
-            "look for what has gone so far away",
+            "find the decoration that is so far away",
         )
     return parts
 
 
 def new_axes(figure: Any) -> Any:
-    """Axes in three dimensions, which fill a figure."""
+    """Return axes in three dimensions, which fill a figure."""
     return figure.add_axes(_PLACE, projection="3d")
 
 
@@ -228,7 +201,7 @@ def set_up(ax: Any, system: System, corners: Array, view: View | None) -> None:
 
 
 def _look(ax: Any, system: System, view: View | None) -> Array:
-    """Set the point of view; return what is to the right and upwards in the picture, (2, 3)."""
+    """Set the point of view; return the directions right and up in the picture, (2, 3)."""
     direction = str(system.up_direction)
     up = direction[1].lower()
     elevation, azimuth = map(float, VIEWS[up] if view is None else view)
@@ -247,7 +220,7 @@ def _look(ax: Any, system: System, view: View | None) -> Array:
 
 
 def paint(ax: Any, parts: PictureParts) -> list[Any]:
-    """Draw parts on axes that are set up; return what was added."""
+    """Draw parts on axes that are set up; return the artists."""
     added: list[Any] = []
     art = import_module("mpl_toolkits.mplot3d.art3d")
     if parts.faces:

@@ -1,4 +1,4 @@
-r"""What decorations are made of for a drawer: faces, lines, points and texts in the ground frame.
+r"""Parts of decorations for a drawer: faces, lines, points and texts in the ground frame.
 
 ::
 
@@ -28,8 +28,8 @@ from stagecache.decorations.decorations import (
     DecorativePoint,
     DecorativeSphere,
     DecorativeText,
+    checked_decorations,
 )
-from stagecache.decorations.lists import checked_decorations
 from stagecache.errors import WrongTypeError, short_repr
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ Color = tuple[float, ...]
 SURFACE: Final = (0.58, 0.68, 0.80)
 STROKE: Final = (0.25, 0.31, 0.38)
 AXES: Final = ((0.80, 0.22, 0.20), (0.20, 0.58, 0.25), (0.20, 0.40, 0.80))
-"""The colours of what has none of its own; those of x, y and z."""
+"""Default colours: of faces, of lines, and of the axes x, y and z."""
 
 AROUND: Final = 20  # faces around a cylinder or a sphere
 FROM_POLE_TO_POLE: Final = 12
@@ -51,13 +51,13 @@ _SIDES: Final = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # of a brick: the direction, 
 
 @final
 class PictureParts:
-    """All parts of some decorations.
+    """Parts of a list of decorations.
 
     Parameters
     ----------
     decorations : iterable of AbstractDecoration
     what : str
-        What they are, to be named in errors.
+        Name of the list in errors.
     up : ndarray of shape (3,)
         A direction along an axis, from which the light comes, roughly.
 
@@ -74,7 +74,7 @@ class PictureParts:
     Raises
     ------
     WrongTypeError
-        One of them is no decoration, or they are no collection of them.
+        An item is not a decoration, or they are not a collection.
     """
 
     def __init__(self, decorations: Iterable[AbstractDecoration], what: str, up: Array) -> None:
@@ -94,7 +94,7 @@ class PictureParts:
             self._add(decoration)
 
     def corners(self) -> Array:
-        """All points that are to be seen, (n, 3) [m]."""
+        """Return all points, (n, 3) [m]."""
         parts = [faces.reshape(-1, 3) for faces in self.faces]
         parts += [ends for ends, _, _ in self.lines]
         parts += [point[None] for point, _, _ in (*self.points, *self.texts)]
@@ -129,7 +129,7 @@ class PictureParts:
         self.lines.append((ends, color, decoration.line_width))
 
     def _place_of_label(self, decoration: AbstractDecoration) -> Array:
-        """Where a line or point is, of others the origin of D."""
+        """Return the place of a line or point; of others, the origin of D."""
         match decoration:
             case DecorativePoint():
                 return self.points[-1][0]
@@ -141,13 +141,13 @@ class PictureParts:
 
 
 def _in_ground(decoration: AbstractDecoration, points: Array) -> Array:
-    """Points (..., 3) of D, as seen in G."""
+    """Return points (..., 3) of D in G."""
     found: Array = points @ decoration.rotation.T + decoration.translation
     return found
 
 
 def _shaded(faces: Array, decoration: AbstractDecoration, light: Array) -> Array:
-    """The colour of each face (n, 4): bright where its outer side is turned to the light.
+    """Return the colour of each face (n, 4): bright where its outer side is turned to the light.
 
     The normal of a polygon is the sum of the cross products along its border (M. Newell): corners
     may coincide.
@@ -165,7 +165,7 @@ def _shaded(faces: Array, decoration: AbstractDecoration, light: Array) -> Array
 
 
 def _surface(decoration: AbstractDecoration) -> Array:
-    """The faces of a shape, (n, 4, 3), their corners counterclockwise as seen from outside."""
+    """Return the faces of a shape, (n, 4, 3), corners counterclockwise as seen from outside."""
     match decoration:
         case DecorativeSphere():
             angles = np.linspace(-np.pi / 2, np.pi / 2, FROM_POLE_TO_POLE + 1)
@@ -178,7 +178,7 @@ def _surface(decoration: AbstractDecoration) -> Array:
             return decoration.vertices[decoration.faces[:, (0, 1, 2, 2)]]
         case _:
             raise WrongTypeError(
-                f"{type(decoration).__name__}: is a decoration of a class that cannot be drawn",
+                f"{type(decoration).__name__}: a decoration of a class that cannot be drawn",
                 "a DecorativeSphere, or another of these classes",
                 short_repr(decoration),
                 "make a DecorativeMesh of it",
@@ -186,13 +186,13 @@ def _surface(decoration: AbstractDecoration) -> Array:
 
 
 def _grid(points: Array) -> Array:
-    """The faces between the points (rows, columns, 3) of a grid."""
+    """Return the faces between the points (rows, columns, 3) of a grid."""
     corners = [points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]]
     return np.stack(corners, axis=2).reshape(-1, 4, 3)
 
 
 def _revolved(radii: Array, heights: Array) -> Array:
-    """The faces of a profile (n,) that is turned around y."""
+    """Return the faces of a profile (n,) that is turned around y."""
     angles = np.linspace(0.0, 2.0 * np.pi, AROUND + 1)
     points = np.empty((len(radii), AROUND + 1, 3))
     points[:, :, 0] = np.outer(radii, np.cos(angles))
@@ -202,14 +202,14 @@ def _revolved(radii: Array, heights: Array) -> Array:
 
 
 def _cylinder(radius: float, half_height: float) -> Array:
-    """The side, in pieces that are no longer than they are wide, and both ends."""
+    """Return the side, in pieces that are no longer than they are wide, and both ends."""
     heights = np.linspace(-half_height, half_height, _pieces(half_height / radius) + 1)
     radii = np.pad(np.full_like(heights, radius), 1)
     return _revolved(radii, np.pad(heights, 1, mode="edge"))
 
 
 def _brick(half_lengths: Array) -> Array:
-    """Six sides, in pieces that are roughly squares."""
+    """Return six sides, in pieces that are roughly squares."""
     faces = []
     shortest = float(half_lengths.min())
     for normal, right, up in _SIDES:

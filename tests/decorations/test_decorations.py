@@ -191,7 +191,7 @@ def test_a_message_says_what_to_do() -> None:
     with pytest.raises(OutOfRangeError) as caught:
         DecorativeMesh(CORNERS, [[0, 1, 4]])
     assert str(caught.value).splitlines() == [
-        "faces of a decoration: is out of range",
+        "faces of a decoration: out of range",
         "  expected: from 0 to 3, the rows of vertices",
         "  got:      4",
         "  hint:     count vertices from 0, or give those that are missing",

@@ -500,12 +500,12 @@ def gif(what: str, error: type[Exception], states: Any = None, **options: Any) -
 
 REFUSED = [
     *both("extra=.* cannot be called", WrongTypeError, extra=[DecorativeSphere(1.0)]),
-    *both("view=.* no pair of angles", PictureError, view=(1.0, 2.0, 3.0)),
-    *both("view=.* no pair of angles", PictureError, view=(1.0, float("nan"))),
-    *both("view=.* no pair of angles", PictureError, view="above"),
-    *both("view=.* no pair of angles", PictureError, view="12"),
+    *both("view=.* not a pair of angles", PictureError, view=(1.0, 2.0, 3.0)),
+    *both("view=.* not a pair of angles", PictureError, view=(1.0, float("nan"))),
+    *both("view=.* not a pair of angles", PictureError, view="above"),
+    *both("view=.* not a pair of angles", PictureError, view="12"),
     *both("too large", PictureError, extra=lambda _: [DecorativePoint([1e200, 0, 0])]),
-    *both("view=.* no pair of angles", PictureError, view=30.0),
+    *both("view=.* not a pair of angles", PictureError, view=30.0),
     *both(r"stage=", StageOutOfRangeError, stage=Stage.EMPTY),
     *both(r"stage=", StageOutOfRangeError, stage="position"),
     pytest.param(lambda _, x, p: draw(NOTHING, x), WrongTypeError, r"draw\(\)", id="no System"),
@@ -513,17 +513,17 @@ REFUSED = [
     pytest.param(
         lambda s, x, p: draw(s, cart()[1]), ForeignStateError, "State", id="State of another System"
     ),
-    pytest.param(lambda s, x, p: draw(s, x, "ax"), PictureError, "is flat", id="no axes"),
+    pytest.param(lambda s, x, p: draw(s, x, "ax"), PictureError, "not axes in three", id="no axes"),
     pytest.param(
         lambda s, x, p: draw(s, x, extra=returning(DecorativeSphere(1.0))),
         WrongTypeError,
-        r"extra=\.\.\. returns: is no list",
+        r"extra=\.\.\. returns: not a list",
         id="one decoration",
     ),
     pytest.param(
         lambda s, x, p: draw(s, x, extra=returning([DecorativeSphere(1.0), [0, 0, 0]])),
         WrongTypeError,
-        r"extra=\.\.\. returns: item 1 is no decoration",
+        r"extra=\.\.\. returns: item 1 is not a decoration",
         id="no decoration",
     ),
     pytest.param(
@@ -537,13 +537,13 @@ REFUSED = [
     gif("writes GIFs only", PictureError, path=None),
     gif("cannot write a.gif", PictureError, path="no folder/a.gif"),
     gif("title=.* cannot be called", WrongTypeError, title="cart"),
-    gif("frames_per_second=.* no number", NotANumberError, frames_per_second="fast"),
-    gif("frames_per_second=.* no number", NotANumberError, frames_per_second=True),
+    gif("frames_per_second=.* not a number", NotANumberError, frames_per_second="fast"),
+    gif("frames_per_second=.* not a number", NotANumberError, frames_per_second=True),
     gif("frames_per_second=.* out of range", OutOfRangeError, frames_per_second=0),
     gif("frames_per_second=.* out of range", OutOfRangeError, frames_per_second=101),
     gif("frames_per_second=.* out of range", OutOfRangeError, frames_per_second=float("nan")),
     gif("pixels=.* out of range", OutOfRangeError, pixels=10),
-    gif("pixels=.* no number", NotANumberError, pixels=None),
+    gif("pixels=.* not a number", NotANumberError, pixels=None),
     gif("progress=", NotANumberError, progress="yes"),
 ]
 
@@ -570,7 +570,7 @@ def test_a_folder_is_no_file_to_write_to(matplotlib: Any, tmp_path: Path) -> Non
 
 def test_flat_axes_are_refused(matplotlib: Any) -> None:
     ax = import_module("matplotlib.figure").Figure().add_subplot()
-    with pytest.raises(PictureError, match="is flat"):
+    with pytest.raises(PictureError, match="not axes in three"):
         draw(*cart(), ax)
     assert not ax.collections
 

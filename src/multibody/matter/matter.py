@@ -34,8 +34,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_name, require_new_name, require_type, whole_number
-from stagecache.decorations.decorations import AbstractDecoration, DecorativeLine
-from stagecache.decorations.lists import checked_decorations
+from stagecache.decorations.decorations import (
+    AbstractDecoration,
+    DecorativeLine,
+    checked_decorations,
+)
 from stagecache.errors import (
     ConstModelError,
     MassPropertiesError,

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.errors import MissingExtraError, UnknownPathError
+from stagecache.checks import require_extra
+from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.columns import Column
 from stagecache.views.layout.similar import did_you_mean
@@ -26,15 +27,7 @@ def xarray_dataset(
 
     Of vectors, the second dimension is "chain.angles.index", with the names of the numbers.
     """
-    try:
-        import xarray  # noqa: PLC0415  # optional
-    except ImportError:
-        raise MissingExtraError(
-            "to_xarray(): xarray is not installed",
-            "the extra labels",
-            "none",
-            "pip install 'stagecache[labels]', or use to_csv()",
-        ) from None
+    xarray = require_extra("xarray", "labels", "to_xarray()", "use to_csv()")
     _check_units(columns, units)
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": ("time", times.copy(), {"units": "s"})}

@@ -1,37 +1,25 @@
 """Columns of a trajectory over the time, on axes of matplotlib."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
-from stagecache.errors import MissingExtraError
+from stagecache.checks import require_extra
 from stagecache.state.handles import Vector
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.trajectory.columns import DISCRETE, Column
 
 Curves = Sequence[StepPolynomial | None]
-"""For each row, y since the row before; None where that is not known."""
+"""For each row, y since the row before; None where it is not known."""
 
 RESOLUTION: Final = 600
-"""Of a curve, over all of its time."""
+"""Number of points over the whole time."""
 
 
 def draw_columns(times: Vector, columns: Sequence[Column], curves: Curves, ax: Any) -> Any:
-    """Draw columns on axes, or on new ones if these are None; return them.
-
-    The types of matplotlib cannot be named where it is not installed.
-    """
-    try:
-        pyplot = import_module("matplotlib.pyplot")
-    except ImportError:
-        raise MissingExtraError(
-            "plot(): matplotlib is not installed",
-            "the extra viz",
-            "none",
-            "pip install 'stagecache[viz]', or use to_csv()",
-        ) from None
+    """Draw columns on axes, or on new ones if these are None; return the axes."""
+    pyplot = require_extra("matplotlib.pyplot", "viz", "plot()", "use to_csv()")
     found = [(column, *_points(times, column, curves)) for column in columns]
     if ax is None:
         _, ax = pyplot.subplots()
@@ -81,6 +69,6 @@ def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vect
 
 
 def _as_it_is(label: str) -> str:
-    """A name whose dollars begin no formula, and which is in the legend if it begins with "_"."""
+    """Return a label without formulas, which the legend shows even if it begins with "_"."""
     text = label.replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text
