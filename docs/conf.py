@@ -54,7 +54,7 @@ def set_off_colon(_app: "Sphinx", what: str, *rest: object) -> None:
 # What only a graph, a State or a System makes.
 MADE = (
     *("AbstractContinuousVariable", "AbstractDeclaration", "AbstractHandle", "AbstractNode"),
-    *("AbstractSystem", "AutoUpdateVariable", "CacheEntry", "Checkpoint", "ContinuousVariable"),
+    *("AutoUpdateVariable", "CacheEntry", "Checkpoint", "ContinuousVariable"),
     *("DiscreteVariable", "Entry", "Family", "ScalarVariable", "SubsystemState"),
     *("SystemStatistics", "TimeVariable", "Variable"),
 )

@@ -73,6 +73,10 @@ DELEGATES: Final = {
         "stagecache.inspection.trace.trace",
         "stagecache.system.core.system",
     },
+    "stagecache.system.declare.subsystem": {
+        "stagecache.system.core.system",
+        "stagecache.system.events.events",
+    },
     "stagecache.cli.main": {"stagecache.demo"},
 }
 """Modules whose methods answer from a higher floor, and what these import of it."""

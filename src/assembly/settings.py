@@ -7,7 +7,7 @@ from attrs import define, field
 
 from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.system.option_fields import flag
+from stagecache.system.options import flag
 
 DEFAULT_ACCURACY: Final = 1e-3
 

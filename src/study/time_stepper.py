@@ -92,7 +92,7 @@ class TimeStepper(Study):
     >>> from stagecache import State, Subsystem, System, parameter, q_variable
     >>> from stagecache.study.integrate.integrator import Integrator
     >>> from stagecache.study.time_stepper import TimeStepper
-    >>> from stagecache.system.events.reporters import PeriodicEventReporter
+    >>> from stagecache.system.events.handlers import PeriodicEventReporter
     >>> class Cart(Subsystem):
     ...     place = q_variable(0.0)
     ...     speed = parameter(2.0)

@@ -6,15 +6,12 @@ from stagecache.system.constraints.quaternions import (
     quaternion_kinematics,
     quaternion_normalization,
 )
-from stagecache.system.core.abstract_system import AbstractSystem
-from stagecache.system.core.constrained import AbstractConstrainedSystem
-from stagecache.system.core.eventful import AbstractEventfulSystem
 from stagecache.system.core.system import System
 from stagecache.system.declare.auto_update import auto_update
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.declaration import AbstractDeclaration
 from stagecache.system.declare.families import Family
-from stagecache.system.declare.subsystem import DefaultSystemSubsystem, Subsystem
+from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import (
     discrete,
     modeling_option,
@@ -24,23 +21,22 @@ from stagecache.system.declare.variables import (
     z_variable,
 )
 from stagecache.system.dynamics.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
+from stagecache.system.events.default_subsystem import DefaultSystemSubsystem
 from stagecache.system.events.events import Event, EventAction, EventCause, EventTriggerInfo
 from stagecache.system.events.handlers import (
     AbstractEventHandler,
+    AbstractEventReporter,
     PeriodicEventHandler,
+    PeriodicEventReporter,
     ScheduledEventHandler,
+    ScheduledEventReporter,
     TriggeredEventHandler,
+    TriggeredEventReporter,
 )
 from stagecache.system.events.options import (
     HandleEventsOptions,
     HandleEventsResults,
     HandleEventsStatus,
-)
-from stagecache.system.events.reporters import (
-    AbstractEventReporter,
-    PeriodicEventReporter,
-    ScheduledEventReporter,
-    TriggeredEventReporter,
 )
 from stagecache.system.events.triggers import TriggerDirection, event_trigger
 from stagecache.system.motion.kinematics import kinematics
@@ -55,12 +51,9 @@ from stagecache.system.projection.options import (
 from stagecache.system.statistics import SystemStatistics
 
 __all__ = [
-    "AbstractConstrainedSystem",
     "AbstractDeclaration",
     "AbstractEventHandler",
     "AbstractEventReporter",
-    "AbstractEventfulSystem",
-    "AbstractSystem",
     "DefaultSystemSubsystem",
     "EntryProfile",
     "Event",

@@ -27,10 +27,11 @@ from stagecache.study.integrate.step_status import StepStatus, TerminationReason
 from stagecache.study.time_stepper import TimeStepper
 from stagecache.system.events.handlers import (
     PeriodicEventHandler,
+    PeriodicEventReporter,
     ScheduledEventHandler,
+    ScheduledEventReporter,
     TriggeredEventHandler,
 )
-from stagecache.system.events.reporters import PeriodicEventReporter, ScheduledEventReporter
 from tests.study.integrating import METHODS
 from tests.study.models import DoublePendulum, Oscillator
 

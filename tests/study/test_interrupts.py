@@ -70,7 +70,7 @@ def close(state: State) -> None:
 
 
 system.add_event_handler(ScheduledEventHandler(close, next_time=0.5))
-system.add_event_reporter(PeriodicEventReporter(0.25, report=tank.level))
+system.add_event_reporter(PeriodicEventReporter(0.25, function=tank.level))
 
 
 def prepare() -> TimeStepper:

@@ -13,7 +13,7 @@ from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.progress import ProgressBar
 from stagecache.study.simulate import simulate
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.system.events.reporters import PeriodicEventReporter
+from stagecache.system.events.handlers import PeriodicEventReporter
 
 
 class Clock:

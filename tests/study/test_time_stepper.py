@@ -37,15 +37,13 @@ from stagecache.study.time_stepper import TimeStepper
 from stagecache.system.events.events import Event, EventAction, EventCause
 from stagecache.system.events.handlers import (
     PeriodicEventHandler,
-    ScheduledEventHandler,
-    TriggeredEventHandler,
-)
-from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
-from stagecache.system.events.reporters import (
     PeriodicEventReporter,
+    ScheduledEventHandler,
     ScheduledEventReporter,
+    TriggeredEventHandler,
     TriggeredEventReporter,
 )
+from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
 from tests.profiles import examples
 from tests.study.integrating import METHODS
 from tests.study.models import Oscillator, Rod

@@ -356,7 +356,7 @@ def watch_of(contents: Contents) -> Watch | None:
 def hint_of(contents: Contents, entry: CacheEntry[Any], gap: Gap) -> str:
     """What to declare for a read to be covered."""
     if contents.system is not None and entry._owner is not None:
-        return str(contents.system._cure_of(entry, gap))
+        return str(contents.system._hint_of(entry, gap))
     hints = []
     if gap.handles:
         names = ", ".join(map(_expression, (*contents.prerequisites(entry), *gap.handles)))

@@ -16,7 +16,7 @@ from stagecache.errors import (
     UnknownOptionError,
     short_repr,
 )
-from stagecache.system.option_fields import flag
+from stagecache.system.options import flag
 
 LEAST_ACCURACY: Final = 1e-12
 """Limit of rounding, as rtol = accuracy / 10: SciPy takes no rtol below 2.2e-14."""

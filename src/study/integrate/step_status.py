@@ -12,7 +12,7 @@
 Source: the documentation of SimTK::Integrator, SuccessfulStepStatus and TerminationReason.
 """
 
-from stagecache.system.explained import Explained
+from stagecache.system.options import Explained
 
 
 class StepStatus(Explained):

@@ -1,22 +1,35 @@
-"""A model: subsystems, and the realization of States stage by stage."""
+"""The System: subsystems, and the realization of States stage by stage."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
-from typing import Any, NoReturn, SupportsIndex, TypeVar
+from typing import Any, Generic, NoReturn, Self, SupportsIndex, TypeVar, overload
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stagecache.checks import (
+    require_bool,
+    require_count,
+    require_name,
+    require_new_name,
+    require_positive,
+    require_text,
+    require_type,
+    wrong_type,
+)
+from stagecache.decorations.coordinate_direction import CoordinateDirection
 from stagecache.errors import (
     AdoptionError,
     ConstModelError,
-    DuplicateNameError,
+    DeclarationError,
     ForeignStateError,
-    InvalidNameError,
     RealizationOrderError,
     StagecacheError,
     StageTooLowError,
     TopologyVersionError,
-    WrongTypeError,
+    UnknownSubsystemError,
     short_repr,
 )
 from stagecache.graph.sources import Source
@@ -24,43 +37,123 @@ from stagecache.inspection.graph_view import graph_view
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
-from stagecache.state.handles import AbstractHandle, CacheEntry
-from stagecache.state.refusals import check_count, check_subsystem, unknown_subsystem
+from stagecache.state.handles import (
+    AbstractHandle,
+    CacheEntry,
+    ContinuousVariable,
+    TimeVariable,
+    Vector,
+)
+from stagecache.state.items.realization import new_variables
+from stagecache.state.refusals import check_subsystem, unknown_subsystem
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
-from stagecache.system.core.eventful import AbstractEventfulSystem
 from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
 from stagecache.system.core.snapshot import restore_state, snapshot
 from stagecache.system.core.topology import allocate_declared, declared_handles
 from stagecache.system.core.transport import complete_system, reduce_system
+from stagecache.system.declare import fast_variables
 from stagecache.system.declare.declaration import source_of
-from stagecache.system.declare.subsystem import DefaultSystemSubsystem, Subsystem
-from stagecache.system.events.table import EventTable
-from stagecache.system.hints.hints import hint_of
-from stagecache.system.hints.variants import variant_of
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.events.default_subsystem import DefaultSystemSubsystem, kind_name
+from stagecache.system.events.dispatcher import EventDispatcher
+from stagecache.system.events.events import Event, EventCause, EventTriggerInfo
+from stagecache.system.events.handlers import (
+    AbstractEventHandler,
+    AbstractEventListener,
+    AbstractEventReporter,
+)
+from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
+from stagecache.system.hints.hints import hint_of, variant_of
+from stagecache.system.motion import operators, prescribing
+from stagecache.system.projection.options import ProjectOptions, ProjectResults
 from stagecache.system.statistics import SystemStatistics
 from stagecache.views.view import GraphView
 
 MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
 
-
+G = TypeVar("G")
+V = TypeVar("V")
 Part = TypeVar("Part", bound=Subsystem)
+H = TypeVar("H", bound=AbstractEventHandler)
+R = TypeVar("R", bound=AbstractEventReporter)
 
 
-class System(AbstractEventfulSystem):
+class Setting(Generic[G, V]):
+    """A setting of a System: an attribute whose assignment is a change of topology.
+
+    Parameters
+    ----------
+    default : object
+    check : callable
+        The function ``(value, name)`` that returns an assigned value as it is stored, or raises.
+    """
+
+    def __init__(self, default: V, check: Callable[[G, str], V]) -> None:
+        self._default = default
+        self._check = check
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, system: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, system: object, owner: type) -> V: ...
+    def __get__(self, system: object | None, owner: type) -> Self | V:
+        if system is None:
+            return self
+        value: V = vars(system).get(f"_{self._name}", self._default)
+        return value
+
+    def __set__(self, system: "System", value: G) -> None:
+        checked = self._check(value, self._name)
+        system._require_idle(self._name)
+        vars(system)[f"_{self._name}"] = checked
+        system._topology_changed(f"{self._name} was set")
+
+
+def _checked_direction(direction: CoordinateDirection | str, what: str) -> CoordinateDirection:
+    try:
+        return CoordinateDirection(direction)
+    except ValueError:
+        raise DeclarationError(
+            f"{what}: not a direction",
+            "one of " + ", ".join(map(str, CoordinateDirection)),
+            short_repr(direction),
+            "write CoordinateDirection.Z, or '+Z'",
+        ) from None
+
+
+def _checked_scale(scale: float, what: str) -> float:
+    return require_positive(scale, what, "give one in SI units")
+
+
+class System:
     """A model made of subsystems.
 
-    A System is const once its topology is realized: all that varies is in States, of which it
+    A System is const once its topology is realized: all values that vary are in States, of which it
     serves any number. `realize_topology` makes the first one, the default State; copy it, write its
     variables, and `realize` it as far as needed.
+
+    ::
+
+        prescribe:   q of prescribed motion  ->  Position  ->  u of prescribed motion
+        project:     the same, and after each of them the free ones are moved onto the constraints
+
+        calc_event_trigger_info              an integrator watches the signs of triggers, ...
+        calc_time_of_next_scheduled_event    ... does not step beyond that time, ...
+        handle_events, report_events         ... and calls these
+
+    Prescribed motion is set exactly and comes first: no constraint moves it.
 
     Parameters
     ----------
     *subsystems : Subsystem
-        To be adopted, under the names of their classes: ``DoublePendulum()`` as "double_pendulum".
+        Named after their classes: ``DoublePendulum()`` is "double_pendulum".
     name : str
-        What messages call it.
+        The name in messages.
     version : str
         A text of the author's choice.
     **named : Subsystem
@@ -93,10 +186,8 @@ class System(AbstractEventfulSystem):
     def __init__(
         self, *subsystems: Subsystem, name: str = "system", version: str = "", **named: Subsystem
     ) -> None:
-        super().__init__(_checked_name(name, "the name of a System"))
-        self._start(uuid4().hex, 1)
-        self._version = _checked_text(version, "the version of a System")
-        self._subsystems: list[Subsystem] = []
+        self._start(require_name(name, "the name of a System"), uuid4().hex, 1)
+        self._version = require_text(version, "the version of a System")
         try:
             self.add(DefaultSystemSubsystem())
             for subsystem in subsystems:
@@ -108,25 +199,95 @@ class System(AbstractEventfulSystem):
                 subsystem._released()
             raise
 
-    def _start(self, identity: str, topology_version: int) -> None:
+    def _start(self, name: str, identity: str, topology_version: int) -> None:
+        """Set the attributes of a System without subsystems."""
+        self._name = name
         self._identity = identity
         self._topology_version = topology_version
+        self._subsystems: list[Subsystem] = []
+        self._variables = new_variables()
+        for attribute, handle in self._variables.items():
+            handle._declared(self, attribute)
         self._statistics = SystemStatistics()
+        self._events = EventDispatcher(self)
         self._default: State | None = None
         self._schedule = Schedule([], 0)
-        self._events: EventTable | None = None
-        self._handling: set[int] = set()  # the States that are given to handlers now
-        self._content = ""  # the identity of what is in it now, once it was asked for
-        self._allocating = RLock()  # who holds it makes the default State
+        self._content = ""  # the identity of the present content, once it was asked for
+        self._allocating = RLock()  # its holder makes the default State
         self._is_allocating = False
         self._states: WeakValueDictionary[int, State] = WeakValueDictionary()
 
-    # ------------------------------------------------------------------ subsystems
+    # ------------------------------------------------------------------ settings
+
+    up_direction = Setting[CoordinateDirection | str, CoordinateDirection](
+        CoordinateDirection.Y, _checked_direction
+    )
+    """The upward direction, for drawings; +Y. Assigning it is a change of topology.
+
+    Raises
+    ------
+    DeclarationError
+        The value is not a direction.
+    """
+
+    use_uniform_background = Setting[bool, bool](False, require_bool)
+    """True to draw the model without a ground; False by default. As `up_direction`."""
+
+    default_time_scale = Setting[float, float](0.1, _checked_scale)
+    """A time in which the model changes noticeably [s]; 0.1. Assigning it is a change of topology.
+
+    Raises
+    ------
+    OutOfRangeError, NotANumberError
+        The value is not a positive number.
+    """
+
+    default_length_scale = Setting[float, float](1.0, _checked_scale)
+    """A length of the order of the model's parts [m]; 1. As `default_time_scale`."""
+
+    has_time_advanced_events = Setting[bool, bool](False, require_bool)
+    """True to call `Subsystem.handle_time_advanced`; False by default. As `up_direction`."""
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        return self._name
 
     @property
     def version(self) -> str:
         """The version of the model: a text of the author's choice."""
         return self._version
+
+    # ------------------------------------------------------------------ variables
+
+    @property
+    def time(self) -> TimeVariable:
+        """The handle of the time."""
+        handle = self._variables["time"]
+        assert isinstance(handle, TimeVariable)
+        return handle
+
+    @property
+    def q(self) -> ContinuousVariable:
+        """The handle of the whole q."""
+        return self._whole("q")
+
+    @property
+    def u(self) -> ContinuousVariable:
+        """The handle of the whole u."""
+        return self._whole("u")
+
+    @property
+    def z(self) -> ContinuousVariable:
+        """The handle of the whole z."""
+        return self._whole("z")
+
+    def _whole(self, kind: str) -> ContinuousVariable:
+        handle = self._variables[kind]
+        assert isinstance(handle, ContinuousVariable)
+        return handle
+
+    # ------------------------------------------------------------------ subsystems
 
     def add(self, subsystem: Part, name: str | None = None) -> Part:
         """Make a subsystem part of the System, and return it. A change of topology.
@@ -142,37 +303,34 @@ class System(AbstractEventfulSystem):
         ------
         WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
-        if not isinstance(subsystem, Subsystem):
-            raise WrongTypeError(
-                f"{short_repr(subsystem)}: cannot be adopted",
-                "a Subsystem",
-                "a class; an instance of it is needed"
-                if isinstance(subsystem, type)
-                else f"an object of type {type(subsystem).__name__}",
-                "pass an instance of a class that derives from Subsystem",
-            )
+        require_type(
+            subsystem,
+            Subsystem,
+            f"{short_repr(subsystem)}: not a subsystem",
+            "a Subsystem",
+            "pass an instance of a class that derives from Subsystem",
+        )
         if getattr(type(subsystem), "__attrs_own_setattr__", False):
             raise AdoptionError(
-                f"{subsystem!r}: cannot be adopted",
+                f"{subsystem!r}: cannot be added",
                 "a subsystem whose __setattr__ is that of Subsystem, which notices changes",
                 "one of a class for which attrs wrote another, for validators and converters",
                 "write @attrs.define(on_setattr=attrs.setters.NO_OP)",
             )
         if subsystem.is_adopted:
             raise AdoptionError(
-                f"{subsystem!r}: cannot be adopted",
+                f"{subsystem!r}: cannot be added",
                 "a subsystem without a System",
                 f"one of {subsystem.system!r}",
                 "make another instance",
             )
-        name = subsystem.name if name is None else _checked_name(name, "the name of a subsystem")
-        if name in [other.name for other in self._subsystems]:
-            raise DuplicateNameError(
-                f"subsystem {name!r}: there is one already",
-                "a name for each subsystem of its own",
-                f"{name!r} for {short_repr(subsystem)}",
-                f"name it: System(..., another_{name}=...) or add(..., 'name')",
-            )
+        name = subsystem.name if name is None else require_name(name, "the name of a subsystem")
+        require_new_name(
+            name,
+            [other.name for other in self._subsystems],
+            "subsystem",
+            f"name it: System(..., another_{name}=...) or add(..., 'name')",
+        )
         self._require_idle(f"the subsystems of {self._name}")
         self._refuse_in_hook("add()")
         subsystem._adopted(self, len(self._subsystems), name)
@@ -191,7 +349,7 @@ class System(AbstractEventfulSystem):
         return len(self._subsystems)
 
     def subsystem(self, which: SupportsIndex | str) -> Subsystem:
-        """Return the subsystem of an index or a name.
+        """Return the subsystem of an index or a name; `get` returns it with its type.
 
         Raises
         ------
@@ -204,6 +362,45 @@ class System(AbstractEventfulSystem):
         return self._subsystems[check_subsystem(which, self._subsystems, self.__repr__)]
 
     __getitem__ = subsystem
+
+    def get(self, kind: type[Part], name: str | None = None) -> Part:
+        """Return the one subsystem of a class, or the one with a name, which must be of the class.
+
+        Parameters
+        ----------
+        kind : type
+            A subclass of Subsystem; instances of its subclasses count, too.
+        name : str, optional
+            Needed if there are several.
+
+        Raises
+        ------
+        UnknownSubsystemError
+
+        Examples
+        --------
+        >>> from stagecache import Subsystem, System, q_variable
+        >>> class Ball(Subsystem):
+        ...     height = q_variable(1.0)
+        >>> system = System(Ball(), other=Ball())
+        >>> system.get(Ball, "other").height(system.new_state())
+        1.0
+        """
+        same = [subsystem for subsystem in self._subsystems if isinstance(subsystem, kind)]
+        found = same if name is None else [s for s in same if s.name == name]
+        if len(found) == 1:
+            return found[0]
+        what = getattr(kind, "__name__", short_repr(kind))
+        named = "" if name is None else f" with the name {name!r}"
+        others = same or self._subsystems
+        raise UnknownSubsystemError(
+            f"get({what}): {'several subsystems' if found else 'no subsystem'} of it{named}",
+            f"one {what}{named} in {self!r}",
+            f"{len(found)}; there "
+            + ("are " if len(others) > 1 else "is ")
+            + ", ".join(f"{s.name!r} of class {type(s).__name__}" for s in others),
+            f"name it: get({what}, {same[0].name!r})" if same else "add one, or ask for its class",
+        )
 
     def __len__(self) -> int:
         return len(self._subsystems)
@@ -222,22 +419,22 @@ class System(AbstractEventfulSystem):
         return first
 
     def is_same_system(self, other: object) -> bool:
-        """Whether it is the same System, here or where it was pickled."""
+        """Return whether it is the same System, here or where it was pickled."""
         return isinstance(other, System) and self._identity == other._identity
 
     # ------------------------------------------------------------------ topology
 
     @property
     def topology_has_been_realized(self) -> bool:
-        """Whether there is a default State, and the topology has not changed since it was made."""
+        """True if there is a default State, and the topology has not changed since it was made."""
         return self._default is not None
 
     @property
     def topology_cache_version(self) -> int:
         """The number of the topology: it rises with each change after a realization.
 
-        `State.topology_version` must equal it. Setting it is for those who manage versions
-        themselves; States of other versions are refused.
+        `State.topology_version` must equal it; States of other versions are refused. Assign it only
+        to manage versions yourself.
 
         Raises
         ------
@@ -247,13 +444,13 @@ class System(AbstractEventfulSystem):
 
     @topology_cache_version.setter
     def topology_cache_version(self, version: int) -> None:
-        version = check_count(version, 1, "the topology version")
+        version = require_count(version, 1, "the topology version")
         if self._default is not None:
             self._default._contents.realization.machine.versions.system[TOPOLOGY] = version - 1
         self._topology_version = version
 
     def invalidate_topology_cache(self) -> None:
-        """Count a change of topology: the default State is gone, and all others are useless.
+        """Count a change of topology: the default State is dropped, all others become useless.
 
         Raises
         ------
@@ -264,7 +461,7 @@ class System(AbstractEventfulSystem):
         self._topology_changed("invalidate_topology_cache() was called")
 
     def realize_topology(self) -> State:
-        """Allocate what the subsystems declare, and return the default State, at Model.
+        """Allocate the declared items of all subsystems, and return the default State, at Model.
 
         It is made once, and again after a change of topology. It is only for reading: copy it.
         Cost O(items and prerequisites) when it is made.
@@ -272,7 +469,7 @@ class System(AbstractEventfulSystem):
         Raises
         ------
         StagecacheError
-            What is declared cannot be allocated; the topology is then not realized.
+            A declared item cannot be allocated; the topology is then not realized.
         """
         default = self._default
         if default is None:
@@ -313,10 +510,10 @@ class System(AbstractEventfulSystem):
 
     def order_subsystems(
         self,
-        stage: Stage,  # noqa: ARG002  # for those who override it
+        stage: Stage,  # noqa: ARG002  # for subclasses
         subsystems: tuple[Subsystem, ...],
     ) -> Sequence[Subsystem]:
-        """Return the order in which subsystems are realized at a stage; to be overridden.
+        """Return the order in which subsystems are realized at a stage; subclasses may override it.
 
         Parameters
         ----------
@@ -346,7 +543,7 @@ class System(AbstractEventfulSystem):
         return state
 
     def _is_allocating_here(self) -> bool:
-        """Whether this thread is making the default State."""
+        """Return whether this thread is making the default State."""
         if not self._is_allocating or not self._allocating.acquire(blocking=False):
             return False
         self._allocating.release()
@@ -355,9 +552,9 @@ class System(AbstractEventfulSystem):
     def _refuse_in_hook(self, what: str) -> None:
         if self._is_allocating_here():
             raise ConstModelError(
-                f"{what}: is refused",
+                f"{what}: refused",
                 "a System whose topology is not being realized",
-                "a call by what realize_topology() calls",
+                "a call within realize_topology()",
                 "let the hook realize_topology() of a subsystem allocate in its State only",
             )
 
@@ -375,12 +572,13 @@ class System(AbstractEventfulSystem):
         return chosen
 
     def _require_idle(self, what: str) -> None:
+        """Refuse a change of topology while something is computed."""
         if self._is_allocating_here():
-            return  # what realize_topology() of a subsystem stores belongs to this topology
+            return  # realize_topology() of a subsystem may assign attributes
         states = [reference() for reference in self._states.valuerefs()]
         is_busy = (
             self._is_allocating
-            or bool(self._handling)
+            or bool(self._events.handling)
             or any(
                 state._contents.guard is REALIZING or state._contents.realization.evaluator.running
                 for state in states
@@ -390,18 +588,19 @@ class System(AbstractEventfulSystem):
         if is_busy:
             raise ConstModelError(
                 f"{what}: cannot be changed while something is computed with it",
-                "a model that is const, and States in which all that varies is",
+                "a const model; values that vary are in States",
                 "a change by a hook, computation or event handler, or while a thread runs one",
                 "let an event handler set a discrete variable of the State"
-                if self._handling
+                if self._events.handling
                 else "store this in a cache entry: declare it with @cached, or allocate it",
             )
 
     def _topology_changed(self, what: str) -> None:
+        """Count a change of topology, which errors about older States name."""
         if self._is_allocating_here():
             return
         self._content = ""
-        self._events = None
+        self._events.forget()
         if self._default is not None:
             self._default = None
             self._topology_version += 1
@@ -422,11 +621,11 @@ class System(AbstractEventfulSystem):
         self._realize(state, self._contents_of(state), MODEL)
 
     def realize(self, state: State, stage: Stage = Stage.HIGHEST_RUNTIME) -> None:
-        """Realize all stages up to one that are not realized.
+        """Realize all stages up to one, except those that are realized.
 
         At each stage, subsystem by subsystem: the hook is called, if it is overridden; then the
-        declared entries are computed which are to be at that stage. If one raises, the State stays
-        at the last stage that was reached, and the next call continues there.
+        declared entries are computed that are `computed_by` that stage. If one raises, the State
+        stays at the last stage that was reached, and the next call continues there.
 
         Parameters
         ----------
@@ -461,11 +660,13 @@ class System(AbstractEventfulSystem):
             contents.mend()
             raise
 
-    def _require_own(self, state: State) -> None:
+    def _require_own(self, state: State) -> State:
+        """Return a State of this System; refuse others."""
         self._contents_of(state)
+        return state
 
     def _contents_of(self, state: State) -> Contents:
-        """What is in a State of this System."""
+        """Return the contents of a State of this System."""
         if type(state) is State:
             contents = state._contents
             if contents.realization.is_torn:
@@ -481,11 +682,11 @@ class System(AbstractEventfulSystem):
 
     def _refusal_of(self, state: object) -> StagecacheError:
         if not isinstance(state, State):
-            return WrongTypeError(
-                f"{short_repr(state)}: is not a State",
+            return wrong_type(
+                state,
+                f"{short_repr(state)}: not a State",
                 f"a State of {self!r}",
-                f"an object of type {type(state).__name__}",
-                "pass the whole State, as realize_topology().copy() gives it",
+                "pass the whole State, as new_state() returns it",
             )
         if state.system is not self:
             theirs = f"a State of {state.system!r}"
@@ -494,7 +695,7 @@ class System(AbstractEventfulSystem):
             elif repr(state.system) == repr(self):
                 theirs = "a State of another System, which has the same name and subsystems"
             return ForeignStateError(
-                f"{state!r}: is not a State of {self!r}",
+                f"{state!r}: not a State of {self!r}",
                 f"a State of {self!r}",
                 theirs,
                 "use the System to which it belongs, or a copy of this one's default_state",
@@ -507,25 +708,427 @@ class System(AbstractEventfulSystem):
             "call realize_topology() after a change of the model, and copy the State it returns",
         )
 
-    # ------------------------------------------------------------------ looking at it
+    # ------------------------------------------------------------------ kinematics
+
+    def multiply_by_n(self, state: State, u: ArrayLike) -> Vector:
+        """Return N u, which is qdot if u are the generalized speeds.
+
+        N is the identity but for the blocks that subsystems declare with `kinematics`. Cost O(n).
+
+        Parameters
+        ----------
+        state : State
+            Realized to Position or further.
+        u : array_like
+            Of shape (nu,) or (nu, k); empty for zeros.
+
+        Returns
+        -------
+        ndarray
+            Of shape (nq,) or (nq, k).
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        ShapeError, NotANumberError
+        KinematicsError
+            A subsystem has other numbers of q and u, and declares nothing that relates them.
+        """
+        return operators.multiply_by_n(self._require_own(state), u)
+
+    def multiply_by_n_transpose(self, state: State, fq: ArrayLike) -> Vector:
+        """Return N' fq: generalized forces on u from forces on q. As `multiply_by_n`."""
+        return operators.multiply_by_n_transpose(self._require_own(state), fq)
+
+    def multiply_by_n_pinv(self, state: State, qdot: ArrayLike) -> Vector:
+        """Return pinv(N) qdot, which is u if there is one with N u = qdot. As `multiply_by_n`."""
+        return operators.multiply_by_n_pinv(self._require_own(state), qdot)
+
+    def multiply_by_n_pinv_transpose(self, state: State, fu: ArrayLike) -> Vector:
+        """Return pinv(N)' fu: forces on q from forces on u. As `multiply_by_n`."""
+        return operators.multiply_by_n_pinv_transpose(self._require_own(state), fu)
+
+    # ------------------------------------------------------------------ prescribed motion
+
+    def prescribe(self, state: State) -> bool:
+        """Set all q and u of prescribed motion; the State is realized to Position for that.
+
+        Returns
+        -------
+        bool
+            True if anything changed. If not, the State keeps its stages.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError
+        Exception
+            A hook or a computation raised it.
+        """
+        self.realize(state, Stage.TIME)
+        has_changed = self.prescribe_q(state)
+        self.realize(state, Stage.POSITION)
+        return self.prescribe_u(state) or has_changed
+
+    def prescribe_q(self, state: State) -> bool:
+        """Set the q of prescribed motion, which depend on the time. Needs stage Time.
+
+        Returns
+        -------
+        bool
+            True if anything changed. The State is then at Time.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        ShapeError, NotANumberError
+            The values of a motion do not fit its variable.
+        """
+        self._require_own(state)
+        self._statistics.num_prescribe_q_calls += 1
+        return prescribing.prescribe_q(state)
+
+    def prescribe_u(self, state: State) -> bool:
+        """Set the u of prescribed motion. Needs stage Position. As `prescribe_q`."""
+        self._require_own(state)
+        self._statistics.num_prescribe_u_calls += 1
+        return prescribing.prescribe_u(state)
+
+    def free_q_index(self, state: State) -> NDArray[np.intp]:
+        """Return the indices of the q that are not prescribed, ascending. Needs Instance.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        """
+        return prescribing.free_q_index(self._require_own(state))
+
+    def free_u_index(self, state: State) -> NDArray[np.intp]:
+        """Return the indices of the u that are not prescribed. As `free_q_index`."""
+        return prescribing.free_u_index(self._require_own(state))
+
+    # ------------------------------------------------------------------ constraints
+
+    def project(self, state: State, accuracy: float | None = None) -> None:
+        """Set prescribed motion, and move the free q and u onto the constraints.
+
+        That is `prescribe_q`, `project_q`, `prescribe_u` and `project_u`, with the realizations
+        that they need. The State is then at Velocity.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further.
+        accuracy : float, optional
+            1e-4 by default, as in `ProjectOptions`.
+
+        Raises
+        ------
+        ProjectionError
+            The accuracy cannot be reached. The State is as it was.
+        """
+        from stagecache.system.projection.projection import project  # noqa: PLC0415  # it needs SciPy
+
+        project(self, self._require_own(state), accuracy)
+
+    def project_q(
+        self,
+        state: State,
+        accuracy: float | None = None,
+        *,
+        options: ProjectOptions | None = None,
+        error_estimate: Vector | None = None,
+    ) -> ProjectResults:
+        """Move the free q onto the position constraints, as little as possible.
+
+        That is: the length of Wq dq becomes least, such that the norm of Tp qerr is at most the
+        accuracy, with Wq = N Wu pinv(N), where Wu are the `u_weights`, and Tp the `qerr_weights` of
+        the State. The norm of the errors is the root of the mean of squares, or the largest one.
+
+        Called with an accuracy, or nothing, it realizes the State and sets prescribed motion as
+        needed. Called with options or an error estimate, as by an integrator, it needs a State at
+        Position with its prescribed motion set. In both cases the State is then at Position.
+
+        Parameters
+        ----------
+        state : State
+        accuracy : float, optional
+        options : ProjectOptions, optional
+        error_estimate : ndarray, optional
+            Of shape (nq,). Changed in place, if q was changed: the part normal to the constraints
+            is removed.
+
+        Returns
+        -------
+        ProjectResults
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        OutOfRangeError, ShapeError, NotANumberError
+        ProjectionError
+            The accuracy cannot be reached, and the options do not say ``dont_raise``. The State is
+            as it was.
+        """
+        from stagecache.system.projection.projection import project_q  # noqa: PLC0415  # it needs SciPy
+
+        return project_q(self, self._require_own(state), accuracy, options, error_estimate)
+
+    def project_u(
+        self,
+        state: State,
+        accuracy: float | None = None,
+        *,
+        options: ProjectOptions | None = None,
+        error_estimate: Vector | None = None,
+    ) -> ProjectResults:
+        """Move the free u onto the velocity constraints, as little as possible.
+
+        As `project_q`, with stage Velocity. The length of Eu du becomes least, such that the norm
+        of Tpv uerr is at most the accuracy. Eu is the lesser of Wu and 1 / abs(u); Tpv are the
+        `uerr_weights`, and for derivatives of position errors their `qerr_weights` times
+        `default_time_scale`.
+        """
+        from stagecache.system.projection.projection import project_u  # noqa: PLC0415  # it needs SciPy
+
+        return project_u(self, self._require_own(state), accuracy, options, error_estimate)
+
+    # ------------------------------------------------------------------ fast variables
+
+    def relax(self, state: State, stage: Stage, accuracy: float = 1e-4) -> bool:
+        """Move fast variables to the equilibrium that is declared at a stage.
+
+        All conditions of that stage are solved together. The State is then realized to it.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further.
+        stage : Stage
+            Instance to Report.
+        accuracy : float
+            The largest allowed residual.
+
+        Returns
+        -------
+        bool
+            True if anything changed.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError
+        StageOutOfRangeError, OutOfRangeError
+        EquilibriumError
+            No equilibrium was found. The State is as it was.
+        """
+        return fast_variables.relax(self, self._require_own(state), stage, accuracy)
+
+    # ------------------------------------------------------------------ handlers and reporters
+
+    def add_event_handler(self, handler: H, name: str | None = None) -> H:
+        """Let a handler change States when an event takes place. A change of topology.
+
+        The values of a trigger get a row among the event triggers of the default subsystem.
+
+        Parameters
+        ----------
+        handler : ScheduledEventHandler, PeriodicEventHandler or TriggeredEventHandler
+            It belongs to one System.
+        name : str, optional
+            The name in messages. The default is that of its class in snake case, or of its
+            function; else "handler 1" and so on.
+
+        Returns
+        -------
+        the handler
+
+        Raises
+        ------
+        WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
+        ConstModelError
+            A State is being realized, an entry computed, or an event handled.
+        """
+        self._add_listener(handler, name, AbstractEventHandler)
+        return handler
+
+    def add_event_reporter(self, reporter: R, name: str | None = None) -> R:
+        """Let a reporter look at States when an event takes place. As `add_event_handler`."""
+        self._add_listener(reporter, name, AbstractEventReporter)
+        return reporter
+
+    @property
+    def event_handlers(self) -> tuple[AbstractEventHandler, ...]:
+        """The handlers that were added, in that order."""
+        known = self.default_subsystem._listeners.values()
+        return tuple(o for o in known if isinstance(o, AbstractEventHandler))
+
+    @property
+    def event_reporters(self) -> tuple[AbstractEventReporter, ...]:
+        """The reporters that were added, in that order."""
+        known = self.default_subsystem._listeners.values()
+        return tuple(o for o in known if isinstance(o, AbstractEventReporter))
+
+    def _add_listener(
+        self, listener: AbstractEventListener[Any], name: str | None, kind: type
+    ) -> None:
+        default, who = self.default_subsystem, kind_name(kind)
+        name = default._name_for(listener, name, kind)
+        self._require_idle(f"the event {who}s of {self.name}")
+        self._refuse_in_hook(f"add_event_{who}()")
+        default._listen(listener, name)
+        self._topology_changed(f"the event {who} {name} was added")
+
+    # ------------------------------------------------------------------ what is to be expected
+
+    def calc_event_trigger_info(self, state: State) -> tuple[EventTriggerInfo, ...]:
+        """Return the conditions under which each of `State.event_triggers` is an event.
+
+        Triggers that were allocated by hand are there, too: any direction counts, and their events
+        have no handler. Cost O(rows).
+
+        Parameters
+        ----------
+        state : State
+            Realized to Instance or further.
+
+        Returns
+        -------
+        tuple of EventTriggerInfo
+            One for each row, in that order.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        """
+        return self._events.trigger_info(self._require_own(state))
+
+    def calc_time_of_next_scheduled_event(
+        self,
+        state: State,
+        include_current_time: bool = True,  # as the original
+    ) -> tuple[float, tuple[Event, ...]]:
+        """Return the time of the next scheduled events, and these events.
+
+        Times in the past are ignored. Times that differ by rounding are one time, if one of them is
+        of a periodic event. Cost O(scheduled handlers).
+
+        Parameters
+        ----------
+        state : State
+        include_current_time : bool
+            True if it may be the present time; else only later ones count.
+
+        Returns
+        -------
+        time : float
+            [s]; infinite if there are none.
+        events : tuple of Event
+            By id.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, NotANumberError
+        EventTimeError
+            A handler returns an invalid time.
+        """
+        return self._events.next_event(self._require_own(state), include_current_time)
+
+    def calc_time_of_next_scheduled_report(
+        self,
+        state: State,
+        include_current_time: bool = True,  # as the original
+    ) -> tuple[float, tuple[Event, ...]]:
+        """Return the same for events of reporters, for `report_events`."""
+        return self._events.next_report(self._require_own(state), include_current_time)
+
+    # ------------------------------------------------------------------ events take place
+
+    def handle_events(
+        self,
+        state: State,
+        cause: EventCause,
+        events: Sequence[Event] = (),
+        options: HandleEventsOptions | None = None,
+    ) -> HandleEventsResults:
+        """Call the handlers of these events, and satisfy the constraints afterwards.
+
+        The handlers are called by the ids of the events, each once. With the cause TIME_ADVANCED,
+        and if `has_time_advanced_events` is True, the hooks `handle_time_advanced` of subsystems
+        follow. If anything was written, prescribed motion is set, and the State is projected where
+        the norm of constraint errors exceeds the tolerance. Reporters among them come last.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further. It is written, except its time.
+        cause : EventCause
+        events : sequence of Event
+            From `calc_time_of_next_scheduled_event` and `calc_event_trigger_info`.
+        options : HandleEventsOptions, optional
+
+        Returns
+        -------
+        HandleEventsResults
+            With the lowest stage that was modified, from which on stages must be realized anew.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
+        UnknownEventError
+        EventHandlerError
+            A handler raised. The State is as it was before all of them; also in the cases below.
+        EventTimeError
+            A handler changed the time.
+        ProjectionError
+            The State that the handlers left cannot be projected.
+        StagecacheError
+            A handler raised it itself.
+        """
+        return self._events.handle(self._require_own(state), cause, events, options)
+
+    def report_events(self, state: State, cause: EventCause, events: Sequence[Event] = ()) -> None:
+        """Call the reporters of these events, by the ids of the events, each once.
+
+        Parameters
+        ----------
+        state : State
+            Reporters can realize it, but not write it.
+        cause : EventCause
+        events : sequence of Event
+            From `calc_time_of_next_scheduled_report`.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError
+        UnknownEventError
+            Also for an event that is handled, not reported.
+        EventHandlerError
+            A reporter raised.
+        ReadOnlyError
+            A reporter tried to write the State.
+        StagecacheError
+            A reporter raised it itself.
+        """
+        self._events.report(self._require_own(state), cause, events)
+
+    # ------------------------------------------------------------------ inspection
 
     @property
     def statistics(self) -> SystemStatistics:
-        """Counters of what was done with all its States so far."""
+        """Counters over all its States."""
         return self._statistics
 
     @property
     def graph(self) -> GraphView:
-        """A view of all that every State has, and of what depends on what. Cost O(nodes + edges).
+        """A view of the items that every State has, and their dependencies. Cost O(nodes + edges).
 
-        If the topology is not realized, it is now.
+        Realizes the topology.
         """
         return graph_view(self.realize_topology()._contents, self._name, is_static=True)
 
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]
     ) -> None:
-        """Append what there is to be drawn from a stage on, and not before.
+        """Append the geometry that can be drawn from a stage on, and not before.
 
         Parameters
         ----------
@@ -533,7 +1136,7 @@ class System(AbstractEventfulSystem):
             Realized to that stage.
         stage : Stage
         geometry : list of AbstractDecoration
-            To which is appended, subsystem by subsystem.
+            The list to append to, subsystem by subsystem.
 
         Raises
         ------
@@ -550,15 +1153,15 @@ class System(AbstractEventfulSystem):
         contents.guarded(FROZEN if contents.guard is FROZEN else REALIZING, append)
 
     def _variant_of(self, entry: CacheEntry[Any]) -> str:
-        """What kind of declaration an entry comes from, for views."""
+        """Return the kind of declaration of an entry, for views."""
         return variant_of(entry)
 
     def _source_of(self, variable: AbstractHandle) -> Source:
-        """Where a variable is declared, for views."""
+        """Return the file and line where a variable is declared, for views."""
         return source_of(variable)
 
-    def _cure_of(self, entry: CacheEntry[Any], gap: Gap) -> str:
-        """What to declare for what an entry reads to be covered, in strict mode."""
+    def _hint_of(self, entry: CacheEntry[Any], gap: Gap) -> str:
+        """Return the declaration that covers the reads of an entry, for strict mode."""
         return hint_of(entry, gap)
 
     def __repr__(self) -> str:
@@ -579,7 +1182,7 @@ class System(AbstractEventfulSystem):
 
     def __copy__(self) -> NoReturn:
         raise ConstModelError(
-            f"{self!r}: is not copied",
+            f"{self!r}: not copied",
             "one System for any number of States",
             "a copy of a System",
             "copy a State; for another model, build it anew of new subsystems",
@@ -587,15 +1190,3 @@ class System(AbstractEventfulSystem):
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         self.__copy__()
-
-
-def _checked_name(name: object, what: str) -> str:
-    if not _checked_text(name, what):
-        raise InvalidNameError(f"{what}: is empty", "a name", "''", "give one")
-    return str(name)
-
-
-def _checked_text(text: object, what: str) -> str:
-    if isinstance(text, str):
-        return text
-    raise InvalidNameError(f"{what}: is no string", "a string", short_repr(text), "write it as one")

@@ -1,33 +1,32 @@
 """Taking Systems to other processes; `snapshot` takes their States.
 
-A System has an identity, and so has what it contains, until that changes. Both travel with it:
-unpickled where a System of that content is known, it is the System that is there, so that States
-which come one by one belong to the same one.
+A System has an identity, and so has its content, until the content changes. Both travel with it:
+unpickled where a System of that content is known, the result is that System. States that come one
+by one thus belong to the same System.
 """
 
 from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from stagecache.system.core.abstract_system import AbstractSystem
 from stagecache.system.declare.subsystem import Subsystem
 
 KNOWN: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
-"""The Systems that came here or went away, by content; the one thing that all code shares."""
+"""The Systems that were pickled or unpickled here, by content."""
 
 
 TRANSIENT: Final = frozenset(
     {
-        *("_allocating", "_content", "_default", "_events", "_handling", "_identity"),
+        *("_allocating", "_content", "_default", "_events", "_identity"),
         *("_is_allocating", "_schedule"),
         *("_states", "_statistics", "_subsystems", "_topology_version", "_variables"),
     }
 )
-"""The attributes of a System that do not travel, or not as they are."""
+"""The attributes of a System that do not travel, or travel in another form."""
 
 
 def reduce_system(system: Any) -> Any:
-    """What pickle asks for: how to make the System, and what is in it.
+    """Return the call that makes the System, and its content, for pickle.
 
     Subsystems are made empty together with it, since they refer to it and to each other.
     """
@@ -47,13 +46,12 @@ def restore_system(
     topology_version: int,
     types: tuple[type[Subsystem], ...],
 ) -> Any:
-    """The System of that content: the one that is known, or a new one, to be completed."""
+    """Return the System of that content: the known one, or a new one, to be completed."""
     known = KNOWN.get(content)
     if known is not None and known._content == content:
         return known
     system = cls.__new__(cls)
-    AbstractSystem.__init__(system, "")
-    system._start(identity, topology_version)
+    system._start("", identity, topology_version)
     system._content = content
     system._subsystems = [subsystem.__new__(subsystem) for subsystem in types]
     for x, subsystem in enumerate(system._subsystems):
@@ -62,7 +60,7 @@ def restore_system(
 
 
 def complete_system(system: Any, state: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
-    """Put into a System that was restored what is in it, unless it was known already."""
+    """Set the content of a System that was restored, unless it was known already."""
     if "_version" in system.__dict__:
         return
     own, parts = state

@@ -1,22 +1,23 @@
-"""A part of a model: what its variables are, and how to compute the rest."""
+"""The Subsystem, a part of a model: its variables, and the computation of all else."""
 
 import copyreg
 import re
 from collections.abc import Mapping
 from copy import deepcopy
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from stagecache.errors import AdoptionError, DeclaredNameError
 from stagecache.state.handles import AbstractHandle, ContinuousVariable, TimeVariable
 from stagecache.state.items.realization import new_wholes
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.core.abstract_system import AbstractSystem
 from stagecache.system.declare.class_declarations import declarations_of
 from stagecache.system.declare.declaration import AbstractDeclaration
-from stagecache.system.events.events import EventAction
-from stagecache.system.events.observers import AbstractEventObserver, AbstractTriggered
+
+if TYPE_CHECKING:
+    from stagecache.system.core.system import System
+    from stagecache.system.events.events import EventAction
 
 
 class Subsystem:
@@ -24,8 +25,8 @@ class Subsystem:
 
     A subclass declares its items as class attributes, and overrides hooks where computing an item
     when it is read is not enough. It needs no ``__init__``; if it has one, that need not call
-    this one. What varies is in States: once it is part of a System, assigning one of
-    its attributes is a change of topology, which makes all States of the System useless.
+    this one. Values that vary are in States: once the subsystem is part of a System, assigning one
+    of its attributes is a change of topology, which makes all States of the System useless.
 
     Examples
     --------
@@ -51,9 +52,9 @@ class Subsystem:
     """A text of the author's choice; a State can be read only by the version that wrote it."""
 
     declarations: ClassVar[Mapping[str, AbstractDeclaration[Any]]] = MappingProxyType({})
-    """What the class declares and inherits, by name, in order: what is inherited comes first."""
+    """Declarations of the class by name, in order: inherited ones come first."""
 
-    _system: AbstractSystem | None = None
+    _system: "System | None" = None
     _index = -1
     _name = ""
 
@@ -65,52 +66,48 @@ class Subsystem:
 
     @property
     def name(self) -> str:
-        """Its name in the System; before it is adopted, that which it would get."""
+        """The name in the System; before it is adopted, the name that it would get."""
         return self._name or snake_case(type(self).__name__)
 
     @property
     def index(self) -> int:
-        """Its index in the System.
+        """The index in the System.
 
         Raises
         ------
         AdoptionError
-            It has none.
+            It has no System.
         """
         return self.__index__()
 
     def __index__(self) -> int:
-        if self._system is None:
-            raise self._has_no_system()
+        _ = self.system  # raises without one
         return self._index
 
     @property
-    def system(self) -> AbstractSystem:
-        """The System that has adopted it.
+    def system(self) -> "System":
+        """The System to which it belongs.
 
         Raises
         ------
         AdoptionError
-            None has.
+            It has no System.
         """
-        if self._system is None:
-            raise self._has_no_system()
-        return self._system
-
-    @property
-    def is_adopted(self) -> bool:
-        """Whether a System has adopted it."""
-        return self._system is not None
-
-    def _has_no_system(self) -> AdoptionError:
-        return AdoptionError(
+        if self._system is not None:
+            return self._system
+        raise AdoptionError(
             f"{self!r}: has no System",
-            "a subsystem that a System has adopted",
-            "one that none has",
+            "a subsystem of a System",
+            "one without a System",
             "write System(subsystem), or call system.add(subsystem)",
         )
 
-    def _adopted(self, system: AbstractSystem, index: int, name: str) -> None:
+    @property
+    def is_adopted(self) -> bool:
+        """True if it belongs to a System."""
+        return self._system is not None
+
+    def _adopted(self, system: "System", index: int, name: str) -> None:
         self.__dict__.update(_system=system, _index=index, _name=name)
 
     def _released(self) -> None:
@@ -151,25 +148,25 @@ class Subsystem:
     # ------------------------------------------------------------------ hooks
 
     def realize_topology(self, state: State) -> None:
-        """Allocate what is not declared. What is stored in self here is no change of topology."""
+        """Allocate items that are not declared. Attributes of self may be assigned here."""
 
     def realize_model(self, state: State) -> None:
-        """Allocate what modeling options decide on. Needs Topology."""
+        """Allocate items that depend on modeling options. Needs Topology."""
 
     def realize_instance(self, state: State) -> None:
-        """Compute what depends on parameters only."""
+        """Compute items that depend on parameters only."""
 
     def realize_time(self, state: State) -> None:
-        """Compute what depends on the time."""
+        """Compute items that depend on the time."""
 
     def realize_position(self, state: State) -> None:
-        """Compute what depends on q."""
+        """Compute items that depend on q."""
 
     def realize_velocity(self, state: State) -> None:
-        """Compute what depends on u: qdot, for one; with a mass matrix, it is N u already."""
+        """Compute items that depend on u, as qdot; with a mass matrix, it is N u already."""
 
     def realize_dynamics(self, state: State) -> None:
-        """Compute what depends on z: forces, zdot."""
+        """Compute items that depend on z: forces, zdot."""
 
     def realize_acceleration(self, state: State) -> None:
         """Compute accelerations: udot, qdotdot, multipliers.
@@ -178,18 +175,18 @@ class Subsystem:
         """
 
     def realize_report(self, state: State) -> None:
-        """Compute what is only for looking at."""
+        """Compute items that are only for output."""
 
-    def handle_time_advanced(self, state: State) -> EventAction | None:
+    def handle_time_advanced(self, state: State) -> "EventAction | None":
         """Change the State after a step, when time has advanced for good.
 
-        It is called if `System.has_time_advanced_events` says so. It may write all but the time.
+        It is called if `System.has_time_advanced_events` is True. It must not write the time.
         """
 
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]
     ) -> None:
-        """Append what there is to be drawn from that stage on, and not before."""
+        """Append the geometry that can be drawn from that stage on, and not before."""
 
     # ------------------------------------------------------------------ a const object
 
@@ -232,7 +229,7 @@ class Subsystem:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return its attributes but handles of its own, which are made where it arrives."""
+        """Return the attributes but its own handles, which are made anew after unpickling."""
         found: Any = object.__getstate__(self)
         if isinstance(found, tuple):  # of a class with slots
             found = (found[0] or {}) | found[1]
@@ -249,7 +246,7 @@ class Subsystem:
             object.__setattr__(self, name, value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Subsystem":
-        """Return itself if it has a System, of which it is a const part; else a copy."""
+        """Return itself if it belongs to a System; else a copy."""
         if self.is_adopted:
             return self
         twin = type(self).__new__(type(self))
@@ -263,7 +260,7 @@ class Subsystem:
 
 
 def _is_allocated(value: object) -> bool:
-    """Whether it is made of handles that a hook allocated, and will allocate again."""
+    """Return whether a value consists of handles that a hook allocated, and will allocate again."""
     if isinstance(value, dict):
         return _is_allocated(tuple(value.values()))
     if isinstance(value, list | tuple):
@@ -276,43 +273,5 @@ def _subsystem_of(system: Any, index: int) -> "Subsystem":
 
 
 def snake_case(name: str) -> str:
-    """The name of a class as a name of an object: "DoublePendulum" becomes "double_pendulum"."""
+    """Return the name of an object of a class: "double_pendulum" for "DoublePendulum"."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-
-
-@final
-class DefaultSystemSubsystem(Subsystem):
-    """The subsystem of index 0, which each System has from the beginning.
-
-    It has the handlers and reporters of events that were added to the System, and declares a row of
-    event triggers for each of them that has a trigger.
-    """
-
-    _observers: Mapping[str, AbstractEventObserver] = MappingProxyType({})
-
-    def _observe(self, observer: AbstractEventObserver, name: str) -> None:
-        """Have one more handler or reporter of events."""
-        observer._adopted(self.system, name)
-        self.__dict__["_observers"] = {**self._observers, name: observer}
-
-    def _declare_triggers(self) -> None:
-        """Declare what handlers and reporters need, if there are any."""
-        if self._observers:
-            self.__dict__["declarations"] = MappingProxyType(
-                {
-                    name: observer.trigger()
-                    for name, observer in self._observers.items()
-                    if isinstance(observer, AbstractTriggered)
-                }
-            )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return its attributes; what it declares is made anew where it arrives."""
-        found = super().__getstate__()
-        found.pop("declarations", None)
-        return found
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for observer in self._observers.values():
-            observer._system = self._system

@@ -1,8 +1,8 @@
-"""Events: what happens at a point of time, why, and how who integrates looks out for it.
+"""Events, their causes, and what an integrator must know to find the time of one.
 
 ::
 
-    Event  "ball.bounce"     id, name, who handles it
+    Event  "ball.bounce"     id, name, handler
       |
     EventTriggerInfo         one for each row of State.event_triggers: its stage and direction
 
@@ -20,14 +20,14 @@ from stagecache.system.events.triggers import TriggerDirection
 
 
 class EventCause(Enum):
-    """Why events are handled.
+    """The cause of events that are handled.
 
     Several causes in one step are handled in this order.
     """
 
     INITIALIZATION = "a study begins"
     TRIGGERED = "a trigger changes its sign"
-    SCHEDULED = "a time is reached that was known before"
+    SCHEDULED = "a time is reached that was known in advance"
     TIME_ADVANCED = "a step is done, and time has advanced for good"
     TERMINATION = "a study ends"
 
@@ -39,7 +39,7 @@ class EventCause(Enum):
 
 
 class EventAction(Enum):
-    """What a handler wants to be done after it; None, which most return, stands for CONTINUE."""
+    """The result of a handler; None, which most return, stands for CONTINUE."""
 
     CONTINUE = "the simulation goes on"
     TERMINATE = "the simulation ends"
@@ -59,15 +59,15 @@ class Event:
     Attributes
     ----------
     id : int
-        A number of its own among the events of one topology.
+        Unique among the events of one topology.
     name : str
         "ball.bounce" if a subsystem declares it, else the name of the handler or reporter.
     handled_by : object
-        The subsystem, the handler or the reporter; None if nobody handles it.
+        The subsystem, the handler or the reporter; None without a handler.
     method : str
-        Its method that is called; "" if nobody handles it.
+        The method that is called; "" without a handler.
     is_report : bool
-        Whether that one only looks at the State.
+        True if the method only reads the State.
     """
 
     id: int
@@ -82,27 +82,27 @@ class Event:
 
 @frozen
 class EventTriggerInfo:
-    """How to look out for a change of sign of one row of `State.event_triggers`.
+    """The conditions under which one row of `State.event_triggers` is an event.
 
     Attributes
     ----------
     event : Event
-        What takes place then. Rows of one declaration have the same event.
+        Rows of one declaration have the same event.
     name : str
-        Of the row: "ball.bounce", or "ball.bounce[1]" where there are several.
+        Name of the row: "ball.bounce", or "ball.bounce[1]" where there are several.
     index : int
-        Its place among all event triggers.
+        Index among all event triggers.
     stage : Stage
-        From which on its value is known.
+        The first stage at which the value is known.
     direction : TriggerDirection
-        Which change of sign counts. Leaving zero never does.
+        The change of sign that counts. Leaving zero never does.
     localization_window : float
-        How exactly the time must be found, in units of accuracy times `default_time_scale`.
+        The precision of the time, in units of accuracy times `default_time_scale`.
     initially : bool
-        Whether it takes place where nothing is known of a change yet, if the value is on the side
-        that the direction leads to.
+        True if the event takes place at the beginning, too, if the value is on the side to which
+        the direction leads.
     look_every : float
-        The longest time between two looks in a step [s]; infinite, if none is asked for.
+        The longest time between two evaluations in a step [s]; infinite by default.
     """
 
     event: Event

@@ -1,55 +1,36 @@
-"""What the handling of events is asked for, and what it tells.
+"""Options and results of the handling of events.
 
 ::
 
     HandleEventsOptions  ->  handle_events  ->  HandleEventsResults, with a HandleEventsStatus
 """
 
-import math
-from typing import Any
+from attrs import Factory, frozen
 
-from attrs import Attribute, Factory, field, frozen
-
-from stagecache.errors import OutOfRangeError, short_repr
+from stagecache.checks import as_float
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.system.explained import Explained
-from stagecache.system.option_fields import flag
+from stagecache.system.options import Explained, flag, number
 
 
-def _accuracy(value: Any) -> float:
-    return float(converted(value, FLOAT, (), "HandleEventsOptions(accuracy=...)"))
-
-
-def _tolerance(value: Any) -> float:
-    return float(converted(value, FLOAT, (), "HandleEventsOptions(constraint_tolerance=...)"))
-
-
-def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> None:
-    if not 0 < value < math.inf:
-        raise OutOfRangeError(
-            f"HandleEventsOptions({attribute.name}=...): is out of range",
-            "a positive number",
-            short_repr(value),
-            "leave it out for the default",
-        )
+def _tenth_of_accuracy(options: "HandleEventsOptions") -> float:
+    return (as_float(options.accuracy) or 1.0) / 10  # an invalid accuracy is refused afterwards
 
 
 @frozen
 class HandleEventsOptions:
-    """How `System.handle_events` sees to the constraints, and tells of failures.
+    """Options of `System.handle_events`: tolerances, and what is done about failures.
 
     Parameters
     ----------
     accuracy : float
-        That of the simulation.
+        Accuracy of the simulation.
     constraint_tolerance : float
         If the norm of weighted constraint errors is larger after the handlers, the State is
         projected. A tenth of the accuracy, by default.
     use_infinity_norm : bool
         The norm is the largest absolute error, not the root of their mean square.
     dont_raise : bool
-        Return results that say FAILED, instead of raising what has failed.
+        Return results with the status FAILED instead of raising the error.
 
     Raises
     ------
@@ -62,27 +43,16 @@ class HandleEventsOptions:
     1e-07
     """
 
-    accuracy: float = field(default=1e-4, converter=_accuracy, validator=_check_positive)
-    constraint_tolerance: float = field(
-        default=Factory(lambda self: self.accuracy / 10, takes_self=True),
-        converter=_tolerance,
-        validator=_check_positive,
-        kw_only=True,
+    accuracy: float = number(default=1e-4, above=0.0, kw_only=False)
+    constraint_tolerance: float = number(
+        default=Factory(_tenth_of_accuracy, takes_self=True), above=0.0
     )
     use_infinity_norm: bool = flag()
     dont_raise: bool = flag()
 
 
 class HandleEventsStatus(Explained):
-    """How the handling of events ended.
-
-    Attributes
-    ----------
-    message : str
-        What it means.
-    hint : str
-        What to do about it.
-    """
+    """Status after the handling of events, with a `message` and a `hint`."""
 
     SUCCEEDED = ("the simulation can go on", "nothing")
     SHOULD_TERMINATE = (
@@ -97,18 +67,18 @@ class HandleEventsStatus(Explained):
 
 @frozen
 class HandleEventsResults:
-    """What the handling of events did.
+    """Results of the handling of events.
 
     Attributes
     ----------
     exit_status : HandleEventsStatus
     any_change_made : bool
-        Whether a variable was written, be it with the value that it had.
+        True if a variable was written, even with the value that it had.
     lowest_modified_stage : Stage
         The lowest stage that was invalidated, by handlers or the projection after them, whether it
-        was realized again or not; Infinity if none was. From there on all must be done anew.
+        was realized again or not; Infinity if none was. Realize anew from there on.
     message : str
-        Which handler wants to end the simulation, or what failed and what to do; else empty.
+        The handler that ends the simulation, or the error; else empty.
     """
 
     exit_status: HandleEventsStatus
@@ -118,12 +88,12 @@ class HandleEventsResults:
 
     @property
     def has_succeeded(self) -> bool:
-        """Whether nothing failed; the simulation may have to end, though."""
+        """True if nothing failed; the simulation may have to end, though."""
         return self.exit_status is not HandleEventsStatus.FAILED
 
     @property
     def should_terminate(self) -> bool:
-        """Whether a handler wants the simulation to end."""
+        """True if a handler ends the simulation."""
         return self.exit_status is HandleEventsStatus.SHOULD_TERMINATE
 
     def __str__(self) -> str:

@@ -1,29 +1,27 @@
-"""Which events there are in a System, and which rows of `State.event_triggers` belong to them.
+"""The events of a System, and the rows of `State.event_triggers` that belong to them.
 
 ::
 
     id   0            "kick"           a handler that was added
          1            "watch"          a reporter that was added
          2            "ball.bounce"    declared by a subsystem
-         3 + row      "ball.trigger 1 of Position"    allocated by hand; nobody handles it
+         3 + row      "ball.trigger 1 of Position"    allocated by hand; without a handler
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any, Final
 
-from attrs import frozen
+from attrs import astuple, frozen
 
 from stagecache.state.items.layout import Rows
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.declare.subsystem import DefaultSystemSubsystem, Subsystem
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.events.default_subsystem import DefaultSystemSubsystem
 from stagecache.system.events.events import Event, EventTriggerInfo
-from stagecache.system.events.observers import AbstractScheduled
-from stagecache.system.events.triggers import (
-    LOCALIZATION_WINDOW,
-    TriggerDeclaration,
-    TriggerDirection,
-)
+from stagecache.system.events.handlers import AbstractScheduled
+from stagecache.system.events.triggers import TriggerDeclaration, TriggerOptions
 
 
 @frozen(eq=False)
@@ -35,7 +33,7 @@ class EventTable:
     events : tuple of Event
         By id.
     handlers, reporters : tuple of (AbstractScheduled, Event)
-        Those of events whose times are known before.
+        The listeners to events whose times are known in advance.
     triggers : dict
         By index of a subsystem and stage: the declarations of its triggers, with their events.
     time_advanced : tuple of Event
@@ -43,24 +41,24 @@ class EventTable:
     """
 
     events: tuple[Event, ...]
-    handlers: tuple[tuple[AbstractScheduled, Event], ...]
-    reporters: tuple[tuple[AbstractScheduled, Event], ...]
+    handlers: tuple[tuple[AbstractScheduled[Any], Event], ...]
+    reporters: tuple[tuple[AbstractScheduled[Any], Event], ...]
     triggers: Mapping[tuple[int, Stage], Sequence[tuple[TriggerDeclaration, Event]]]
     time_advanced: tuple[Event, ...]
 
     @classmethod
     def of(cls, subsystems: Sequence[Subsystem]) -> "EventTable":
-        """Return that of a System with these subsystems. Cost O(declared items)."""
+        """Return the table of a System with these subsystems. Cost O(declared items)."""
         default = subsystems[0]
         assert isinstance(default, DefaultSystemSubsystem)
         ids = count()
-        scheduled: list[tuple[AbstractScheduled, Event]] = []
+        scheduled: list[tuple[AbstractScheduled[Any], Event]] = []
         events: dict[str, Event] = {}
-        for name, observer in default._observers.items():
-            event = Event(next(ids), name, observer, observer.method, observer.is_report)
+        for name, listener in default._listeners.items():
+            event = Event(next(ids), name, listener, listener.method, listener.is_report)
             events[name] = event
-            if isinstance(observer, AbstractScheduled):
-                scheduled.append((observer, event))
+            if isinstance(listener, AbstractScheduled):
+                scheduled.append((listener, event))
         known = list(events.values())
         triggers: dict[tuple[int, Stage], list[tuple[TriggerDeclaration, Event]]] = {}
         for subsystem in subsystems:
@@ -85,7 +83,7 @@ class EventTable:
         )
 
     def infos(self, state: State) -> Iterator[EventTriggerInfo]:
-        """What is to be known of each row of a State's event triggers. Cost O(rows)."""
+        """Return the information on each row of a State's event triggers. Cost O(rows)."""
         layouts = state._contents.realization.layout.subsystems
         index = count()
         for stage in Stage:
@@ -93,30 +91,20 @@ class EventTable:
                 declared = self.triggers.get((x, stage), ())
                 stack = layout.triggers[stage]
                 for (trigger, event), rows in zip(declared, stack, strict=False):
+                    options = astuple(trigger.options, recurse=False)
                     for name in _row_names(event.name, rows):
-                        yield EventTriggerInfo(
-                            event,
-                            name,
-                            next(index),
-                            stage,
-                            trigger.direction,
-                            trigger.localization_window,
-                            trigger.initially,
-                            trigger.look_every,
-                        )
-                for rows in stack[len(declared) :]:
+                        yield EventTriggerInfo(event, name, next(index), *options)
+                for rows in stack[len(declared) :]:  # allocated by hand
+                    options = astuple(TriggerOptions(stage), recurse=False)
                     for k in range(rows.start, rows.start + rows.count):
-                        yield self._info_by_hand(
-                            f"{layout.name}.trigger {k} of {stage}", stage, index
+                        row = next(index)
+                        event = Event(
+                            len(self.events) + row, f"{layout.name}.trigger {k} of {stage}"
                         )
-
-    def _info_by_hand(self, name: str, stage: Stage, index: Iterator[int]) -> EventTriggerInfo:
-        row = next(index)
-        event = Event(len(self.events) + row, name)
-        return EventTriggerInfo(event, name, row, stage, TriggerDirection.ANY, LOCALIZATION_WINDOW)
+                        yield EventTriggerInfo(event, event.name, row, *options)
 
     def has(self, event: Event) -> bool:
-        """Whether it is one of these, or one that nobody handles."""
+        """Return whether it is one of these, or an event without a handler."""
         if event.id < len(self.events):
             return event.id >= 0 and self.events[event.id] == event
         return event.handled_by is None
@@ -126,7 +114,7 @@ def _row_names(name: str, rows: Rows) -> list[str]:
     return [name] if rows.count == 1 else [f"{name}[{i}]" for i in range(rows.count)]
 
 
-HOOK = "handle_time_advanced"
+HOOK: Final = "handle_time_advanced"
 
 
 def _wants_time_advanced(subsystem: Subsystem) -> bool:

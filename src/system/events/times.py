@@ -1,8 +1,8 @@
-r"""Times that are equal but for rounding, and times of periodic events.
+r"""Rounding of times, and times of periodic events.
 
-A time that is the result of sums is seldom start + k * interval to the bit. So all times, of
-handlers, reporters, steps and rows, are compared by one rule, which is `rounding`: two of them are
-one time if they differ by no more than the rounding of a sum of some thousand terms::
+A time that is the result of sums is seldom start + k * interval to the bit. All times, of handlers,
+reporters, steps and rows, are compared by one rule, `rounding`: two of them are one time if they
+differ by no more than the rounding of a sum of some thousand terms::
 
            k - 1           k             k + 1
         -----|----------(--|--)------------|-----
@@ -13,17 +13,17 @@ from math import floor, inf, nextafter, ulp
 from typing import Final
 
 SUMMED: Final = 4096
-"""Terms that a sum is taken to have where nothing is known of them."""
+"""The assumed number of terms of a sum."""
 
 CLOSE: Final = 1e-6
-"""In units of the interval, or of such a term: larger differences are never rounding."""
+"""The largest rounding, in units of the interval, or of a term of the sum."""
 
 FEW: Final = 16
-"""Units in the last place that are always taken for rounding."""
+"""The smallest rounding, in units in the last place."""
 
 
 def rounding(time: float, origin: float, interval: float = inf) -> float:
-    """Return by how much another time may differ from a time, and be equal to it [s].
+    """Return the difference up to which another time is equal to a time [s].
 
     Each term of a sum that leads from the origin to the time adds one unit in the last place. There
     are `SUMMED` terms, or as many as there are intervals if these are more.
@@ -55,7 +55,7 @@ def next_periodic_time(
     time, start, interval : float
         [s]
     include_current_time : bool
-        Whether the present time is returned if it is one of them, but for rounding.
+        True to return the present time if it is one of them, but for rounding.
 
     Returns
     -------

@@ -5,12 +5,14 @@ from enum import Enum
 from math import inf
 from typing import Any, Final, TypeVar, final
 
-from stagecache.errors import DeclarationError, NotANumberError, OutOfRangeError, short_repr
+from attrs import frozen
+
+from stagecache.checks import require_bool, require_positive
+from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
 from stagecache.state.items.layout import Rows, SubsystemLayout
 from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.declare.computations import check_compute
 from stagecache.system.declare.declaration import Prerequisites, check_prerequisites
 from stagecache.system.declare.rows import AbstractAllocatedRows, Compute, Size
@@ -18,19 +20,91 @@ from stagecache.system.declare.rows import AbstractAllocatedRows, Compute, Size
 F = TypeVar("F", bound=Callable[..., Any])
 
 LOCALIZATION_WINDOW: Final = 0.1
-"""How exactly the time of an event is found: in units of accuracy times time scale."""
+"""The precision of the time of an event, in units of accuracy times time scale."""
 
 
 class TriggerDirection(Enum):
-    """Which change of sign of a trigger is an event."""
+    """The change of sign of a trigger that is an event."""
 
     RISING = "rising"
     FALLING = "falling"
     ANY = "any"
 
     def includes(self, *, rising: bool) -> bool:
-        """Whether a change to a larger value counts, or to a smaller one."""
+        """Return whether a change to a larger value counts, or to a smaller one."""
         return self is not (TriggerDirection.FALLING if rising else TriggerDirection.RISING)
+
+
+@final
+@frozen
+class TriggerOptions:
+    """Options of a trigger, as `event_trigger` explains them.
+
+    Attributes
+    ----------
+    stage : Stage
+    direction : TriggerDirection
+    localization_window : float
+    initially : bool
+    look_every : float
+        [s]; infinite by default.
+    """
+
+    stage: Stage
+    direction: TriggerDirection = TriggerDirection.ANY
+    localization_window: float = LOCALIZATION_WINDOW
+    initially: bool = False
+    look_every: float = inf
+
+    @classmethod
+    def checked(
+        cls,
+        what: str,
+        stage: Stage,
+        direction: TriggerDirection | str,
+        localization_window: float,
+        initially: bool,
+        look_every: float | None,
+    ) -> "TriggerOptions":
+        """Return the options of a call, whose name errors begin with.
+
+        Raises
+        ------
+        StageOutOfRangeError, DeclarationError, OutOfRangeError, NotANumberError, ShapeError
+        """
+        stage = check_stage(stage, Stage.TIME, Stage.ACCELERATION, f"{what}(stage=...)")
+        try:
+            direction = TriggerDirection(direction)
+        except ValueError:
+            raise DeclarationError(
+                f"{what}: invalid direction",
+                "one of " + ", ".join(d.value for d in TriggerDirection),
+                short_repr(direction),
+                "write direction=TriggerDirection.FALLING, or its value",
+            ) from None
+        window = require_positive(
+            localization_window,
+            f"{what}(localization_window=...)",
+            f"leave it out for the default, {LOCALIZATION_WINDOW:g}",
+            expected="a positive number, in units of accuracy times default_time_scale",
+        )
+        initially = require_bool(initially, f"{what}(initially=...)")
+        if initially and direction is TriggerDirection.ANY:
+            raise DeclarationError(
+                f"{what}(initially=True): needs to know the side of zero",
+                "direction='rising' for zero and more, or 'falling' for zero and less",
+                f"direction={direction.value!r}",
+                "name the direction; for any value, let a periodic or scheduled handler do it",
+            )
+        longest = inf
+        if look_every is not None:
+            longest = require_positive(
+                look_every,
+                f"{what}(look_every=...)",
+                "leave it out if the trigger changes with the State",
+                expected="a positive number of seconds",
+            )
+        return cls(stage, direction, window, initially, longest)
 
 
 @final
@@ -39,12 +113,9 @@ class TriggerDeclaration(AbstractAllocatedRows):
 
     Attributes
     ----------
+    options : TriggerOptions
     stage : Stage
-        Its realization computes them.
-    direction : TriggerDirection
-    localization_window : float
-    initially : bool
-    look_every : float
+        The stage whose realization computes them.
     handler_name : str
         The name of the method that is called when the event takes place; "" if there is none.
     """
@@ -54,25 +125,17 @@ class TriggerDeclaration(AbstractAllocatedRows):
     def __init__(
         self,
         compute: Compute,
-        stage: Stage,
-        direction: TriggerDirection,
-        size: Size,
-        prerequisites: Prerequisites | None,
-        localization_window: float = LOCALIZATION_WINDOW,
-        *,
-        initially: bool = False,
-        look_every: float = inf,
+        options: TriggerOptions,
+        size: Size = 1,
+        prerequisites: Prerequisites | None = None,
     ) -> None:
         self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
-        self.localization_window = localization_window
-        self.initially = initially
-        self.look_every = look_every
-        self.stage = stage
-        self.direction = direction
+        self.options = options
+        self.stage = self.computed_by = options.stage
+        self.direction = options.direction
         self.size = size
         self.prerequisites = prerequisites
-        self.computed_by = stage
-        self.available_from = stage if prerequisites is None else None
+        self.available_from = options.stage if prerequisites is None else None
         self.handler_name = ""
 
     def handler(self, method: F) -> F:
@@ -98,7 +161,7 @@ class TriggerDeclaration(AbstractAllocatedRows):
         return method
 
     def handled_in(self, subsystem: Any) -> str:
-        """The name of its handler in a subsystem, whose class may have declared it anew; or ""."""
+        """Return the name of its handler in a subsystem, whose class may replace it; or ""."""
         for cls in type(subsystem).__mro__:
             declared = vars(cls).get(self.name)
             if isinstance(declared, TriggerDeclaration) and declared.handler_name:
@@ -106,11 +169,11 @@ class TriggerDeclaration(AbstractAllocatedRows):
         return ""
 
     def stack(self, layout: SubsystemLayout) -> list[Rows]:
-        """The rows of a subsystem's triggers of the stage."""
+        """Return the rows of a subsystem's triggers of the stage."""
         return layout.triggers[self.stage]
 
     def slot(self, subsystem: Any) -> int:
-        """Which of them are these."""
+        """Return the index among them."""
         return self._slot_among(
             subsystem, lambda d: isinstance(d, TriggerDeclaration) and d.stage == self.stage
         )
@@ -143,86 +206,6 @@ class TriggerDeclaration(AbstractAllocatedRows):
         allocate_triggers(what, self.stage, count)
 
 
-def check_direction(direction: TriggerDirection | str, what: str) -> TriggerDirection:
-    """Return a direction, given one or its value.
-
-    Raises
-    ------
-    DeclarationError
-    """
-    try:
-        return TriggerDirection(direction)
-    except ValueError:
-        raise DeclarationError(
-            f"{what}: has no such direction",
-            "one of " + ", ".join(d.value for d in TriggerDirection),
-            short_repr(direction),
-            "write direction=TriggerDirection.FALLING, or its value",
-        ) from None
-
-
-def check_window(window: float, what: str) -> float:
-    """Return a localization window as a float.
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    found = float(converted(window, FLOAT, (), f"{what}(localization_window=...)"))
-    if not 0 < found < float("inf"):
-        raise OutOfRangeError(
-            f"{what}(localization_window=...): is out of range",
-            "a positive number, in units of accuracy times default_time_scale",
-            short_repr(window),
-            f"leave it out for the default, {LOCALIZATION_WINDOW:g}",
-        )
-    return found
-
-
-def check_initially(initially: bool, direction: TriggerDirection, what: str) -> bool:
-    """Return whether a trigger may take place where a simulation begins.
-
-    Raises
-    ------
-    NotANumberError, DeclarationError
-    """
-    if not isinstance(initially, bool):
-        raise NotANumberError(
-            f"{what}(initially=...): is not a truth value",
-            "a bool",
-            short_repr(initially),
-            "write True or False",
-        )
-    if initially and direction is TriggerDirection.ANY:
-        raise DeclarationError(
-            f"{what}(initially=True): needs to know the side of zero",
-            "direction='rising' for zero and more, or 'falling' for zero and less",
-            f"direction={direction.value!r}",
-            "name the direction; for any value, let a periodic or scheduled handler do it",
-        )
-    return initially
-
-
-def check_look_every(look_every: float | None, what: str) -> float:
-    """Return the longest time between two looks, infinite for None.
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    if look_every is None:
-        return inf
-    found = float(converted(look_every, FLOAT, (), f"{what}(look_every=...)"))
-    if not 0 < found < inf:
-        raise OutOfRangeError(
-            f"{what}(look_every=...): is out of range",
-            "a positive number of seconds",
-            short_repr(look_every),
-            "leave it out if the trigger changes with the State",
-        )
-    return found
-
-
 def event_trigger(
     *,
     stage: Stage,
@@ -233,7 +216,7 @@ def event_trigger(
     initially: bool = False,
     look_every: float | None = None,
 ) -> Callable[[Compute], TriggerDeclaration]:
-    """Declare event triggers, by the function ``(self, state)`` that computes them.
+    """Declare event triggers: decorate the function ``(self, state)`` that computes them.
 
     An event takes place where one of them changes its sign. ``@name.handler`` decorates the method
     that is then called.
@@ -243,20 +226,21 @@ def event_trigger(
     stage : Stage
         Time to Acceleration: its realization computes them.
     direction : TriggerDirection or str
-        Which change of sign counts: rising, falling, or any.
+        The change of sign that counts: rising, falling, or any.
     size : int or callable
-        How many; or a function ``(self, state)``, as for `position_error`.
+        Their number; or a function ``(self, state)``, as for `position_error`.
     prerequisites : tuple or callable, optional
-        What they depend on, as for `cached`. The default is all of that stage.
+        As for `cached`. The default is all of that stage.
     localization_window : float
-        How exactly the time of the event is found, in units of accuracy times
+        The precision of the time of the event, in units of accuracy times
         `System.default_time_scale`.
     initially : bool
-        The event takes place at the beginning, too, if the value is then on the side that the
-        direction leads to: zero or more, if it is rising; zero or less, if it is falling.
+        The event takes place at the beginning, too, if the value is then on the side to which the
+        direction leads: zero or more, if it is rising; zero or less, if it is falling.
     look_every : float, optional
-        The longest time between two looks [s], for what changes and changes back within a step.
-        By default, an integrator looks at the ends of steps, and where the trigger turns.
+        The longest time between two evaluations [s], for a value that changes and changes back
+        within a step. By default, an integrator evaluates triggers at the ends of steps, and where
+        they turn.
 
     Raises
     ------
@@ -264,19 +248,14 @@ def event_trigger(
     NotANumberError, ShapeError
     """
     what = "event_trigger"
-    stage = check_stage(stage, Stage.TIME, Stage.ACCELERATION, f"{what}(stage=...)")
+    options = TriggerOptions.checked(
+        what, stage, direction, localization_window, initially, look_every
+    )
     if not callable(size):
         size = check_count(size, 1, f"{what}(size=...)")
-    checked = check_direction(direction, what)
-    window = check_window(localization_window, what)
-    is_initial = check_initially(initially, checked, what)
-    longest = check_look_every(look_every, what)
     named = check_prerequisites(prerequisites, what)
 
     def declare(compute: Compute) -> TriggerDeclaration:
-        function = check_compute(compute, what)
-        return TriggerDeclaration(
-            function, stage, checked, size, named, window, initially=is_initial, look_every=longest
-        )
+        return TriggerDeclaration(check_compute(compute, what), options, size, named)
 
     return declare

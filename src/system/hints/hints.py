@@ -1,4 +1,4 @@
-"""What to write for a read to be declared: the decorator of the computation, mended.
+"""Declarations that errors propose: the decorator of a computation, with all that it reads.
 
 Names are those that the body of the class knows, where a tuple of them will do; else they are found
 from `self`: what is of another subsystem, through an attribute that leads to it.
@@ -14,8 +14,7 @@ from stagecache.system.constraints.declared_jacobians import JacobianDeclaration
 from stagecache.system.constraints.errors import BiasDeclaration
 from stagecache.system.declare.cached import CachedDeclaration
 from stagecache.system.declare.computations import AbstractComputation
-from stagecache.system.declare.declaration import AbstractDeclaration, resolve
-from stagecache.system.declare.families import FamilyDeclaration
+from stagecache.system.declare.declaration import AbstractDeclaration, item_of, resolve
 from stagecache.system.declare.prescribed import AbstractPrescription
 from stagecache.system.declare.rows import AbstractRows
 from stagecache.system.declare.subsystem import Subsystem
@@ -25,21 +24,21 @@ FARTHEST: Final = 3  # attributes that lead from one subsystem to another
 
 
 def hint_of(entry: CacheEntry[Any], gap: Gap) -> str:
-    """What to write in place of the decorator of a declared entry."""
+    """Return the decorator to write for an entry whose reads are not covered."""
     found = _declaration_of(entry)
     if found is None:
         return "declare what computes it"  # it was allocated by hand, under a declared name
     declared, item = found
     undeclarable = [handle for handle in gap.handles if handle._owner is None]
     if undeclarable:
-        return _cure_without_handles(item, undeclarable, gap)
+        return _hint_without_handles(item, undeclarable, gap)
     if isinstance(item, AbstractRows | AbstractPrescription) and gap.latest > item.computed_by:
         return (
-            f"leave it out: what is computed by {item.computed_by} must not depend on what "
-            "changes without invalidating that; or declare it at a later level or stage"
+            f"leave it out: an entry computed by {item.computed_by} must not depend on values "
+            "that change without invalidating that stage; or declare it at a later level or stage"
         )
     if gap.stage is not None and not gap.handles and not isinstance(item, CachedDeclaration):
-        return _cure_of_stage(item, gap.stage)
+        return _hint_for_stage(item, gap.stage)
     arguments = []
     if declared is not item:
         arguments.append("count=...")
@@ -52,17 +51,25 @@ def hint_of(entry: CacheEntry[Any], gap: Gap) -> str:
     return f"write @{_decorator(item)}({', '.join(arguments)})"
 
 
+def variant_of(entry: CacheEntry[Any]) -> str:
+    """Return the name of an entry's decorator: "cached", "position_error" and so on."""
+    found = None if entry._owner is None else _declaration_of(entry)
+    if found is not None:
+        return found[1].decorator
+    return "update" if entry._declared_as.endswith(".update") else "cached"
+
+
 def _declaration_of(
     entry: CacheEntry[Any],
 ) -> tuple[AbstractDeclaration[Any], AbstractComputation[Any]] | None:
-    """What declares an entry, and what declares each item of it if that is a family."""
+    """Return the declaration of an entry, and the declaration of each item if it is a family."""
     name, _, role = entry._declared_as.partition(".")
     for declared in entry._owner.declarations.values():
         is_it = declared.name == name
         if role:  # an update has the name of its variable, not its own
             is_it = declared.role == role and declared.of.name == name
         if is_it:
-            item = declared.item if isinstance(declared, FamilyDeclaration) else declared
+            item = item_of(declared)
             return (declared, item) if isinstance(item, AbstractComputation) else None
     return None
 
@@ -74,7 +81,7 @@ def _decorator(item: AbstractComputation[Any]) -> str:
 
 
 def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
-    """The arguments that say at which stages it is computed, and those that come after them."""
+    """Return the arguments for the stages of an entry, and those after them."""
     arguments = []
     needed = gap.stage
     if gap.handles and item.available_from is None:
@@ -92,8 +99,8 @@ def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
     return arguments
 
 
-def _cure_of_stage(item: AbstractComputation[Any], stage: Stage) -> str:
-    """Of what is not computed by @cached: its stage follows from what it is."""
+def _hint_for_stage(item: AbstractComputation[Any], stage: Stage) -> str:
+    """Return the hint for an entry whose kind implies its stage."""
     if item.role == "update":
         assert item.of is not None
         return f"write {item.of.name} = auto_update(..., available_from=Stage.{stage.name})"
@@ -110,13 +117,13 @@ def _cure_of_stage(item: AbstractComputation[Any], stage: Stage) -> str:
     return f"declare it at a level or stage from {stage} on, or leave out what it reads"
 
 
-def _cure_without_handles(
+def _hint_without_handles(
     item: AbstractComputation[Any],
     handles: list[AbstractHandle],
     gap: Gap,
 ) -> str:
     names = ", ".join(map(str, handles))
-    hint = f"declare {names} in a Subsystem: what is allocated by hand can be no prerequisite"
+    hint = f"declare {names} in a Subsystem: items allocated by hand cannot be prerequisites"
     stage = max(gap.latest, gap.stage or gap.latest)
     if isinstance(item, CachedDeclaration) and stage <= Stage.REPORT:
         hint += f"; or write @{_decorator(item)}(..., available_from=Stage.{stage.name})"
@@ -132,7 +139,7 @@ def _prerequisites(
     item: AbstractComputation[Any],
     missing: tuple[AbstractHandle, ...],
 ) -> str:
-    """The argument `prerequisites`, with what was missing."""
+    """Return the argument `prerequisites`, completed."""
     named = item.prerequisites
     added = [_name_in_class(declared, handle) for handle in missing]
     is_family = declared is not item
@@ -151,7 +158,7 @@ def _prerequisites(
 
 
 def _unique(handles: tuple[AbstractHandle, ...]) -> Iterator[AbstractHandle]:
-    """One handle of each family that is named as a whole."""
+    """Return one handle of each family that is named as a whole."""
     seen = set()
     for handle in handles:
         if (handle._owner, handle._declared_as) not in seen:
@@ -160,7 +167,7 @@ def _unique(handles: tuple[AbstractHandle, ...]) -> Iterator[AbstractHandle]:
 
 
 def _name_in_class(declared: AbstractDeclaration[Any], handle: AbstractHandle) -> str | None:
-    """What the body of the class calls an item; None if it cannot, or not yet."""
+    """Return the name of an item in the body of the class; None if it is not known there yet."""
     owner = handle._owner
     if not isinstance(owner, Subsystem) or declared.owner is None:
         return None
@@ -178,7 +185,7 @@ def _name_in_class(declared: AbstractDeclaration[Any], handle: AbstractHandle) -
 
 
 def _declared_name(declared: AbstractDeclaration[Any], named: Any) -> str:
-    """What the body of the class calls a declaration that it has named."""
+    """Return the name of a declaration in the body of the class."""
     if not isinstance(named, AbstractDeclaration):
         return str(named)
     is_own = named.owner is declared.owner or named.owner is None
@@ -186,13 +193,13 @@ def _declared_name(declared: AbstractDeclaration[Any], named: Any) -> str:
 
 
 def _path(entry: CacheEntry[Any], handle: AbstractHandle) -> str:
-    """How to reach an item from `self`."""
+    """Return the expression for an item, beginning with `self`."""
     owner = entry._owner
     if isinstance(handle, TimeVariable):
         return "self.time"
     if not isinstance(handle._owner, Subsystem):
         return f"self.system.{handle._declared_as}"
-    whose = _way(owner, handle._owner) or f'self.system["{handle._owner.name}"]'
+    whose = _attributes(owner, handle._owner) or f'self.system["{handle._owner.name}"]'
     path = f"{whose}.{handle._declared_as}"
     if handle._number == NO_NUMBER:
         return path
@@ -204,24 +211,24 @@ def _path(entry: CacheEntry[Any], handle: AbstractHandle) -> str:
     return path + ("[i - 1]", "[i]", "[i + 1]")[by + 1]
 
 
-def _way(start: Subsystem, goal: Subsystem) -> str | None:
-    """The attributes that lead from a subsystem to another, the fewest; None if none do."""
-    ways: dict[int, str] = {id(start): "self"}
+def _attributes(start: Subsystem, goal: Subsystem) -> str | None:
+    """Return the shortest path of attributes between two subsystems; None without one."""
+    paths: dict[int, str] = {id(start): "self"}
     queue = [(start, 0)]
     for subsystem, steps in queue:
-        way = ways[id(subsystem)]
+        path = paths[id(subsystem)]
         if subsystem is goal:
-            return way
+            return path
         if steps < FARTHEST:
             for name, other in _referred(subsystem):
-                if id(other) not in ways:
-                    ways[id(other)] = f"{way}.{name}"
+                if id(other) not in paths:
+                    paths[id(other)] = f"{path}.{name}"
                     queue.append((other, steps + 1))
     return None
 
 
 def _referred(subsystem: Subsystem) -> Iterator[tuple[str, Subsystem]]:
-    """The other subsystems that a subsystem refers to, each with what leads there."""
+    """Return the subsystems to which a subsystem refers, each with the attribute."""
     for name, value in vars(subsystem).items():
         if isinstance(value, Subsystem):
             yield name, value

@@ -7,31 +7,9 @@
 
 import math
 
-from attrs import Attribute, field, frozen
+from attrs import frozen
 
-from stagecache.errors import OutOfRangeError, short_repr
-from stagecache.system.explained import Explained
-from stagecache.system.option_fields import check_number, flag
-
-
-def _check_positive(_: object, attribute: "Attribute[float]", value: float) -> None:
-    if not value > 0 or (math.isinf(value) and attribute.name != "projection_limit"):
-        raise OutOfRangeError(
-            f"ProjectOptions({attribute.name}=...): is out of range",
-            "a positive number",
-            short_repr(value),
-            f"leave it out for the default, {attribute.default:g}",
-        )
-
-
-def _check_fraction(_: object, attribute: "Attribute[float]", value: float) -> None:
-    if not 0 < value <= 1:
-        raise OutOfRangeError(
-            f"ProjectOptions({attribute.name}=...): is out of range",
-            "a number above 0, and up to 1",
-            short_repr(value),
-            f"leave it out for the default, {attribute.default:g}",
-        )
+from stagecache.system.options import Explained, flag, number
 
 
 @frozen
@@ -69,11 +47,9 @@ class ProjectOptions:
     1e-08
     """
 
-    accuracy: float = field(default=1e-4, validator=[check_number, _check_positive])
-    overshoot: float = field(default=0.1, validator=[check_number, _check_fraction], kw_only=True)
-    projection_limit: float = field(
-        default=math.inf, validator=[check_number, _check_positive], kw_only=True
-    )
+    accuracy: float = number(default=1e-4, above=0.0, kw_only=False)
+    overshoot: float = number(default=0.1, above=0.0, most=1.0)
+    projection_limit: float = number(default=math.inf, above=0.0, may_be_infinite=True)
     local_only: bool = flag()
     dont_raise: bool = flag()
     use_infinity_norm: bool = flag()

@@ -18,8 +18,12 @@ from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.simulate import simulate
 from stagecache.study.time_stepper import TimeStepper
-from stagecache.system.events.handlers import PeriodicEventHandler, ScheduledEventHandler
-from stagecache.system.events.reporters import PeriodicEventReporter, ScheduledEventReporter
+from stagecache.system.events.handlers import (
+    PeriodicEventHandler,
+    PeriodicEventReporter,
+    ScheduledEventHandler,
+    ScheduledEventReporter,
+)
 from tests.profiles import examples
 
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION

@@ -21,7 +21,7 @@ from stagecache.errors import (
 )
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
-from stagecache.system.events.reporters import PeriodicEventReporter
+from stagecache.system.events.handlers import PeriodicEventReporter
 from tests.profiles import examples
 from tests.study.integrating import (
     END,

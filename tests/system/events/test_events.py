@@ -45,12 +45,10 @@ from stagecache.system.events.events import EventCause
 from stagecache.system.events.handlers import (
     AbstractEventHandler,
     PeriodicEventHandler,
-    ScheduledEventHandler,
-    TriggeredEventHandler,
-)
-from stagecache.system.events.reporters import (
     PeriodicEventReporter,
+    ScheduledEventHandler,
     ScheduledEventReporter,
+    TriggeredEventHandler,
     TriggeredEventReporter,
 )
 from stagecache.testing import check_coherence, check_pickle, check_strict, check_threads

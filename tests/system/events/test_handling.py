@@ -36,13 +36,17 @@ from stagecache.errors import (
     UnknownEventError,
 )
 from stagecache.system.events.events import Event, EventAction, EventCause
-from stagecache.system.events.handlers import PeriodicEventHandler, TriggeredEventHandler
+from stagecache.system.events.handlers import (
+    PeriodicEventHandler,
+    PeriodicEventReporter,
+    TriggeredEventHandler,
+    TriggeredEventReporter,
+)
 from stagecache.system.events.options import (
     HandleEventsOptions,
     HandleEventsResults,
     HandleEventsStatus,
 )
-from stagecache.system.events.reporters import PeriodicEventReporter, TriggeredEventReporter
 from tests.system.event_models import Ball, events_of, scheduled, started
 from tests.system.projection_models import Bob
 

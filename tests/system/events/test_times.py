@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from stagecache import State, System
 from stagecache.errors import EventTimeError, NotANumberError, ReadOnlyError
-from stagecache.system.events.handlers import PeriodicEventHandler, ScheduledEventHandler
-from stagecache.system.events.reporters import PeriodicEventReporter, ScheduledEventReporter
+from stagecache.system.events.handlers import (
+    PeriodicEventHandler,
+    PeriodicEventReporter,
+    ScheduledEventHandler,
+    ScheduledEventReporter,
+)
 from stagecache.system.events.times import next_periodic_time, rounding
 
 INTERVALS = st.floats(1e-3, 1e4)

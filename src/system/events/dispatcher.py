@@ -1,0 +1,478 @@
+"""The dispatcher of events: it knows when events are due, and calls handlers and reporters.
+
+::
+
+    checkpoint  ->  handlers, by the id of their events  ->  prescribed motion, constraints
+                                                         ->  reporters
+        ^                                                        |
+        +---------------------  any failure  <-------------------+
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar, final
+
+from stagecache.checks import require_bool, require_type
+from stagecache.errors import (
+    EventHandlerError,
+    EventTimeError,
+    ShapeError,
+    StagecacheError,
+    UnknownEventError,
+    short_repr,
+)
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.guards import Guard
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.events.events import Event, EventAction, EventCause, EventTriggerInfo
+from stagecache.system.events.handlers import (
+    AbstractEventListener,
+    AbstractPeriodic,
+    AbstractScheduled,
+)
+from stagecache.system.events.options import (
+    HandleEventsOptions,
+    HandleEventsResults,
+    HandleEventsStatus,
+)
+from stagecache.system.events.table import EventTable
+from stagecache.system.motion.prescribing import motions
+from stagecache.system.projection.options import ProjectOptions, ProjectResults
+from stagecache.system.statistics import SystemStatistics
+
+T = TypeVar("T")
+
+INFINITY: Final = float("inf")
+DEFAULT: Final = HandleEventsOptions()
+
+REPORTING: Final = Guard(
+    "a State that is given to what only looks at it: a reporter, a trigger or a schedule of events",
+    "let a handler write it: add_event_handler() instead of add_event_reporter()",
+)
+
+
+class EventfulSystem(Protocol):
+    """A System, as far as its dispatcher knows it."""
+
+    @property
+    def statistics(self) -> SystemStatistics:
+        """Counters of events."""
+
+    @property
+    def subsystems(self) -> tuple[Subsystem, ...]:
+        """All subsystems, the default one first."""
+
+    has_time_advanced_events: Any
+
+    def realize(self, state: State, stage: Stage) -> None:
+        """Realize all stages up to one."""
+
+    def prescribe_q(self, state: State) -> bool:
+        """Set prescribed q."""
+
+    def prescribe_u(self, state: State) -> bool:
+        """Set prescribed u."""
+
+    def project_q(self, state: State, *, options: ProjectOptions) -> ProjectResults:
+        """Move free q onto the position constraints."""
+
+    def project_u(self, state: State, *, options: ProjectOptions) -> ProjectResults:
+        """Move free u onto the velocity constraints."""
+
+    def _require_own(self, state: State) -> State:
+        """Return a State of the System; refuse others."""
+
+
+@final
+class EventDispatcher:
+    """The part of a System that handles events.
+
+    Attributes
+    ----------
+    handling : set of int
+        The ids of the States that handlers and reporters have now.
+    """
+
+    __slots__ = ("_system", "_table", "handling")
+
+    def __init__(self, system: EventfulSystem) -> None:
+        self._system = system
+        self._table: EventTable | None = None
+        self.handling: set[int] = set()
+
+    def forget(self) -> None:
+        """Forget the events, since the topology has changed."""
+        self._table = None
+
+    @property
+    def table(self) -> EventTable:
+        """The events of the topology; made when they are first needed."""
+        if self._table is None:
+            self._table = EventTable.of(self._system.subsystems)
+        return self._table
+
+    # ------------------------------------------------------------------ what is to be expected
+
+    def trigger_info(self, state: State) -> tuple[EventTriggerInfo, ...]:
+        """Return the information on each trigger; see `System.calc_event_trigger_info`."""
+        state._contents.require_stage(Stage.INSTANCE, None, "calc_event_trigger_info()")
+        return tuple(self.table.infos(state))
+
+    def next_event(self, state: State, include: Any) -> tuple[float, tuple[Event, ...]]:
+        """Return the next scheduled events; see `System.calc_time_of_next_scheduled_event`."""
+        what = "calc_time_of_next_scheduled_event(include_current_time=...)"
+        return next_scheduled(state, self.table.handlers, require_bool(include, what))
+
+    def next_report(self, state: State, include: Any) -> tuple[float, tuple[Event, ...]]:
+        """Return the next scheduled reports; see `System.calc_time_of_next_scheduled_report`."""
+        what = "calc_time_of_next_scheduled_report(include_current_time=...)"
+        return next_scheduled(state, self.table.reporters, require_bool(include, what))
+
+    # ------------------------------------------------------------------ events take place
+
+    def handle(
+        self, state: State, cause: Any, events: Any, options: HandleEventsOptions | None
+    ) -> HandleEventsResults:
+        """Call the handlers of events; see `System.handle_events`."""
+        what = "handle_events()"
+        _check_cause(cause, what)
+        options = DEFAULT if options is None else options
+        require_type(
+            options,
+            HandleEventsOptions,
+            f"{what}: invalid options",
+            "a HandleEventsOptions",
+            "write HandleEventsOptions(1e-6), for instance",
+        )
+        found = _checked_events(self.table, events, what)
+        if cause is EventCause.TIME_ADVANCED and self._system.has_time_advanced_events:
+            found += self.table.time_advanced
+        statistics = self._system.statistics
+        statistics.num_handle_event_calls += 1
+        results = self._handle_found(state, found, options)
+        statistics._count_change_by_handlers(results.lowest_modified_stage)
+        return results
+
+    def report(self, state: State, cause: Any, events: Any) -> None:
+        """Call the reporters of events; see `System.report_events`."""
+        what = "report_events()"
+        _check_cause(cause, what)
+        found = _checked_events(self.table, events, what)
+        handled = [event for event in found if not event.is_report]
+        if handled:
+            raise UnknownEventError(
+                f"{what}: {handled[0]} is not reported",
+                "events of reporters",
+                "one of a handler, which may change the State",
+                "pass it to handle_events()",
+            )
+        statistics = self._system.statistics
+        statistics.num_report_event_calls += 1
+        statistics._count_change_by_handlers(Stage.REPORT)
+        self._lend(state, partial(_report, state, found))
+
+    def _handle_found(
+        self, state: State, events: Sequence[Event], options: HandleEventsOptions
+    ) -> HandleEventsResults:
+        contents = state._contents
+        contents.require_unguarded("handle_events()")
+        contents.require_stage(Stage.MODEL, None, "handle_events()")
+        if not events:
+            return HandleEventsResults(HandleEventsStatus.SUCCEEDED)
+        try:
+            with state.checkpoint():
+                return self._lend(state, partial(_handled, self._system, state, events, options))
+        except StagecacheError as error:
+            if not options.dont_raise:
+                raise
+            notes = getattr(error, "__notes__", [])
+            message = "\n".join([str(error), *notes])
+            return HandleEventsResults(HandleEventsStatus.FAILED, message=message)
+
+    def _lend(self, state: State, call: Callable[[], T]) -> T:
+        """Call listeners with a State; the topology cannot change meanwhile."""
+        handling = self.handling
+        is_first = id(state) not in handling
+        try:
+            handling.add(id(state))
+            found = call()
+            if is_first:
+                handling.discard(id(state))
+        except BaseException:
+            if is_first:
+                handling.discard(id(state))
+            raise
+        return found
+
+
+# ---------------------------------------------------------------------- steps of it
+
+
+def _only_looking(contents: Contents, look: Callable[[], T]) -> T:
+    """Call a function while the State refuses writes, and return its result."""
+    found: T = contents.guarded(contents.guard or REPORTING, look)
+    return found
+
+
+def _report(state: State, events: Sequence[Event]) -> None:
+    """Call the reporters among the listeners to these events."""
+    _only_looking(state._contents, partial(_call_each, state, [e for e in events if e.is_report]))
+
+
+def _call_each(state: State, events: Sequence[Event]) -> None:
+    for event in events:
+        _call(state, event)
+
+
+def _handled(
+    system: EventfulSystem, state: State, events: Sequence[Event], options: HandleEventsOptions
+) -> HandleEventsResults:
+    handlers = [event for event in events if not event.is_report]
+    changes = StateChanges(state)
+    ended_by = [event.name for event in handlers if _has_ended(system, state, event)]
+    time = state.time
+    if changes.any:
+        names = ", ".join(event.name for event in handlers)
+        _satisfy_constraints(system, state, options, names)
+    any_change, lowest = changes.any, changes.lowest_stage
+    _report(state, events)
+    if not ended_by:
+        return HandleEventsResults(HandleEventsStatus.SUCCEEDED, any_change, lowest)
+    return HandleEventsResults(
+        HandleEventsStatus.SHOULD_TERMINATE,
+        any_change,
+        lowest,
+        f"{', '.join(ended_by)} asked for the simulation to end, at time {time:g}",
+    )
+
+
+def _has_ended(system: EventfulSystem, state: State, event: Event) -> bool:
+    """Call a handler, and return whether it ends the simulation."""
+    contents = state._contents
+    time = contents.time
+    answer = _call(state, event)
+    try:
+        system._require_own(state)
+    except StagecacheError as error:
+        error.add_note(f"after the handler of the event {event}, at time {time:g}")
+        raise
+    if contents.time != time:
+        raise EventTimeError(
+            f"{event}: its handler changed the time",
+            f"a State at time {time:g}",
+            f"one at {contents.time:g}",
+            "leave the time to the integrator; to do something later, schedule another event",
+        )
+    if answer is None or isinstance(answer, EventAction):
+        return answer is EventAction.TERMINATE
+    raise EventHandlerError(
+        f"{event}: its handler returned an invalid action, at time {time:g}",
+        "None, or an EventAction",
+        short_repr(answer),
+        "return EventAction.TERMINATE to end the simulation, and nothing to go on",
+    )
+
+
+def _call(state: State, event: Event) -> Any:
+    """Call the listener to an event."""
+    time = state._contents.time
+    who = "reporter" if event.is_report else "handler"
+    try:
+        return getattr(event.handled_by, event.method)(state)
+    except StagecacheError as error:
+        error.add_note(f"in the {who} of the event {event}, at time {time:g}")
+        raise
+    except Exception as error:
+        raise EventHandlerError(
+            f"{event}: its {who} raised {type(error).__name__}, at time {time:g}",
+            f"a {who} that returns",
+            short_repr(error),
+            "see the error from which this one comes; the State is as it was before",
+        ) from error
+
+
+def _satisfy_constraints(
+    system: EventfulSystem, state: State, options: HandleEventsOptions, names: str
+) -> None:
+    """Set prescribed motion, and project q and u if their errors are too large.
+
+    A State without either is not realized for that.
+    """
+    system.realize(state, Stage.INSTANCE)
+    moves = [any(True for _ in motions(state, kind)) for kind in ("q", "u")]
+    if not (state.nqerr or state.nuerr or any(moves)):
+        return
+    asked = ProjectOptions(
+        options.constraint_tolerance, use_infinity_norm=options.use_infinity_norm
+    )
+    try:
+        system.realize(state, Stage.TIME)
+        system.prescribe_q(state)
+        system.realize(state, Stage.POSITION)
+        if state.nqerr:
+            system.project_q(state, options=asked)
+        system.prescribe_u(state)
+        if state.nuerr:
+            system.realize(state, Stage.VELOCITY)
+            system.project_u(state, options=asked)
+    except Exception as error:
+        error.add_note(f"after the handlers of these events, at time {state.time:g}: {names}")
+        raise
+
+
+@final
+class StateChanges:
+    """The writes to a State since a moment, also where it was realized again since.
+
+    Each write raises the version of the variable, and that of the stage which it invalidates; these
+    never go back. Cost O(variables).
+    """
+
+    __slots__ = ("_stages", "_state", "_variables", "_versions")
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._stages = self._versions_of_stages()
+        self._variables = self._versions_of_variables()
+        self._versions = state.stage_versions
+
+    @property
+    def any(self) -> bool:
+        """True if anything was written."""
+        return (
+            self.lowest_stage < Stage.INFINITY or self._variables != self._versions_of_variables()
+        )
+
+    @property
+    def lowest_stage(self) -> Stage:
+        """The lowest stage that was invalidated; Infinity if none was."""
+        now = self._versions_of_stages()
+        changed = (
+            stage
+            for stage, before, after in zip(Stage, self._stages, now, strict=True)
+            if stage >= Stage.MODEL and before != after
+        )
+        left = max(Stage.MODEL, self._state.lowest_stage_difference(self._versions))
+        return min(next(changed, Stage.INFINITY), left)
+
+    def _versions_of_stages(self) -> list[int]:
+        realization = self._state._contents.realization
+        versions = realization.store.versions
+        return [versions[node] if node >= 0 else 0 for node in realization.layout.stages]
+
+    def _versions_of_variables(self) -> list[int]:
+        realization = self._state._contents.realization
+        layout, versions = realization.layout, realization.store.versions
+        nodes = [*layout.variable_nodes("y", None), *layout.weights.values()]
+        for subsystem in layout.subsystems:
+            nodes += [variable._node for variable in subsystem.discrete]
+        return [versions[node] for node in nodes]
+
+
+# ---------------------------------------------------------------------- the schedule
+
+
+def next_scheduled(
+    state: State, scheduled: Sequence[tuple[AbstractScheduled[Any], Event]], include_current: bool
+) -> tuple[float, tuple[Event, ...]]:
+    """Return the next time that is known in advance, and the events at that time.
+
+    Times that differ by rounding only are one time. Its number is that of an event which is not
+    periodic, the latest if there are several: what computes it may compare times to the bit.
+    """
+    if not scheduled:
+        return INFINITY, ()
+    found = _only_looking(state._contents, partial(_due, state, scheduled, include_current))
+    if not found:
+        return INFINITY, ()
+    if len(found) == 1:
+        return found[0][0], (found[0][2],)
+    first, earliest, _ = min(found, key=lambda due: due[0])
+    close = earliest.rounding(first, first)
+    due = [d for d in found if d[0] - first <= max(close, d[1].rounding(first, first))]
+    exact = [time for time, listener, _ in due if not isinstance(listener, AbstractPeriodic)]
+    return max(exact, default=first), tuple(event for _, _, event in due)
+
+
+def _due(
+    state: State, scheduled: Sequence[tuple[AbstractScheduled[Any], Event]], include_current: bool
+) -> list[tuple[float, AbstractScheduled[Any], Event]]:
+    """Return the next time of each listener that has one."""
+    now = state.time
+    found = []
+    event = scheduled[0][1]
+    try:
+        for listener, event in scheduled:
+            time = listener.next_event_time(state, include_current)
+            if type(time) is not float or time != time:  # noqa: PLR0124  # NaN
+                time = _checked_next_time(time, listener)
+            if include_current and 0 < now - time <= listener.rounding(now, now):
+                time = now
+            if now < time < INFINITY or (include_current and time == now):
+                found.append((time, listener, event))
+    except Exception as error:
+        error.add_note(f"while the next time of the event {event} was asked for")
+        raise
+    return found
+
+
+def _checked_next_time(time: Any, listener: AbstractEventListener[Any]) -> float:
+    """Return the next time of a scheduled event as a float; it may be infinite.
+
+    Raises
+    ------
+    EventTimeError
+    """
+    try:
+        found = float(converted(time, FLOAT, (), "the next time"))
+    except (ShapeError, TypeError):
+        found = float("nan")
+    if found != found:  # noqa: PLR0124  # NaN
+        raise EventTimeError(
+            f"{listener.name}: next_event_time() returned an invalid time",
+            "a number of seconds; infinity, if the event does not take place any more",
+            short_repr(time),
+            "return math.inf where there is no next time",
+        )
+    return found
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def _checked_events(table: EventTable, events: Any, what: str) -> list[Event]:
+    """Return the events that have a listener, each once, by their ids.
+
+    Raises
+    ------
+    UnknownEventError
+    """
+    hint = "pass the events of calc_time_of_next_scheduled_event() or calc_event_trigger_info()"
+    if not isinstance(events, Sequence):
+        raise UnknownEventError(
+            f"{what}: cannot handle {short_repr(events)}",
+            "a sequence of Event",
+            f"an object of type {type(events).__name__}",
+            hint,
+        )
+    for event in events:
+        if not isinstance(event, Event) or not table.has(event):
+            raise UnknownEventError(
+                f"{what}: {short_repr(event)} is not an event of this System",
+                "an Event of its present topology",
+                f"an object of type {type(event).__name__}"
+                if not isinstance(event, Event)
+                else "one of another System, or of an earlier topology",
+                hint,
+            )
+    found = {event.id: event for event in events if event.method}
+    return [found[x] for x in sorted(found)]
+
+
+def _check_cause(cause: Any, what: str) -> None:
+    hint = "write EventCause.TRIGGERED, for instance"
+    causes = "one of " + ", ".join(c.name for c in EventCause)
+    require_type(cause, EventCause, f"{what}: not a cause", causes, hint)
