@@ -254,7 +254,7 @@ def test_what_is_no_system_is_refused(name: str, what: str, got: str) -> None:
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        ("System(3)", "WrongTypeError: 3: cannot be adopted"),
+        ("System(3)", "WrongTypeError: 3: not a subsystem"),
         ("raise ValueError('no\\n  road')", "ValueError: no road"),
     ],
 )

@@ -49,7 +49,8 @@ class DefaultSystemSubsystem(Subsystem):
         is_whole = isinstance(listener, AbstractScheduled | AbstractTriggered)
         if not isinstance(listener, kind) or not is_whole:
             raise _refusal_of(listener, who)
-        if listener.is_adopted:  # type: ignore[attr-defined]  # it is of that kind
+        assert isinstance(listener, AbstractEventListener)
+        if listener.is_adopted:
             raise AdoptionError(
                 f"{listener!r}: cannot be added to {self.system!r}",
                 f"a {who} without a System",

@@ -115,7 +115,7 @@ class Turning(Subsystem):
     kinematics = quaternion_kinematics(orientation, spin)
 
     def realize_velocity(self, state: State) -> None:
-        state[self].upd_qdot()[:] = self.system.multiply_by_n(state, state.u)  # type: ignore[attr-defined]  # a System
+        state[self].upd_qdot()[:] = self.system.multiply_by_n(state, state.u)
 
     def realize_acceleration(self, state: State) -> None:
         state[self].upd_udot()[:] = 0.0, 0.0, state.time

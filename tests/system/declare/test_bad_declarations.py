@@ -590,7 +590,7 @@ def test_a_setattr_that_notices_no_change_is_refused() -> None:
         pass
 
     for subsystem in (Converting(), Derived()):
-        with pytest.raises(AdoptionError, match="cannot be adopted") as caught:
+        with pytest.raises(AdoptionError, match="cannot be added") as caught:
             System(subsystem)
         assert "NO_OP" in caught.value.hint
 
@@ -688,7 +688,7 @@ def test_a_handle_is_called_with_a_state(bad: Any) -> None:
     joint = Joint([])
     state_of(joint)
     for call in (joint.tip, joint.angle, joint.length, joint.q, joint.tip.is_valid):
-        with pytest.raises(WrongTypeError, match="is not a State") as caught:
+        with pytest.raises(WrongTypeError, match="not a State") as caught:
             call(bad)
         assert isinstance(caught.value, TypeError)
     with pytest.raises(WrongTypeError):
@@ -698,7 +698,7 @@ def test_a_handle_is_called_with_a_state(bad: Any) -> None:
 def test_a_partition_is_no_state() -> None:
     joint = Joint([])
     state = state_of(joint)
-    with pytest.raises(WrongTypeError, match="is not a State") as caught:
+    with pytest.raises(WrongTypeError, match="not a State") as caught:
         joint.length(state[joint])  # type: ignore[arg-type]  # is refused
     assert "whole State" in caught.value.hint
 

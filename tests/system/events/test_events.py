@@ -435,7 +435,7 @@ def test_what_cannot_be_added_changes_nothing(
 def test_nothing_is_added_while_the_model_is_realized_or_an_event_handled() -> None:
     class Adding(Subsystem):
         def realize_time(self, state: State) -> None:
-            self.system.add_event_handler(KickIt(1.0))  # type: ignore[attr-defined]  # a System
+            self.system.add_event_handler(KickIt(1.0))
 
     system = System(Adding())
     with pytest.raises(ConstModelError):

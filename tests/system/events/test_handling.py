@@ -34,6 +34,7 @@ from stagecache.errors import (
     StageTooLowError,
     TopologyVersionError,
     UnknownEventError,
+    WrongTypeError,
 )
 from stagecache.system.events.events import Event, EventAction, EventCause
 from stagecache.system.events.handlers import (
@@ -404,7 +405,7 @@ def test_a_handler_that_returns_no_action_is_refused() -> None:
     system = System(Ball())
     system.add_event_handler(PeriodicEventHandler(1.0, lambda state: True), "act")  # type: ignore[arg-type,return-value]  # is refused
     state = system.new_state()
-    with pytest.raises(EventHandlerError, match="no action") as caught:
+    with pytest.raises(EventHandlerError, match="invalid action") as caught:
         system.handle_events(state, SCHEDULED, scheduled(system, state))
     assert "EventAction.TERMINATE" in caught.value.hint
 
@@ -415,17 +416,17 @@ def test_what_is_no_state_event_or_option_of_the_system_is_refused() -> None:
     other, foreign = started(Ball())
     with pytest.raises(ForeignStateError):
         system.handle_events(foreign, TRIGGERED, events)
-    with pytest.raises(UnknownEventError, match="no event of this System"):
+    with pytest.raises(UnknownEventError, match="not an event of this System"):
         other.handle_events(foreign, TRIGGERED, events[:1])
-    with pytest.raises(UnknownEventError, match="no event of this System"):
+    with pytest.raises(UnknownEventError, match="not an event of this System"):
         system.handle_events(state, TRIGGERED, [Event(99, "x", system["ball"], "bounce")])
-    with pytest.raises(UnknownEventError, match="no event of this System"):
+    with pytest.raises(UnknownEventError, match="not an event of this System"):
         system.report_events(state, TRIGGERED, [3])  # type: ignore[list-item]  # is refused
     with pytest.raises(UnknownEventError, match="cannot handle"):
         system.handle_events(state, TRIGGERED, events[0])  # type: ignore[arg-type]  # is refused
-    with pytest.raises(UnknownEventError, match="no such cause"):
+    with pytest.raises(WrongTypeError, match="not a cause"):
         system.handle_events(state, "triggered", events)  # type: ignore[arg-type]  # is refused
-    with pytest.raises(UnknownEventError, match="options"):
+    with pytest.raises(WrongTypeError, match="options"):
         system.handle_events(state, TRIGGERED, events, 1e-4)  # type: ignore[arg-type]  # is refused
     with pytest.raises(ReadOnlyError):
         system.handle_events(system.default_state, TRIGGERED, events)
