@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stagecache.errors import NoValueError, ShapeError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 Matrix = Any
@@ -30,11 +31,45 @@ def floats_of(values: object, what: object) -> NDArray[np.float64]:
     ------
     ShapeError, NotANumberError
         They are not numbers; `what` they are values of.
+    NoValueError
+        They are None.
     """
     if type(values) is np.ndarray and values.dtype is FLOAT:
         return values
+    if values is None:
+        raise refused_none(str(what))
     found: NDArray[np.float64] = converted(values, FLOAT, None, _ValuesOf(what))
     return found
+
+
+def vector_of(
+    values: object, count: int, what: object, size_of: object, hint: str
+) -> NDArray[np.float64]:
+    """Return the values that a computation returned as a vector of a given size.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, NoValueError
+    """
+    vector = floats_of(values, what)
+    if vector.size == count and vector.ndim < 2:
+        return vector.reshape(count)
+    raise ShapeError(
+        f"{what}: its computation returned values of another shape",
+        f"{count} of them, as many as {size_of}",
+        f"{short_repr(values)}, of shape {vector.shape}",
+        hint,
+    )
+
+
+def refused_none(what: str, hint: str = "return it") -> NoValueError:
+    """Return the error of a computation that returned None."""
+    return NoValueError(
+        f"{what}: its computation returned None",
+        "a value",
+        "None, as a function does that does not return",
+        hint,
+    )
 
 
 def is_sparse(matrix: object) -> bool:

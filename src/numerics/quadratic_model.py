@@ -357,7 +357,7 @@ class QuadraticModel:
         return worst if outwards[worst] < -ROUNDING * float(size.max()) else None
 
     def _by_scipy(self, damping: float | None) -> Vector:
-        """The same by an active set that cannot go in circles, where ours does.
+        """Return the same by an active set that cannot go in circles, where ours does.
 
         Errors are residuals of large weight there, so they are removed nearly.
         """
@@ -408,7 +408,7 @@ class _Split:
         return np.eye(self._n)[:, self._free] if not self._m else self._placed(self._null)
 
     def shortest(self, goal: Vector, damping: float) -> Vector:
-        """The shortest change for which the errors change by that; damped, a shorter one."""
+        """Return the shortest change for which the errors change by that; damped, a shorter one."""
         if not self._m or not len(self._s):
             return np.zeros(self._n)
         s = self._s
@@ -416,7 +416,7 @@ class _Split:
         return self._placed(((goal @ self._u) * weights) @ self._vt)
 
     def multipliers(self, slope: Vector) -> Vector:
-        """The smallest factors (m,) of the rows, of which the sum is nearest to a slope."""
+        """Return the smallest factors (m,) of the rows, of which the sum is nearest to a slope."""
         if not self._m or not len(self._s):
             return np.zeros(self._m)
         free = slope if self._free is None else slope[self._free]

@@ -363,7 +363,7 @@ class Descent:
         return self._accuracy / 2 * self._point.goal
 
     def _least_damping(self, model: QuadraticModel) -> float:
-        """The damping for which the end is proved."""
+        """Return the damping for which the end is proved."""
         if not model.scale:
             return LEAST_DAMPING
         return max(LEAST_DAMPING, 2 * self._enough / RADIUS**2 / model.scale)
@@ -463,7 +463,7 @@ class Descent:
     # ------------------------------------------------------------------ the model
 
     def _model(self) -> QuadraticModel:
-        """The quadratic model at the point by Gauss and Newton, and BFGS."""
+        """Return the quadratic model at the point by Gauss and Newton, and BFGS."""
         self._return()
         derivatives = self._problem.derivatives()
         point, gradient = self._point, derivatives.other_gradient
@@ -484,7 +484,7 @@ class Descent:
         return model
 
     def _with_second_derivatives(self, model: QuadraticModel) -> QuadraticModel:
-        """The model with the true second derivatives of the Lagrangian.
+        """Return the model with the true second derivatives of the Lagrangian.
 
         Residuals and multipliers are those to which a step of Gauss and Newton would lead. Where
         the goal can be made smaller to first order, that leaves its second derivatives along
@@ -540,7 +540,7 @@ class Descent:
 
 
 def _step(model: QuadraticModel, damping: float) -> Step | None:
-    """The step of a model; None where its second derivatives are not positive: damp more."""
+    """Return the step of a model; None if its second derivatives are not positive: damp more."""
     try:
         return model.step(damping)
     except np.linalg.LinAlgError:

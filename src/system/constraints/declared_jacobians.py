@@ -16,7 +16,7 @@ from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, r
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, Vector
 from stagecache.state.stage import Stage
 from stagecache.system.constraints.error_rows import AbstractErrorRows
-from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.declare.computations import AbstractComputation, check_compute
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     Prerequisites,
@@ -69,8 +69,6 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
             if errors.enabled is not None and not is_enabled(errors.enabled, subsystem, state):
                 return np.zeros((0, columns))
             values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
             rows = errors.stack(contents.realization.layout.subsystems[x])[slot]
             shape = (rows.count, columns)
             if isinstance(values, Mapping):
@@ -136,7 +134,7 @@ def _matrix(
 def _of_blocks(
     blocks: Mapping[Any, Any], shape: tuple[int, int], by: str, state: Any, what: object
 ) -> Matrix:
-    """The matrix that has these blocks, and zeros elsewhere."""
+    """Return the matrix that has these blocks, and zeros elsewhere."""
     taken: NDArray[np.bool_] = np.zeros(shape[1], dtype=np.bool_)
     placed: list[tuple[slice, Matrix]] = []
     start = state._contents.pools.start(by, None)
@@ -179,7 +177,7 @@ def _block(values: Any, shape: tuple[int, int], variable: object, what: object) 
 
 
 def _joined(placed: list[tuple[slice, Matrix]], shape: tuple[int, int], what: object) -> Matrix:
-    """The sparse matrix of blocks, each with its columns. Cost O(numbers in them)."""
+    """Return the sparse matrix of blocks, each with its columns. Cost O(numbers in them)."""
     from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
 
     if not any(is_sparse(block) for _, block in placed):

@@ -95,7 +95,7 @@ class AbstractCompanion(AbstractErrors):
     below = ""
 
     def allocated(self, subsystem: Any) -> AbstractErrorRows:
-        """The errors to which it belongs, in the concrete class."""
+        """Return the errors to which it belongs, in the concrete class."""
         assert self.of is not None
         errors = type(subsystem).declarations[self.of.name]
         assert isinstance(errors, AbstractErrorRows)

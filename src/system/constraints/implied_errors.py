@@ -119,7 +119,7 @@ class ImpliedDerivative(AbstractCompanion):
     def _values_of_group(
         self, state: Any, qdot: Vector, udot: Vector | None
     ) -> dict[CacheEntry[Any], Vector] | None:
-        """The derivatives of all of its group, by handle; computed by the first that is.
+        """Return the derivatives of all of its group, by handle; computed by the first that is.
 
         The State keeps them until something is written, as copies of it are not cheap.
         """
@@ -161,7 +161,7 @@ class ImpliedDerivative(AbstractCompanion):
 def implied_errors(
     errors: AbstractErrorRows, found: Mapping[str, AbstractDeclaration[Any]]
 ) -> Iterator[ImpliedDerivative]:
-    """The derivatives of errors for which no function is among the declarations of their class."""
+    """Yield the derivatives of errors for which their class declares no function."""
     roles = roles_of(errors, found)
     for role, kind in (("velocity", UERR), ("acceleration", UDOTERR)):
         if kind in errors.kinds[1:] and role not in roles:

@@ -127,7 +127,7 @@ def jacobian_of(
 
 
 def _numerical(state: Any, kind: VectorKind, sources: list[Source]) -> Vector:
-    """The Jacobian of rows of a level, by differences."""
+    """Return the Jacobian of rows of a level, by differences."""
     rows = np.concatenate([np.arange(place.start, place.stop) for _, place, _ in sources])
     if kind is not UDOTERR:
         return numerical_jacobian(state.system, state, kind, rows)
@@ -140,7 +140,7 @@ def _numerical(state: Any, kind: VectorKind, sources: list[Source]) -> Vector:
 
 
 def _stacked(parts: list[tuple[int, Matrix]], shape: tuple[int, int]) -> Matrix:
-    """The matrix that has these rows, each part from its start on. Cost O(numbers in them)."""
+    """Stack parts of a matrix, each from its first row on. Cost O(numbers in them)."""
     if shape[0] < MANY_ROWS:
         dense: Vector = np.zeros(shape)
         for start, part in parts:
@@ -287,7 +287,7 @@ def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector
 
 
 def jacobian_by_udot(system: Any, state: Any, read: Read) -> Vector:
-    """The derivatives of values that are linear in udot, which needs no small step. (n, nu)."""
+    """Return the derivatives of values that are linear in udot, (n, nu), by unit steps."""
     nu = state._contents.size("u", None)
     values = values_at_udot(system, state, read, np.vstack([np.zeros((1, nu)), np.eye(nu)]))
     jacobian: Vector = (values[1:] - values[0]).T
@@ -295,7 +295,7 @@ def jacobian_by_udot(system: Any, state: Any, read: Read) -> Vector:
 
 
 def reader(entries: list[Place]) -> Read:
-    """A function that reads the values of entries, end to end."""
+    """Return a function that reads the values of entries, end to end."""
     return lambda state: np.concatenate([entry(state) for _, entry in entries])
 
 

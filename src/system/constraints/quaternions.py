@@ -20,7 +20,6 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from stagecache.errors import (
-    DeclarationError,
     KinematicsError,
     ShapeError,
     UnknownChoiceError,
@@ -39,8 +38,8 @@ from stagecache.system.declare.enabling import Enabling
 from stagecache.system.motion.kinematics import (
     KinematicsDeclaration,
     handles_in,
-    kind_of,
     kinematics,
+    require_variables,
 )
 
 Frame = Literal["parent", "body"]
@@ -98,14 +97,9 @@ def quaternion_kinematics(
             short_repr(frame),
             "say in which frame the angular velocities are expressed",
         )
-    kinds = (kind_of(orientation), kind_of(spin))
-    if kinds != ("q", "u"):
-        raise DeclarationError(
-            "quaternion_kinematics: relates something else than some q and u",
-            "a declared variable of q, then one of u",
-            f"{short_repr(orientation)}, {short_repr(spin)}",
-            "write quaternion_kinematics(orientation, spin)",
-        )
+    for variable, kind in ((orientation, "q"), (spin, "u")):
+        hint = "write quaternion_kinematics(orientation, spin)"
+        require_variables((variable,), kind, "quaternion_kinematics", hint)
 
     def n_of_quaternions(self: Any, state: Any) -> Vector:
         return quaternion_n(_quaternions(self, state, orientation), frame)
@@ -138,13 +132,8 @@ def quaternion_normalization(
     DeclarationError
         `orientation` is not a declared q, or `enabled` is not a switch.
     """
-    if kind_of(orientation) != "q":
-        raise DeclarationError(
-            "quaternion_normalization: is of something else than some q",
-            "a declared variable of q, or a family of them",
-            short_repr(orientation),
-            "write quaternion_normalization(orientation)",
-        )
+    what = "quaternion_normalization"
+    require_variables((orientation,), "q", what, f"write {what}(orientation)")
 
     def size(self: Any, state: Any) -> int:
         return len(_quaternions(self, state, orientation))
@@ -184,7 +173,7 @@ def quaternion_n(quaternions: Vector, frame: Frame = "parent") -> Vector:
 
 
 def _quaternions(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]) -> Vector:
-    """The quaternions of a subsystem, of shape (k, 4)."""
+    """Return the quaternions of a subsystem, of shape (k, 4)."""
     handles = handles_in(subsystem, [orientation])
     values: Vector = np.concatenate([np.empty(0), *(np.atleast_1d(h(state)) for h in handles)])
     if len(values) % 4:
@@ -198,7 +187,7 @@ def _quaternions(subsystem: Any, state: Any, orientation: AbstractDeclaration[An
 
 
 def _gradients(subsystem: Any, state: Any, orientation: AbstractDeclaration[Any]) -> Matrix:
-    """The derivatives of the lengths by all q of the State: sparse if these are many."""
+    """Return the derivatives of the lengths by all q of the State: sparse if these are many."""
     q = _quaternions(subsystem, state, orientation)
     lengths = np.linalg.norm(q, axis=1, keepdims=True)
     if not lengths.all():
@@ -221,7 +210,7 @@ def _zero(what: object, lengths: Vector) -> KinematicsError:
 
 
 def _pinv(n: Vector, what: object) -> Vector:
-    """The pseudoinverse of N of quaternions."""
+    """Return the pseudoinverse of N of quaternions."""
     scales = np.sum(n[:, :, :1] ** 2, axis=1, keepdims=True)  # |q|^2 / 4
     if not scales.all():
         raise _zero(what, scales)

@@ -89,7 +89,7 @@ class ConstraintTable:
 
 
 def constraint_table(contents: Any) -> ConstraintTable:
-    """The table of a State at Instance or above. Cost O(constraints) once for each Instance."""
+    """Return the table at Instance or above. Cost O(constraints), once for each Instance."""
     found = contents.pools.constraints
     if found is None:
         found = contents.pools.constraints = _table_of(contents)
@@ -128,7 +128,7 @@ def _groups(constraints: list[ConstraintRows]) -> dict[str, list[tuple[Entry, En
 
 
 def _rows(places: list[slice | None]) -> NDArray[np.intp]:
-    """The rows of all these places, read-only."""
+    """Return the rows of all these places, read-only."""
     there = [np.arange(p.start, p.stop, dtype=np.intp) for p in places if p is not None]
     found: NDArray[np.intp] = np.concatenate([np.empty(0, np.intp), *there])
     found.flags.writeable = False
@@ -158,7 +158,7 @@ def _roles(
 
 
 def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
-    """The constraints of one subsystem."""
+    """Return the constraints of one subsystem."""
     stacks = contents.realization.layout.subsystems[x].rows
     starts = contents.pools.starts
     taken = dict.fromkeys(ERRORS, 0)  # how many of a stack are declared
@@ -216,7 +216,7 @@ def constraint_rows(state: Any) -> tuple[ConstraintRows, ...]:
 
 
 def table_of(state: Any) -> ConstraintTable:
-    """The table of a State, which must have reached Instance."""
+    """Return the table of a State, which must have reached Instance."""
     contents = state._contents
     contents.require_stage(Stage.INSTANCE, None, "the constraints of the State")
     return constraint_table(contents)

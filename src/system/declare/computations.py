@@ -6,11 +6,11 @@ from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_
 
 from stagecache.errors import (
     ComputeSignatureError,
-    NoValueError,
     WrongTypeError,
     short_repr,
 )
 from stagecache.graph.declaration import check_function
+from stagecache.numerics.matrices import refused_none
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.system.declare.declaration import (
@@ -55,16 +55,6 @@ class NoneRefusal:
         """Raise `NoValueError` unless None is a value."""
         if not _admits_none(self._compute):
             raise refused_none(self._what, "return it; if None is one, say so: -> float | None")
-
-
-def refused_none(what: str, hint: str = "return it") -> NoValueError:
-    """Return the error of a computation that returned None."""
-    return NoValueError(
-        f"{what}: its computation returned None",
-        "a value",
-        "None, as a function does that does not return",
-        hint,
-    )
 
 
 def _admits_none(compute: Callable[..., Any]) -> bool:

@@ -38,7 +38,7 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.state.vectors.vectors import CONTINUOUS
-from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.declare.computations import AbstractComputation, check_compute
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     AnyPrerequisites,
@@ -126,8 +126,6 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
 
         def computed(state: Any) -> Any:
             values: Any = compute(subsystem, state, *number)
-            if values is None:
-                raise refused_none(str(handle))
             count = values_of(variable, state).size
             return checked_values(values, count, handle, variable)
 
@@ -325,7 +323,7 @@ class _Search:
         return not np.array_equal(start, self.best)
 
     def worst(self) -> float:
-        """The largest residual at the best point."""
+        """Return the largest residual at the best point."""
         return float(np.abs(self.best_residuals).max(initial=0.0))
 
     def solve(self) -> None:
@@ -342,7 +340,7 @@ class _Search:
             pass
 
     def __call__(self, values: Vector) -> Vector:
-        """The residuals at a point, which the State is moved to."""
+        """Return the residuals at a point, which the State is moved to."""
         if not np.isfinite(values).all():
             raise _EndedError
         if not np.array_equal(values, self.at):
@@ -368,11 +366,11 @@ class _Search:
         self.system.realize(self.state, self.stage)
 
     def values(self) -> Vector:
-        """The fast variables of the State."""
+        """Return the fast variables of the State."""
         return np.concatenate([values_of(c.variable, self.state) for c in self.conditions])
 
     def read(self) -> Vector:
-        """The residuals of the State."""
+        """Return the residuals of the State."""
         return np.concatenate([c.entry(self.state) for c in self.conditions])
 
     def failure(self, first: float) -> EquilibriumError:

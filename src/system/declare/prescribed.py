@@ -17,11 +17,11 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import ArrayLike
 
-from stagecache.errors import DeclarationError, NotANumberError, ShapeError, short_repr
-from stagecache.numerics.matrices import floats_of
+from stagecache.errors import DeclarationError, NotANumberError
+from stagecache.numerics.matrices import vector_of
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector, declared_item
 from stagecache.state.stage import Stage
-from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.declare.computations import AbstractComputation, check_compute
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     AnyPrerequisites,
@@ -82,8 +82,6 @@ class AbstractPrescription(AbstractComputation[Vector]):
             if not self.is_enabled(handle, state):
                 return np.empty(0)
             values: Any = compute(subsystem, state, *number)
-            if values is None:
-                raise refused_none(str(handle))
             place = state._contents.pools.places[variable._node]
             return checked_values(values, place.stop - place.start, handle, variable)
 
@@ -100,15 +98,7 @@ def checked_values(values: object, count: int, what: object, variable: object) -
     ------
     ShapeError, NotANumberError
     """
-    vector = floats_of(values, what)
-    if vector.size != count or vector.ndim > 1:
-        raise ShapeError(
-            f"{what}: its computation returned values of another shape",
-            f"{count} of them, as {variable} has",
-            f"{short_repr(values)}, of shape {vector.shape}",
-            "return one for each number of the variable",
-        )
-    vector = vector.reshape(count)
+    vector = vector_of(values, count, what, variable, "return one for each number of the variable")
     if not np.isfinite(vector).all():
         worst = int(np.argmin(np.isfinite(vector)))
         raise NotANumberError(

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.errors import ShapeError, short_repr
-from stagecache.numerics.matrices import floats_of
+from stagecache.numerics.matrices import vector_of
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, Vector
 from stagecache.state.items.layout import Rows, SubsystemLayout, resize
 from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
-from stagecache.system.declare.computations import AbstractComputation, refused_none
+from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import declared_attempt
 from stagecache.system.declare.enabling import is_enabled
 
@@ -50,19 +49,10 @@ class AbstractRows(AbstractComputation[Vector]):
             if not count:  # they are switched off, or size= says so
                 return np.empty(0)
             values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
             if type(values) is float and count == 1:  # as most of them
                 return np.array((values,))
-            vector = floats_of(values, handle)
-            if vector.size != count or vector.ndim > 1:
-                raise ShapeError(
-                    f"{handle}: its computation returned values of another shape",
-                    f"{count} of them, as size= says",
-                    f"{short_repr(values)}, of shape {vector.shape}",
-                    "return as many, or declare another size",
-                )
-            return vector.reshape(count)
+            hint = "return as many, or declare another size"
+            return vector_of(values, count, handle, "size= says", hint)
 
         return computed
 

@@ -320,7 +320,7 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
         return self.sizing_of_all([handle])
 
     def sizing_of_all(self, handles: Sequence[Any]) -> Callable[[Any], None] | None:
-        """The same for consecutive ones, whose places are then found once. Cost O(blocks)."""
+        """Return one function for consecutive variables, which finds their places once."""
         if self.initial.factory is None:
             return None
         first = handles[0]

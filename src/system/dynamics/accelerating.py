@@ -174,7 +174,7 @@ class Dynamics:
         is_free: NDArray[np.bool_],
         forces: Vector,
     ) -> tuple[list[MassBlock], Index]:
-        """The mass of free u, block by block, and which u they are, in order of the blocks.
+        """Return the mass of free u, block by block, and which u they are, in order of the blocks.
 
         If a part of a block is prescribed, the force that this takes is added to the others.
         """

@@ -18,7 +18,7 @@ from stagecache.errors import DeclarationError, PrerequisiteStageError
 from stagecache.numerics.mass_matrices import Matrix, checked_mass, inverse_root
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage
-from stagecache.system.declare.computations import AbstractComputation, refused_none
+from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import AbstractDeclaration, PlannedEntry, Prerequisites
 from stagecache.system.declare.prescribed import checked_values
 from stagecache.system.motion.kinematics import count_of, handles_in, kind_of
@@ -41,7 +41,7 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
     computed_by = Stage.DYNAMICS
 
     def handles(self, subsystem: Any) -> Handles:
-        """The u in a subsystem."""
+        """Return the u in a subsystem."""
         if not self.variables:
             return (subsystem._wholes["u"],)
         return handles_in(subsystem, self.variables)
@@ -89,8 +89,6 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
 
         def computed(state: Any) -> Any:
             values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
             return self._checked(values, count_of(state, self.handles(subsystem)), handle)
 
         return computed
@@ -163,7 +161,7 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         return (RootDeclaration(self),)
 
     def root_in(self, subsystem: Any) -> CacheEntry[Matrix]:
-        """The entry of the inverse root in a subsystem."""
+        """Return the entry of the inverse root in a subsystem."""
         found: CacheEntry[Matrix] = (
             type(subsystem).declarations[f"{self.name}.root"].bound(subsystem)
         )
@@ -188,7 +186,7 @@ class RootDeclaration(AbstractComputation[Matrix]):
         self.computed_by = Stage.INFINITY
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, which depends on M alone."""
+        """Return the entry, which depends on M alone."""
         mass = self.of.bound(handle._owner)
         return evolve(super().plan(handle), prerequisites=(mass,), lowest=Stage.MODEL)
 
@@ -209,7 +207,7 @@ class BoundMass:
 
 
 def masses_of(subsystem: Any) -> list[BoundMass]:
-    """The mass matrices that a subsystem declares. Cost O(its declarations and families)."""
+    """Return the mass matrices that a subsystem declares. Cost O(its declarations and families)."""
     return [
         BoundMass(
             declared.handles(subsystem),
@@ -258,7 +256,7 @@ class BoundForce:
 
 
 def forces_of(subsystem: Any) -> list[BoundForce]:
-    """The forces that a subsystem declares. Cost O(its declarations and families)."""
+    """Return the forces that a subsystem declares. Cost O(its declarations and families)."""
     return [
         BoundForce(declared.handles(subsystem), declared.bound(subsystem))
         for declared in type(subsystem).declarations.values()

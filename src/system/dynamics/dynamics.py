@@ -21,7 +21,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import check_compute
 from stagecache.system.declare.declaration import (
@@ -35,7 +34,7 @@ from stagecache.system.dynamics.declarations import (
     MassMatrixDeclaration,
     Variables,
 )
-from stagecache.system.motion.kinematics import kind_of
+from stagecache.system.motion.kinematics import require_variables
 
 
 def mass_matrix(
@@ -98,13 +97,7 @@ def mass_matrix(
     >>> state.udot.round(3), state.multipliers.round(3)      # m (v² / l + g)
     (array([0. , 4.5]), array([72.5]))
     """
-    named, stage = _settings("mass_matrix", variables, prerequisites, available_from)
-
-    def declare(compute: Compute) -> MassMatrixDeclaration:
-        function = check_compute(compute, "mass_matrix")
-        return MassMatrixDeclaration(function, variables, named, stage, is_inverse=False)
-
-    return declare
+    return _mass_matrix("mass_matrix", variables, prerequisites, available_from)
 
 
 def inverse_mass_matrix(
@@ -113,11 +106,17 @@ def inverse_mass_matrix(
     available_from: Stage | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], MassMatrixDeclaration]:
     """Declare the inverse of the mass matrix of some u, as `mass_matrix` does."""
-    named, stage = _settings("inverse_mass_matrix", variables, prerequisites, available_from)
+    return _mass_matrix("inverse_mass_matrix", variables, prerequisites, available_from)
+
+
+def _mass_matrix(
+    what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
+) -> Callable[[Compute], MassMatrixDeclaration]:
+    named, stage = _settings(what, variables, prerequisites, available_from)
 
     def declare(compute: Compute) -> MassMatrixDeclaration:
-        function = check_compute(compute, "inverse_mass_matrix")
-        return MassMatrixDeclaration(function, variables, named, stage, is_inverse=True)
+        function, is_inverse = check_compute(compute, what), what == "inverse_mass_matrix"
+        return MassMatrixDeclaration(function, variables, named, stage, is_inverse=is_inverse)
 
     return declare
 
@@ -164,14 +163,8 @@ def _settings(
     what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
 ) -> tuple[Prerequisites | None, Stage | None]:
     """Refuse anything but declared u; and return the checked prerequisites and stage."""
-    wrong = [variable for variable in variables if kind_of(variable) != "u"]
-    if wrong or len(set(map(id, variables))) < len(variables):
-        raise DeclarationError(
-            f"{what}: is about something else than some u",
-            "declared variables of u, each once",
-            short_repr(wrong[0]) if wrong else "a variable twice",
-            f"write @{what}(speed), and @{what}() for all u of a subsystem",
-        )
+    hint = f"write @{what}(speed), and @{what}() for all u of a subsystem"
+    require_variables(variables, "u", what, hint)
     if available_from is not None:
         available_from = check_stage(
             available_from, Stage.TOPOLOGY, Stage.DYNAMICS, f"{what}(available_from=...)"

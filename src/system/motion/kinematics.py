@@ -23,7 +23,7 @@ from stagecache.errors import DeclarationError, KinematicsError, PrerequisiteSta
 from stagecache.numerics.matrices import Matrix
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
-from stagecache.system.declare.computations import AbstractComputation, check_compute, refused_none
+from stagecache.system.declare.computations import AbstractComputation, check_compute
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     PlannedEntry,
@@ -47,7 +47,7 @@ def kind_of(declared: object) -> str:
 
 
 def handles_in(subsystem: Any, variables: Iterable[AbstractDeclaration[Any]]) -> Handles:
-    """The handles of variables in a subsystem, by their names; a family's, one after the other."""
+    """Return the handles of variables in a subsystem, those of a family one after the other."""
     found: list[AbstractContinuousVariable] = []
     for declared in variables:
         bound = getattr(subsystem, declared.name)
@@ -62,6 +62,27 @@ def count_of(state: Any, handles: Handles) -> int:
     """Return the number of numbers in these variables."""
     places = state._contents.pools.places
     return sum(places[h._node].stop - places[h._node].start for h in handles)
+
+
+def require_variables(
+    variables: tuple[AbstractDeclaration[Any], ...], kinds: str, what: str, hint: str
+) -> list[str]:
+    """Return the kinds of declared variables, each given once and of one of these kinds.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    found = [kind_of(variable) for variable in variables]
+    wrong = [v for v, kind in zip(variables, found, strict=True) if kind not in [*kinds]]
+    if wrong or len(set(map(id, variables))) < len(variables):
+        raise DeclarationError(
+            f"{what}: not for these variables",
+            f"declared variables of {' and '.join(kinds)}, each once",
+            short_repr(wrong[0]) if wrong else "a variable twice",
+            hint,
+        )
+    return found
 
 
 @final
@@ -96,13 +117,13 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
             self.prerequisites = of_q if variables else _all_q
 
     def handles(self, subsystem: Any, kind: str) -> Handles:
-        """The q, or the u, of the block in a subsystem."""
+        """Return the q, or the u, of the block in a subsystem."""
         if not self.variables:
             return (subsystem._wholes[kind],)
         return handles_in(subsystem, [v for v in self.variables if kind_of(v) == kind])
 
     def pinv_in(self, subsystem: Any) -> CacheEntry[Matrix]:
-        """The entry of the pseudoinverse in a subsystem."""
+        """Return the entry of the pseudoinverse in a subsystem."""
         declarations = type(subsystem).declarations
         found = _declared_pinv(self.name, declarations) or declarations[f"{self.name}.pinv"]
         handle: CacheEntry[Matrix] = found.bound(subsystem)
@@ -111,7 +132,7 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
     def companions(
         self, found: Mapping[str, AbstractDeclaration[Any]]
     ) -> list[AbstractDeclaration[Any]]:
-        """The pseudoinverse, where a class declares no function for it; and rows, for all blocks.
+        """Return the pseudoinverse, if no function is declared for it; and rows, for all blocks.
 
         Raises
         ------
@@ -163,8 +184,6 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
 
         def computed(state: Any) -> Matrix:
             values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
             nq, nu = (count_of(state, self.handles(subsystem, kind)) for kind in "qu")
             if nq < nu:
                 raise KinematicsError(
@@ -231,7 +250,7 @@ class PinvDeclaration(AbstractComputation[Matrix]):
         return isinstance(declared, KinematicsDeclaration)
 
     def plan(self, handle: Any) -> PlannedEntry:
-        """The entry, which depends on N at least."""
+        """Return the entry, which depends on N at least."""
         planned = super().plan(handle)
         above = dict.fromkeys((getattr(handle._owner, self.of.name), *planned.prerequisites))
         return evolve(planned, prerequisites=tuple(above), lowest=Stage.MODEL)
@@ -247,8 +266,6 @@ class PinvDeclaration(AbstractComputation[Matrix]):
             if compute is None:
                 return kinematics.inverse(matrix, n)
             values: Any = compute(subsystem, state)
-            if values is None:
-                raise refused_none(str(handle))
             nq, nu = (count_of(state, kinematics.handles(subsystem, kind)) for kind in "qu")
             found = checked_matrix(values, (nu, nq), handle)
             check_pinv(found, matrix, handle)
@@ -258,7 +275,7 @@ class PinvDeclaration(AbstractComputation[Matrix]):
 
 
 def kinematics_of(subsystem: Any) -> list[BoundKinematics]:
-    """The blocks that a subsystem declares, in order. Cost O(its declarations and families)."""
+    """Return the blocks that a subsystem declares, in order. Cost O(its declarations)."""
     return [
         BoundKinematics(
             declared.handles(subsystem, "q"),
@@ -321,14 +338,15 @@ def kinematics(
     array([-8.,  6.])
     """
     what = "kinematics"
-    kinds = [kind_of(variable) for variable in variables]
-    wrong = [v for v, kind in zip(variables, kinds, strict=True) if kind not in ("q", "u")]
-    if wrong or len(set(map(id, variables))) < len(variables) or (variables and "q" not in kinds):
+    kinds = require_variables(
+        variables, "qu", what, "write @kinematics(orientation, spin); for all, @kinematics()"
+    )
+    if variables and "q" not in kinds:
         raise DeclarationError(
-            f"{what}: relates something else than some q and u",
-            "declared variables of q, and of u, each once",
-            short_repr(wrong[0]) if wrong else f"variables of {', '.join(kinds)}",
-            "write @kinematics(orientation, spin); for all of a subsystem, @kinematics()",
+            f"{what}: not for these variables",
+            "declared variables of q, and of u",
+            f"variables of {', '.join(kinds)}",
+            "name the q as well: @kinematics(orientation, spin)",
         )
     named = check_prerequisites(prerequisites, what)
 
@@ -345,7 +363,7 @@ def _all_q(subsystem: Any) -> tuple[AbstractHandle, ...]:
 def _declared_pinv(
     name: str, found: Mapping[str, AbstractDeclaration[Any]]
 ) -> "PinvDeclaration | None":
-    """The function that is declared for the pseudoinverse of the N of that name."""
+    """Return the function that is declared for the pseudoinverse of the N of that name."""
     for declared in found.values():
         if isinstance(declared, PinvDeclaration) and declared.own and declared.of.name == name:
             return declared

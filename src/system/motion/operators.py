@@ -47,7 +47,7 @@ class KinematicBlock:
 
 
 def kinematic_blocks(state: State) -> tuple[KinematicBlock, ...]:
-    """The blocks of N that subsystems declare, divided as far as they can be. Cost O(n).
+    """Return the blocks of N that subsystems declare, divided as far as they can be. Cost O(n).
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _contents(state: State, needed: Stage, what: str) -> Any:
 
 
 def _checked(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
-    """The values as an array of floats, whose first dimension has the size of that kind."""
+    """Return the values as an array of floats, whose first dimension has the size of that kind."""
     array: Vector = converted(values, FLOAT, None, what)
     if array.ndim not in (1, 2) or len(array) not in (0, count):
         raise ShapeError(

@@ -189,7 +189,7 @@ def prescribed_udot(state: State) -> tuple[Index, Vector]:
 
 
 def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
-    """The time derivatives of prescribed u."""
+    """Return the time derivatives of prescribed u."""
     if not moved:
         return []
     sizes = [motion.values(state).size for motion in moved]
@@ -215,7 +215,7 @@ def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
 
 
 def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
-    """The motions of q, or of u, that are enabled in a State at Model or further."""
+    """Yield the motions of q, or of u, that are enabled in a State at Model or further."""
     for subsystem in state.system.subsystems:
         for declared, acceleration in _declared_in(type(subsystem), kind):
             motion = item_of(declared)
@@ -240,7 +240,7 @@ def declares_motion(subsystem: Subsystem, kind: str) -> bool:
 
 
 def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
-    """The declarations of motion in a class, or of families of it, with those of their udot."""
+    """Return declared motions, or families of them, of a class; each with its declared udot."""
     known: dict[str, list[tuple[Any, Any]]] | None = vars(cls).get("_declared_motions")
     if known is None:  # noted in the class, which has no others later
         known = {"q": [], "u": [], "z": []}

@@ -137,7 +137,7 @@ class _Left:
 
 
 def rows_of(pools: Any, handles: Handles, start: int) -> Rows:
-    """The rows of variables in q, or in u, which starts there in y; a slice where that will do."""
+    """Return the rows of variables in q or u, which starts there in y; a slice if they join."""
     runs: list[slice] = []
     for handle in handles:
         place = pools.places[handle._node]

@@ -72,14 +72,14 @@ class ChangeNorm:
 
 
 def norm_of_u(state: State) -> ChangeNorm:
-    r"""The norm \|Eu du\| of changes of the free u, Eu = min(Wu, 1/\|u\|)."""
+    r"""Return the norm \|Eu du\| of changes of the free u, Eu = min(Wu, 1/\|u\|)."""
     columns, u, weights = free_u_index(state), state.u, state.u_weights
     scales = (weights / np.maximum(1.0, weights * np.abs(u)))[columns]
     return ChangeNorm(columns, scales, 1 / scales, len(u))
 
 
 def norm_of_q(state: State) -> ChangeNorm:
-    r"""The norm \|Wq N du\| of changes along those u that move no prescribed q."""
+    r"""Return the norm \|Wq N du\| of changes along those u that move no prescribed q."""
     weights, blocks = state.u_weights, kinematic_blocks(state)
     num_u = len(weights)
     columns = _moving_no_prescribed_q(state, blocks)
@@ -128,7 +128,7 @@ def _moving_no_prescribed_q(state: State, blocks: Sequence[KinematicBlock]) -> I
 def _stacks(
     blocks: Sequence[KinematicBlock], is_movable: NDArray[np.bool_]
 ) -> Iterator[tuple[Index, Vector]]:
-    """The columns of blocks that are movable, by the shape of these.
+    """Yield the columns of blocks that are movable, by the shape of these.
 
     Yields
     ------

@@ -137,7 +137,7 @@ class AbstractManifold(ABC):
     def _find_weights(self) -> Vector: ...
 
     def _weighted(self, jacobian: Matrix, rows: Rows) -> Matrix:
-        """The Jacobian of these errors, each row times its weight."""
+        """Return the Jacobian of these errors, each row times its weight."""
         weights = self.weights[rows, np.newaxis]
         if isinstance(jacobian, np.ndarray):
             found = values = jacobian * weights
@@ -272,7 +272,7 @@ class PositionManifold(AbstractManifold):
         )
 
     def _normalizer(self) -> LeastNorm:
-        """The derivatives of weighted normalizing errors by the free q."""
+        """Return the derivatives of weighted normalizing errors by the free q."""
         rows = table_of(self.state).normalization_rows
         jacobian = self._weighted(normalization_jacobian(self.state), rows)
         return LeastNorm(jacobian[:, free_q_index(self.state)])

@@ -829,9 +829,9 @@ def test_wrong_declarations_are_refused_when_the_class_is_made() -> None:
 
     speed = u_variable(0.0)
     for wrong in (q_variable(0.0), parameter(1.0), 3):
-        with pytest.raises(DeclarationError, match="mass_matrix: is about"):
+        with pytest.raises(DeclarationError, match="mass_matrix: not for these"):
             mass_matrix(wrong)  # type: ignore[arg-type]  # is refused
-        with pytest.raises(DeclarationError, match="generalized_force: is about"):
+        with pytest.raises(DeclarationError, match="generalized_force: not for these"):
             generalized_force(wrong)  # type: ignore[arg-type]  # is refused
     with pytest.raises(DeclarationError, match="a variable twice"):
         inverse_mass_matrix(speed, speed)

@@ -799,7 +799,7 @@ def test_kinematics_of_what_is_no_q_and_u_are_refused() -> None:
     x, v, z = q_variable(1.0), u_variable(1.0), z_variable(1.0)
     wrong: list[tuple[Any, ...]] = [(x, v, z), (v,), (x, x, v), (x, 3), (lambda self, state: 1,)]
     for variables in wrong:
-        with pytest.raises(DeclarationError, match="kinematics: relates something else"):
+        with pytest.raises(DeclarationError, match="kinematics: not for these"):
             kinematics(*variables)
 
 
