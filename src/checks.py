@@ -173,15 +173,23 @@ def require_choice(
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """Return the question whether similar names are meant; "" if there are none.
+    """Return the question whether similar names or paths are meant; "" if there are none.
 
-    >>> did_you_mean("pendulm", ["pendulum", "spring"])
-    "did you mean 'pendulum'?"
+    Of a path, the last part counts first.
+
+    >>> did_you_mean("tip", ["pendulum.tip", "pendulum.q"])
+    "did you mean 'pendulum.tip'?"
     """
     from difflib import get_close_matches  # noqa: PLC0415  # for errors only
 
-    near = get_close_matches(wanted, list(known))
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+    by_last: dict[str, list[str]] = {}
+    for path in known:
+        by_last.setdefault(path.rpartition(".")[2], []).append(path)
+    wanted = wanted.replace("/", ".")
+    last = wanted.rpartition(".")[2]
+    near = [path for each in get_close_matches(last, by_last) for path in by_last[each]]
+    best = get_close_matches(wanted, near, cutoff=0.0)
+    return f"did you mean {' or '.join(map(repr, best))}?" if best else ""
 
 
 def repeated(items: Iterable[T]) -> list[T]:

@@ -9,7 +9,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Final
 
 from attrs import frozen
@@ -19,9 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from stagecache import testing
+from stagecache.checks import require_extra
 from stagecache.cli.loading import load_system
 from stagecache.cli.output import new_table, print_table, print_text
-from stagecache.errors import MissingExtraError, StagecacheError
+from stagecache.errors import StagecacheError
 from stagecache.system import System
 from stagecache.testing.result import CheckResult
 
@@ -75,7 +75,7 @@ def check_model(
     ModelError, WrongTypeError
         There is no such model.
     """
-    _need_hypothesis()
+    require_extra("hypothesis", "testing", "stagecache check")
     system = load_system(model)
     outcomes = list(_run(system, names, examples, seed, err))
     errors = {outcome.name: outcome.error for outcome in outcomes if outcome.error is not None}
@@ -98,18 +98,6 @@ def check_model(
     again = [model, *options, "--examples", str(examples), "--seed", str(seed)]
     print_text(out, f"Again: stagecache check {shlex.join(again)}")
     return False
-
-
-def _need_hypothesis() -> None:
-    try:
-        import_module("hypothesis")
-    except ImportError:
-        raise MissingExtraError(
-            "stagecache check: Hypothesis is not installed",
-            "the extra testing",
-            "none",
-            "pip install 'stagecache[testing]'",
-        ) from None
 
 
 def _run(

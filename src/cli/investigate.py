@@ -10,6 +10,8 @@ from typing import Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from stagecache.cli.hints import ModelCommand
+
 F = TypeVar("F", bound=Callable[..., None])
 
 STAGES: Final = (
@@ -27,24 +29,19 @@ def _files(
     return [CompletionItem("", type="file")]
 
 
-def _model(command: F) -> F:
-    return click.argument("model", shell_complete=_files)(command)
-
-
-def _as_json(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
-        command
-    )
-
-
-def _after(command: F) -> F:
-    text = "Compute all, then write this; may be repeated. The value is written as in Python."
-    option = click.option("--after", "writes", multiple=True, metavar="PATH=VALUE", help=text)
-    return option(command)
+_model = click.argument("model", shell_complete=_files)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+_after = click.option(
+    "--after",
+    "writes",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Compute all entries, then write this; may be repeated. The value is as in Python.",
+)
 
 
 def _run(what: str) -> Callable[[F], F]:
-    text = f"{what}: one in the module of the model, or module:name, or file:name."
+    text = f"{what}: its name in the module of the model, or module:name, or file:name."
     return click.option("--run", metavar="NAME", help=text)
 
 
@@ -57,13 +54,14 @@ def _stage(default: str) -> Callable[[F], F]:
 
 
 @click.command(
+    cls=ModelCommand,
     epilog="""\b
 Examples:
   stagecache graph stagecache.demo.pendulum
   stagecache graph stagecache.demo.pendulum -o pendulum.html
   stagecache graph stagecache.demo.pendulum --upstream-of anchor.torque --format mermaid
   stagecache graph stagecache.demo.pendulum --after pendulum.angle=0.3 -o stale.svg
-"""
+""",
 )
 @_model
 @click.option(
@@ -152,12 +150,13 @@ def _format_of(output: Path) -> str:
 
 
 @click.command(
+    cls=ModelCommand,
     epilog="""\b
 Examples:
   stagecache explain stagecache.demo.pendulum anchor.torque
   stagecache explain stagecache.demo.pendulum anchor.torque --after pendulum.angle=0.3
   stagecache explain stagecache.demo.pendulum pendulum.weight --stage Velocity --json
-"""
+""",
 )
 @_model
 @click.argument("entry")
@@ -188,12 +187,13 @@ def explain(
 
 
 @click.command(
+    cls=ModelCommand,
     epilog="""\b
 Examples:
   stagecache impact stagecache.demo.pendulum pendulum.angle
   stagecache impact stagecache.demo.pendulum q --stage Velocity
   stagecache impact stagecache.demo.pendulum pendulum.mass --json
-"""
+""",
 )
 @_model
 @click.argument("variable")
@@ -216,11 +216,12 @@ def impact(
 
 
 @click.command(
+    cls=ModelCommand,
     epilog="""\b
 Examples:
   stagecache profile stagecache.demo.pendulum
   stagecache profile stagecache.demo.pendulum --steps 20 --json
-"""
+""",
 )
 @_model
 @_run("Run this function of a State")

@@ -13,19 +13,14 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
-from difflib import get_close_matches
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, get_type_hints
 
-from stagecache.errors import (
-    ModelError,
-    StagecacheError,
-    WrongTypeError,
-    short_repr,
-)
+from stagecache.checks import did_you_mean, wrong_type
+from stagecache.errors import ModelError, StagecacheError, WrongTypeError
 from stagecache.graph.declaration import check_returns
 from stagecache.system import System
 
@@ -53,12 +48,10 @@ def load_system(model: str) -> System:
     Raises
     ------
     ModelError
-        There is no such module or file, or it raises when it is imported; or no module can have
-        that name.
-    ModelError
-        It has no such name, or none was given and there is not exactly one System.
+        The module or file does not exist, or raises when it is imported; it has no such name, or
+        none was given and there is not exactly one System; or the function raises.
     WrongTypeError
-        What has that name is no System, and does not return one, or raises.
+        The name is not that of a System, or of a function that returns one.
     """
     place, name = _split(model)
     module = _module(place)
@@ -81,9 +74,9 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     Raises
     ------
     ModelError
-        There is no such module, file or name.
+        The module, file or name does not exist.
     WrongTypeError
-        What has that name is no function, or needs other arguments than a State.
+        The name is not that of a function, or the function needs other arguments than a State.
     """
     place, attribute = _split(name)
     if not attribute:
@@ -91,15 +84,10 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     found = _attribute(_module(place), place, attribute, A_FUNCTION)
     path = f"{place}:{attribute}"
     if not callable(found):
-        raise WrongTypeError(f"{path}: cannot be called", A_FUNCTION, short_repr(found), WRITE_ONE)
+        raise wrong_type(found, f"{path}: cannot be called", A_FUNCTION, WRITE_ONE)
     check_returns(found, path)
-    try:
-        inspect.signature(found).bind("a State")
-    except TypeError as error:
-        what = f"{path}: cannot be called with a State alone"
-        raise WrongTypeError(what, A_FUNCTION, str(error), WRITE_ONE) from None
-    except ValueError:  # no signature is known of it: the call will tell
-        pass
+    what = f"{path}: cannot be called with a State alone"
+    _check_call(found, ("a State",), what, A_FUNCTION, WRITE_ONE)
     return found
 
 
@@ -123,7 +111,7 @@ def _import_file(place: str) -> ModuleType:
     path = Path(place).resolve()
     if not path.is_file() or path.suffix != ".py":
         raise ModelError(
-            f"{place}: is no file of Python",
+            f"{place}: not a file of Python",
             "the path of a .py file, or the name of a module",
             "a folder" if path.is_dir() else "another file" if path.exists() else "nothing there",
             f"the current folder is {Path.cwd()}",
@@ -148,7 +136,7 @@ def _import_file(place: str) -> ModuleType:
 def _import_module(name: str) -> ModuleType:
     if ":" in name or not all(name.split(".")):
         raise ModelError(
-            f"{name or repr(name)}: is no name of a module",
+            f"{name or repr(name)}: not the name of a module",
             "package.module:name, or path/to/file.py:name",
             repr(name),
             "write the full name, as after `import`, or the path of a .py file",
@@ -207,13 +195,9 @@ def _attribute(module: ModuleType, place: str, name: str, expected: str) -> obje
         return attrgetter(name)(module)
     except AttributeError as error:
         hint = _choice(place, _candidates(module)) if expected == A_SYSTEM else WRITE_ONE
-        near = get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], n=1)
-        raise ModelError(
-            f"{place}: has nothing of that name",
-            expected,
-            f"{name!r}: {error}",
-            f"did you mean {near[0]!r}?" if near else hint,
-        ) from None
+        near = did_you_mean(name, [n for n in vars(module) if not n.startswith("_")])
+        what = f"{place}: has nothing of that name"
+        raise ModelError(what, expected, f"{name!r}: {error}", near or hint) from None
 
 
 def _only_name(module: ModuleType, place: str) -> str:
@@ -265,22 +249,29 @@ def _makers(module: ModuleType) -> dict[str, object]:
 def _system_of(found: object, path: str) -> System:
     if isinstance(found, System):
         return found
-    expected = "a System, or what can be called without arguments and returns one"
+    expected = "a System, or a function without parameters that returns one"
     if not callable(found):
-        raise WrongTypeError(f"{path}: is no System", expected, short_repr(found), "name another")
-    try:
-        inspect.signature(found).bind()
-    except TypeError as error:
-        hint = "write a function without parameters that calls it"
-        raise WrongTypeError(f"{path}: needs arguments", expected, str(error), hint) from None
-    except ValueError:  # no signature is known of it: the call will tell
-        pass
+        raise wrong_type(found, f"{path}: not a System", expected, "name another")
+    hint = "write a function without parameters that calls it"
+    _check_call(found, (), f"{path}: needs arguments", expected, hint)
     try:
         with redirect_stdout(sys.stderr):
             made = found()
     except (Exception, SystemExit) as error:
-        raise WrongTypeError(f"{path}: raises", expected, told(error), MEND_IT) from error
+        raise ModelError(f"{path}: raises", expected, told(error), MEND_IT) from error
     if isinstance(made, System):
         return made
-    hint = "return System(...) there"
-    raise WrongTypeError(f"{path}: does not return a System", expected, short_repr(made), hint)
+    raise wrong_type(
+        made, f"{path}: does not return a System", expected, "return System(...) there"
+    )
+
+
+def _check_call(
+    function: Callable[..., Any], arguments: tuple[object, ...], what: str, expected: str, hint: str
+) -> None:
+    """Refuse a function that cannot be called with these arguments."""
+    with suppress(ValueError):  # its signature is not known: the call will tell
+        try:
+            inspect.signature(function).bind(*arguments)
+        except TypeError as error:
+            raise WrongTypeError(what, expected, str(error), hint) from None

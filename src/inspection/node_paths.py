@@ -13,13 +13,13 @@ No two nodes have the same path: where one is taken, " (2)" is appended.
 
 from typing import Final, final
 
+from stagecache.checks import did_you_mean
 from stagecache.errors import UnknownPathError, WrongTypeError, short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle
 from stagecache.state.items.layout import NO_NODE
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS, WEIGHTS
-from stagecache.views.layout.similar import did_you_mean
 
 MOST_LISTED: Final = 12
 STAGES: Final = tuple(Stage)[Stage.TOPOLOGY : Stage.INFINITY]

@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from stagecache.checks import require_extra
+
 if TYPE_CHECKING:
     from stagecache.testing.all import check_all
     from stagecache.testing.checks.coherence import check_coherence
@@ -46,17 +48,7 @@ else:
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}", name=name, obj=this
             )
-        try:
-            import_module("hypothesis")
-        except ImportError:
-            from stagecache.errors import MissingExtraError  # noqa: PLC0415
-
-            raise MissingExtraError(
-                f"stagecache.testing.{name}: Hypothesis is not installed",
-                "the extra testing",
-                "none",
-                "pip install 'stagecache[testing]'",
-            ) from None
+        require_extra("hypothesis", "testing", f"stagecache.testing.{name}")
         return getattr(import_module(f"stagecache.testing.{_HOMES[name]}"), name)
 
     def __dir__() -> list[str]:

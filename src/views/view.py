@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, final
 
 from attrs import evolve
 
+from stagecache.checks import did_you_mean
 from stagecache.errors import (
     DuplicateNameError,
     UnknownChoiceError,
@@ -26,7 +27,6 @@ from stagecache.views.formats.html import html_of
 from stagecache.views.formats.json_text import json_of, parts_of_json
 from stagecache.views.formats.mermaid import mermaid_of
 from stagecache.views.formats.svg import svg_of
-from stagecache.views.layout.similar import did_you_mean
 from stagecache.views.nodes import KINDS, EdgeInfo, NodeInfo, Parts, Status
 from stagecache.views.reach import neighbours, reached, shortest_path
 

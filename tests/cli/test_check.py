@@ -140,7 +140,7 @@ def test_an_error_of_the_model_is_told_with_where_it_was_raised(
     ("model", "what"),
     [
         ("nowhere", "Error: nowhere: there is no such module"),
-        ("nowhere.py", "Error: nowhere.py: is no file of Python"),
+        ("nowhere.py", "Error: nowhere.py: not a file of Python"),
         (f"{SOUND}:nothing", f"Error: {SOUND}: has nothing of that name"),
         (f"{SOUND}:Pendulum", f"Error: {SOUND}:Pendulum: does not return a System"),
     ],
@@ -163,7 +163,7 @@ def test_without_hypothesis_the_extra_is_named() -> None:
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
     )
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith("Error: stagecache check: Hypothesis is not installed\n")
+    assert result.stderr.startswith("Error: stagecache check: hypothesis is not installed\n")
     assert "pip install 'stagecache[testing]'" in result.stderr
 
 

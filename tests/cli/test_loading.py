@@ -235,7 +235,7 @@ def test_a_function_that_may_make_a_system_is_told_if_nothing_says_that_it_does(
 @pytest.mark.parametrize(
     ("name", "what", "got"),
     [
-        ("number", "is no System", "3"),
+        ("number", "not a System", "3"),
         ("of_size", "needs arguments", "missing a required argument: 'size'"),
         ("nothing", "does not return a System", "None"),
         ("Rig", "does not return a System", "Rig"),
@@ -261,7 +261,7 @@ def test_what_is_no_system_is_refused(name: str, what: str, got: str) -> None:
 def test_what_the_maker_of_a_system_raises_is_told_with_its_place(statement: str, got: str) -> None:
     file = write("rig.py", f"from stagecache import System\ndef fails():\n    {statement}\n")
     error = refused("rig.py:fails")
-    assert isinstance(error, WrongTypeError)
+    assert isinstance(error, ModelError)
     assert error.got == f"{got}, at {file.resolve()}:3"
     assert error.__cause__ is not None
 

@@ -11,14 +11,13 @@ Computations are boxes, below the ones that began them; a thread comes below the
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
-from importlib import import_module
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, final
 from zlib import crc32
 
-from stagecache.errors import MissingExtraError
+from stagecache.checks import require_extra
 from stagecache.inspection.trace.events import (
     AbstractTraceEvent,
     ComputationEvent,
@@ -215,15 +214,7 @@ def _seconds(event: AbstractTraceEvent) -> float:
 
 
 def _axis() -> Any:
-    try:
-        pyplot = import_module("matplotlib.pyplot")
-    except ImportError:
-        raise MissingExtraError(
-            "plot(): matplotlib is not installed",
-            "the extra viz",
-            "none",
-            "pip install 'stagecache[viz]'; or use to_html(), which needs nothing",
-        ) from None
+    pyplot = require_extra("matplotlib.pyplot", "viz", "plot()", "use to_html()")
     return pyplot.subplots(layout="constrained")[1]
 
 

@@ -8,11 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.checks import require_extra
+from stagecache.checks import did_you_mean, require_extra
 from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.columns import Column
-from stagecache.views.layout.similar import did_you_mean
 
 MOST_ROWS: Final = 5
 """At the beginning, and at the end."""

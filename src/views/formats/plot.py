@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any, Final
 
-from stagecache.errors import MissingExtraError
+from stagecache.checks import require_extra
 from stagecache.views.layout.collapse import collapsed
 from stagecache.views.layout.layout import Box, Layout, Route, layout_of
 from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
@@ -28,15 +28,7 @@ def draw_on(view: AbstractView, ax: Any, most: int) -> Any:
 
     The types of matplotlib cannot be named where it is not installed.
     """
-    try:
-        pyplot = import_module("matplotlib.pyplot")
-    except ImportError:
-        raise MissingExtraError(
-            "draw(): matplotlib is not installed",
-            "the extra viz",
-            "none",
-            "pip install 'stagecache[viz]', or use to_svg()",
-        ) from None
+    pyplot = require_extra("matplotlib.pyplot", "viz", "draw()", "use to_svg()")
     shown = collapsed(view, most)
     layout = layout_of(shown)
     if ax is None:
