@@ -1,12 +1,12 @@
-r"""What a mobilizer has to be: its numbers fit each other, and its methods agree.
+r"""Checks of mobilizers: their numbers fit each other, and their methods agree.
 
-They are called near the default q. What they return is compared with central differences::
+Methods are called near the default q. Their results are compared with central differences::
 
     d/dq pose(q) n(q)        =  axes(q)         angular and linear velocity for each u
     d/dq axes(q) n(q) u . u  =  axes_rate(q, u)
     d/dq n(q) qdot           =  n_rate(q, qdot), and likewise n_pinv_rate
 
-`n_pinv` is to be what `numpy.linalg.pinv` makes of `n`.
+`n_pinv` is compared with `numpy.linalg.pinv` of `n`.
 """
 
 from collections.abc import Iterable
@@ -14,29 +14,29 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.checks import whole_number
+from stagecache.checks import type_text, whole_number
 from stagecache.errors import MobilizerError, short_repr
 from stagecache.multibody.checks import ROTATION_TOLERANCE
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 
-_OFF: Final = 1e-3  # from the default q, where something may be 0 by chance
+_OFF: Final = 1e-3  # from the default q, where numbers may be 0 by chance
 _STEP: Final = 1e-5  # of central differences
-_TOLERANCE: Final = 1e-3  # relative: what is wrong is so by far
-_EXACT: Final = 1e-9  # relative: where nothing but rounding makes a difference
+_TOLERANCE: Final = 1e-3  # relative: errors are far larger
+_EXACT: Final = 1e-9  # relative: for differences by rounding only
 
 
 def check_mobilizer(mobilizer: object, name: str, known: Iterable[AbstractMobilizer] = ()) -> None:
-    """Refuse what is no mobilizer, by its class and by its values near its default q.
+    """Refuse other objects, and mobilizers with wrong values near their default q.
 
     Parameters
     ----------
     mobilizer : object
     name : str
-        That of the body, to be named in errors.
+        The name of the body, for errors.
     known : iterable of AbstractMobilizer
-        Those that were checked: another one of their class is not checked again, if it is described
-        by nothing but its class.
+        Mobilizers that were checked: another one of their class is not checked again if it has no
+        attributes of its own.
 
     Raises
     ------
@@ -44,160 +44,176 @@ def check_mobilizer(mobilizer: object, name: str, known: Iterable[AbstractMobili
     """
     if not isinstance(mobilizer, AbstractMobilizer):
         raise MobilizerError(
-            f"the mobilizer of body {name!r}: is none",
+            f"the mobilizer of body {name!r}: not a mobilizer",
             "an instance of a mobilizer, as Pin()",
-            "a class; an instance of it is needed"
-            if isinstance(mobilizer, type)
-            else f"an object of type {type(mobilizer).__name__}",
+            type_text(mobilizer),
             "pass Pin(), Ball(), ... or an instance of a subclass of AbstractMobilizer",
         )
     if not _has_attributes(mobilizer) and any(
         type(other) is type(mobilizer) and not _has_attributes(other) for other in known
     ):
         return
-    _check(mobilizer, name)
-    twin = _called(mobilizer, name, "with_euler_angles")
+    check = _Check(mobilizer, name)
+    check.values()
+    twin = check.called("with_euler_angles")
     if not isinstance(twin, AbstractMobilizer):
-        raise _wrong(mobilizer, name, "with_euler_angles()", "a mobilizer", short_repr(twin))
+        raise check.wrong("with_euler_angles()", "a mobilizer", short_repr(twin))
     if twin is mobilizer:
         return
-    _check(twin, name)
+    of_twin = _Check(twin, name)
+    of_twin.values()
     if twin.nu != mobilizer.nu:
         expected = f"a mobilizer with as many u, {mobilizer.nu}"
-        raise _wrong(mobilizer, name, "with_euler_angles()", expected, f"one with {twin.nu}")
-    _check_conversion("euler_angles_of", mobilizer, twin, mobilizer, name)
-    _check_conversion("quaternions_of", mobilizer, mobilizer, twin, name)
+        raise check.wrong("with_euler_angles()", expected, f"one with {twin.nu}")
+    check.conversion("euler_angles_of", check, of_twin)
+    check.conversion("quaternions_of", of_twin, check)
 
 
 def _has_attributes(mobilizer: AbstractMobilizer) -> bool:
     return bool(vars(mobilizer)) or bool(getattr(type(mobilizer), "__slots__", None))
 
 
-def _check(mobilizer: AbstractMobilizer, name: str) -> None:
-    """Refuse it by its own values; what its twin in Euler angles is does not count here."""
-    _check_numbers(mobilizer, name)
-    q, default = _off_default(mobilizer), np.array(mobilizer.default_q, float)
-    nu = mobilizer.nu
-    u: Array = np.arange(1.0, nu + 1.0)
-    n = _n(mobilizer, name, q, default)
-    axes, at_default = _values(mobilizer, name, "axes", (nu, 6), (q,), (default,))
-    poses = _poses(mobilizer, name, q, *(q + _STEP * n.T), *(q - _STEP * n.T))
-    motions = _motions(poses[0], (poses[1 : nu + 1] - poses[nu + 1 :]) / (2 * _STEP))
-    if not _close(axes, motions, poses[0]):
-        expected = f"the motions of pose(q) by u, {_shown(motions)}"
-        raise _wrong(mobilizer, name, "axes(q)", expected, _shown(axes))
-    if mobilizer.has_constant_axes and not _close(axes, at_default, axes, _EXACT):
-        expected = "False, as axes(q) is another one at other q"
-        raise _wrong(mobilizer, name, "has_constant_axes", expected, "True")
-    qdot = n @ u
-    turning = u @ _change(mobilizer, name, "axes", (nu, 6), q, qdot)
-    (rate,) = _values(mobilizer, name, "axes_rate", (6,), (q, u))
-    if not _close(rate, turning, axes):
-        expected = f"the change of axes(q) along N u, times u, {_shown(turning)}"
-        raise _wrong(mobilizer, name, "axes_rate(q, u)", expected, _shown(rate))
-    if mobilizer.n(q.tolist()) is None:
-        return
-    for method, shape in (("n", n.shape), ("n_pinv", n.T.shape)):
-        change = _change(mobilizer, name, method, shape, q, qdot)
-        (rate,) = _values(mobilizer, name, f"{method}_rate", shape, (q, qdot))
-        if not _close(rate, change, n):
-            expected = f"the change of {method}(q) along qdot, {_shown(change)}"
-            raise _wrong(mobilizer, name, f"{method}_rate(q, qdot)", expected, _shown(rate))
+class _Check:
+    """The check of one mobilizer: calls of its methods, and comparison of their results."""
 
+    def __init__(self, mobilizer: AbstractMobilizer, name: str) -> None:
+        self.mobilizer = mobilizer
+        self.name = name
 
-def _check_numbers(mobilizer: AbstractMobilizer, name: str) -> None:
-    nq, _ = (_count(mobilizer, name, what) for what in ("nq", "nu"))
-    default = _array(getattr(mobilizer, "default_q", None))
-    if default.shape != (nq,) or not np.isfinite(default).all():
-        got = short_repr(getattr(mobilizer, "default_q", None))
-        raise _wrong(mobilizer, name, "default_q", f"{nq} finite numbers, as nq says", got)
-    start = mobilizer.quaternion_start
-    number = whole_number(start)
-    if start is not None and (number is None or not 0 <= number <= nq - 4):
-        expected = f"None, or where in {nq} q there are four for a quaternion"
-        raise _wrong(mobilizer, name, "quaternion_start", expected, short_repr(start))
+    def values(self) -> None:
+        """Refuse it by its own values; the twin in Euler angles does not count here."""
+        mobilizer = self.mobilizer
+        self._check_numbers()
+        q, default = self._off_default(), np.array(mobilizer.default_q, float)
+        nu = mobilizer.nu
+        u: Array = np.arange(1.0, nu + 1.0)
+        n = self._n(q, default)
+        axes, at_default = self._results("axes", (nu, 6), (q,), (default,))
+        poses = self._poses(q, *(q + _STEP * n.T), *(q - _STEP * n.T))
+        motions = _motions(poses[0], (poses[1 : nu + 1] - poses[nu + 1 :]) / (2 * _STEP))
+        self._compare("axes(q)", axes, motions, poses[0], "the motions of pose(q) by u")
+        if mobilizer.has_constant_axes and not _close(axes, at_default, axes, _EXACT):
+            expected = "False, as axes(q) is another one at other q"
+            raise self.wrong("has_constant_axes", expected, "True")
+        qdot = n @ u
+        turning = u @ self._change("axes", (nu, 6), q, qdot)
+        (rate,) = self._results("axes_rate", (6,), (q, u))
+        meaning = "the change of axes(q) along N u, times u"
+        self._compare("axes_rate(q, u)", rate, turning, axes, meaning)
+        if mobilizer.n(q.tolist()) is None:
+            return
+        for method, shape in (("n", n.shape), ("n_pinv", n.T.shape)):
+            change = self._change(method, shape, q, qdot)
+            (rate,) = self._results(f"{method}_rate", shape, (q, qdot))
+            meaning = f"the change of {method}(q) along qdot"
+            self._compare(f"{method}_rate(q, qdot)", rate, change, n, meaning)
 
+    def conversion(self, method: str, of: "_Check", to: "_Check") -> None:
+        """Refuse q that a method makes of q of another form, if they have another pose."""
+        q = of._off_default()
+        (found,) = self._results(method, (to.mobilizer.nq,), (q,))
+        (before,), (after,) = of._poses(q), to._poses(found)
+        if not _close(after, before, before, _EXACT):
+            expected = f"q with the pose [R p] = {_shown(before)}"
+            raise self.wrong(f"{method}(q)", expected, f"q with {_shown(after)}")
 
-def _check_conversion(
-    method: str,
-    mobilizer: AbstractMobilizer,
-    to: AbstractMobilizer,
-    of: AbstractMobilizer,
-    name: str,
-) -> None:
-    """The q that it makes of those of one mobilizer stand for the same pose of the other one."""
-    q = _off_default(of)
-    (found,) = _values(mobilizer, name, method, (to.nq,), (q,))
-    (before,), (after,) = _poses(of, name, q), _poses(to, name, found)
-    if not _close(after, before, before, _EXACT):
-        expected = f"q with the pose [R p] = {_shown(before)}"
-        raise _wrong(mobilizer, name, f"{method}(q)", expected, f"q with {_shown(after)}")
+    def called(self, method: str, *arguments: Array) -> Any:
+        """Return the result of a method for plain floats; its errors become one error."""
+        try:
+            return getattr(self.mobilizer, method)(*(values.tolist() for values in arguments))
+        except Exception as error:
+            given = ", ".join(str(values.tolist()) for values in arguments)
+            got = f"{type(error).__name__}: {error}, at {given or 'no arguments'}"
+            raise self.wrong(method, "a result as of AbstractMobilizer", got) from error
 
+    def wrong(self, what: str, expected: str, got: str) -> MobilizerError:
+        """Return the error of a wrong attribute or result."""
+        return MobilizerError(
+            f"the mobilizer of body {self.name!r}: wrong {what} of {self.mobilizer!r}",
+            expected,
+            got,
+            "mend the class; AbstractMobilizer says what each method returns",
+        )
 
-def _off_default(mobilizer: AbstractMobilizer) -> Array:
-    found: Array = np.array(mobilizer.default_q, float)
-    found += _OFF * np.arange(1.0, mobilizer.nq + 1.0)
-    return found
+    def _compare(self, what: str, found: Array, wanted: Array, scale: Array, meaning: str) -> None:
+        if not _close(found, wanted, scale):
+            raise self.wrong(what, f"{meaning}, {_shown(wanted)}", _shown(found))
 
+    def _check_numbers(self) -> None:
+        for what in ("nq", "nu"):
+            given = getattr(self.mobilizer, what, None)
+            count = whole_number(given)
+            if count is None or count < 0:
+                raise self.wrong(what, "a number of coordinates, 0 or more", short_repr(given))
+        nq, given = self.mobilizer.nq, getattr(self.mobilizer, "default_q", None)
+        default = _array(given)
+        if default.shape != (nq,) or not np.isfinite(default).all():
+            expected = f"{nq} finite numbers, as nq says"
+            raise self.wrong("default_q", expected, short_repr(given))
+        start = self.mobilizer.quaternion_start
+        number = whole_number(start)
+        if start is not None and (number is None or not 0 <= number <= nq - 4):
+            expected = f"None, or the index of a quaternion among {nq} q"
+            raise self.wrong("quaternion_start", expected, short_repr(start))
 
-def _count(mobilizer: AbstractMobilizer, name: str, what: str) -> int:
-    given = getattr(mobilizer, what, None)
-    number = whole_number(given)
-    if number is None or number < 0:
-        raise _wrong(mobilizer, name, what, "a number of coordinates, 0 or more", short_repr(given))
-    return number
+    def _off_default(self) -> Array:
+        found: Array = np.array(self.mobilizer.default_q, float)
+        found += _OFF * np.arange(1.0, self.mobilizer.nq + 1.0)
+        return found
 
+    def _poses(self, *q: Array) -> Array:
+        """Return [R p] at some q, (k, 3, 4), where R are rotations."""
+        found = self._results("pose", (12,), *((own,) for own in q)).reshape(-1, 3, 4)
+        rotations = found[:, :, :3]
+        deviation = np.abs(rotations.swapaxes(1, 2) @ rotations - np.eye(3)).max()
+        if deviation > ROTATION_TOLERANCE or np.linalg.det(rotations).min() < 0:
+            got = f"{rotations[0].tolist()}"
+            raise self.wrong("pose(q)", "a rotation in [R p], by rows", got)
+        return found
 
-def _poses(mobilizer: AbstractMobilizer, name: str, *q: Array) -> Array:
-    """[R p] at some q, (k, 3, 4), of which R are rotations."""
-    found = _values(mobilizer, name, "pose", (12,), *((own,) for own in q)).reshape(-1, 3, 4)
-    rotations = found[:, :, :3]
-    deviation = np.abs(rotations.swapaxes(1, 2) @ rotations - np.eye(3)).max()
-    if deviation > ROTATION_TOLERANCE or np.linalg.det(rotations).min() < 0:
-        got = f"{rotations[0].tolist()}"
-        raise _wrong(mobilizer, name, "pose(q)", "a rotation in [R p], by rows", got)
-    return found
+    def _n(self, q: Array, default: Array) -> Array:
+        """Return N, (nq, nu), compared with `n_pinv`."""
+        nq, nu = self.mobilizer.nq, self.mobilizer.nu
+        has_n = self.called("n", q) is not None
+        if has_n != (self.called("n_pinv", q) is not None):
+            what, other = ("n_pinv(q)", "n(q)") if has_n else ("n(q)", "n_pinv(q)")
+            raise self.wrong(what, f"a matrix, as {other} is one", "None")
+        if not has_n:
+            if nq != nu:
+                raise self.wrong("n(q)", f"{nq} rows of {nu} numbers", "None")
+            return np.eye(nq)
+        found: Array = self._results("n", (nq, nu), (q,), (default,))[0]
+        (pinv,) = self._results("n_pinv", (nu, nq), (q,))
+        wanted: Array = np.asarray(np.linalg.pinv(found), np.float64)
+        self._compare("n_pinv(q)", pinv, wanted, pinv, "the pseudoinverse of n(q)")
+        return found
+
+    def _change(self, method: str, shape: tuple[int, ...], q: Array, qdot: Array) -> Array:
+        """Return the derivative of a method along qdot."""
+        step = _STEP * qdot
+        after, before = self._results(method, shape, (q + step,), (q - step,))
+        found: Array = (after - before) / (2 * _STEP)
+        return found
+
+    def _results(self, method: str, shape: tuple[int, ...], *calls: tuple[Array, ...]) -> Array:
+        """Return results of a method, (calls, *shape); refuse others than finite numbers."""
+        given = [self.called(method, *arguments) for arguments in calls]
+        found = _array(given)
+        if found.size == 0 and 0 in shape:
+            return np.zeros((len(calls), *shape))
+        if found.shape != (len(calls), *shape) or not np.isfinite(found).all():
+            rows = " rows of ".join(str(size) for size in shape)
+            sizes = f"nq = {self.mobilizer.nq} and nu = {self.mobilizer.nu}"
+            arguments = ("q", "u" if method == "axes_rate" else "qdot")[: len(calls[0])]
+            call = f"{method}({', '.join(arguments)})"
+            raise self.wrong(call, f"{rows} finite numbers, as {sizes}", short_repr(given[0]))
+        return found
 
 
 def _motions(pose: Array, rates: Array) -> Array:
-    """Angular and linear velocities (k, 6) of a pose that changes by rates (k, 3, 4)."""
+    """Return angular and linear velocities (k, 6) of a pose that changes by rates (k, 3, 4)."""
     spins = rates[:, :, :3] @ pose[:, :3].T
     found: Array = np.column_stack([spins[:, 2, 1], spins[:, 0, 2], spins[:, 1, 0], rates[:, :, 3]])
-    return found
-
-
-def _n(mobilizer: AbstractMobilizer, name: str, q: Array, default: Array) -> Array:
-    """N, (nq, nu), of which `n_pinv` is the pseudoinverse."""
-    nq, nu = mobilizer.nq, mobilizer.nu
-    has_n = _called(mobilizer, name, "n", q) is not None
-    if has_n != (_called(mobilizer, name, "n_pinv", q) is not None):
-        what, other = ("n_pinv(q)", "n(q)") if has_n else ("n(q)", "n_pinv(q)")
-        raise _wrong(mobilizer, name, what, f"a matrix, as {other} is one", "None")
-    if not has_n:
-        if nq != nu:
-            raise _wrong(mobilizer, name, "n(q)", f"{nq} rows of {nu} numbers", "None")
-        return np.eye(nq)
-    found: Array = _values(mobilizer, name, "n", (nq, nu), (q,), (default,))[0]
-    (pinv,) = _values(mobilizer, name, "n_pinv", (nu, nq), (q,))
-    wanted: Array = np.asarray(np.linalg.pinv(found), np.float64)
-    if not _close(pinv, wanted, pinv):
-        expected = f"the pseudoinverse of n(q), {_shown(wanted)}"
-        raise _wrong(mobilizer, name, "n_pinv(q)", expected, _shown(pinv))
-    return found
-
-
-def _change(
-    mobilizer: AbstractMobilizer,
-    name: str,
-    method: str,
-    shape: tuple[int, ...],
-    q: Array,
-    qdot: Array,
-) -> Array:
-    """How fast what a method returns changes along qdot."""
-    step = _STEP * qdot
-    after, before = _values(mobilizer, name, method, shape, (q + step,), (q - step,))
-    found: Array = (after - before) / (2 * _STEP)
     return found
 
 
@@ -207,55 +223,13 @@ def _close(found: Array, wanted: Array, scale: Array, tolerance: float = _TOLERA
     return bool(apart <= tolerance * largest)
 
 
-def _values(
-    mobilizer: AbstractMobilizer,
-    name: str,
-    method: str,
-    shape: tuple[int, ...],
-    *calls: tuple[Array, ...],
-) -> Array:
-    """What calls of a method return, (calls, *shape), if those are finite numbers of the shape."""
-    given = [_called(mobilizer, name, method, *arguments) for arguments in calls]
-    found = _array(given)
-    if found.size == 0 and 0 in shape:
-        return np.zeros((len(calls), *shape))
-    if found.shape != (len(calls), *shape) or not np.isfinite(found).all():
-        rows = " rows of ".join(str(size) for size in shape)
-        expected = f"{rows} finite numbers, as nq = {mobilizer.nq} and nu = {mobilizer.nu}"
-        arguments = ("q", "u" if method == "axes_rate" else "qdot")[: len(calls[0])]
-        call = f"{method}({', '.join(arguments)})"
-        raise _wrong(mobilizer, name, call, expected, short_repr(given[0]))
-    return found
-
-
-def _called(mobilizer: AbstractMobilizer, name: str, method: str, *arguments: Array) -> Any:
-    """What a method returns for plain floats; whatever it raises becomes one error."""
-    try:
-        return getattr(mobilizer, method)(*(values.tolist() for values in arguments))
-    except Exception as error:
-        given = ", ".join(str(values.tolist()) for values in arguments)
-        got = f"{type(error).__name__}: {error}, at {given or 'no arguments'}"
-        raise _wrong(mobilizer, name, method, "what AbstractMobilizer says", got) from error
-
-
 def _shown(values: Array) -> str:
     return f"{values.round(6).tolist()}"
 
 
 def _array(values: Any) -> Array:
-    """The values as floats; of what are none, an array that no check accepts."""
+    """Return values as floats; an array that no check accepts, if they are not numbers."""
     try:
         return np.array(values, float)
     except (TypeError, ValueError):
         return np.full((1, 1, 1), np.nan)
-
-
-def _wrong(
-    mobilizer: AbstractMobilizer, name: str, what: str, expected: str, got: str
-) -> MobilizerError:
-    return MobilizerError(
-        f"the mobilizer of body {name!r}: {what} of {mobilizer!r} is not what it should be",
-        expected,
-        got,
-        "mend the class; what each method returns is told in AbstractMobilizer",
-    )

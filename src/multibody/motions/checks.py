@@ -1,10 +1,11 @@
-"""What a motion has to be, and what its numbers have to be."""
+"""Checks of motions and their numbers."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from stagecache.checks import type_text
 from stagecache.errors import MotionError, ShapeError
 from stagecache.multibody.checks import ANY, checked_array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
@@ -50,30 +51,28 @@ def of_equal_length(values: list[tuple[float, ...]], what: str) -> list[tuple[fl
 
 
 def check_motion(motion: object, mobilizer: AbstractMobilizer, name: str) -> None:
-    """Refuse what is no motion, or does not fit the mobilizer, by its values at time 0.
+    """Refuse other objects, and motions that do not fit the mobilizer at time 0.
 
     Parameters
     ----------
     motion : object
     mobilizer : AbstractMobilizer
-        That of the joint.
+        The mobilizer of the joint.
     name : str
-        That of the body, to be named in errors.
+        The name of the body, for errors.
 
     Raises
     ------
     MotionError
-        That is no motion, or the joint has no q.
+        The motion is not one, or the joint has no q.
     ShapeError, NotANumberError, OutOfRangeError
-        A method returns another number of floats, or others than finite ones.
+        A method returns a wrong number of floats, or some that are not finite.
     """
     if not isinstance(motion, AbstractMotion):
         raise MotionError(
-            f"the motion of body {name!r}: is none",
+            f"the motion of body {name!r}: not a motion",
             "an instance of a motion, as Sinusoid(0.5, 2.0)",
-            "a class; an instance of it is needed"
-            if isinstance(motion, type)
-            else f"an object of type {type(motion).__name__}",
+            type_text(motion),
             "pass Sinusoid(...), Steady(...) or an instance of a subclass of AbstractMotion",
         )
     count = mobilizer.with_euler_angles().nq
@@ -91,7 +90,7 @@ def check_motion(motion: object, mobilizer: AbstractMobilizer, name: str) -> Non
 def numbers_at(
     motion: AbstractMotion, level: str, time: float, mobilizer: AbstractMobilizer, name: str
 ) -> list[float]:
-    """What a method of a motion returns, for each q of a joint in Euler angles.
+    """Return the result of a method of a motion, for each q of a joint in Euler angles.
 
     Parameters
     ----------
@@ -102,13 +101,13 @@ def numbers_at(
         [s]
     mobilizer : AbstractMobilizer
     name : str
-        That of the body, to be named in errors.
+        The name of the body, for errors.
 
     Raises
     ------
     ShapeError, NotANumberError, OutOfRangeError
     Exception
-        Whatever the method raises.
+        Any error of the method, with a note.
     """
     count = mobilizer.with_euler_angles().nq
     what = f"{level} of the motion {motion!r} of body {name!r} at time {time:g}"
@@ -120,9 +119,9 @@ def numbers_at(
     found = checked_numbers(values, what)
     if len(found) not in (1, count):
         raise ShapeError(
-            f"{what}: are another number than its joint has",
+            f"{what}: not as many as its joint has",
             f"{count} of them for a {mobilizer!r}, or a single one",
             f"{len(found)} of them",
-            "return one for each q; orientations are three angles, whatever the State has",
+            "return one for each q; orientations are three angles in any State",
         )
     return [*found] * (count // len(found))

@@ -759,8 +759,8 @@ class Broken(AbstractMotion):
 @pytest.mark.parametrize(
     ("error", "message", "motion"),
     [
-        (MotionError, "the motion of body 'new': is none", 3.0),
-        (MotionError, "a class; an instance", Swing),
+        (MotionError, "the motion of body 'new': not a motion", 3.0),
+        (MotionError, "the class Swing; an instance", Swing),
         (ShapeError, "q of the motion Swing.* of body 'new'", Swing(2)),
         (ShapeError, "qdot of the motion Broken", Broken("qdot", [1.0, 2.0])),
         (ShapeError, "q of the motion Broken", Broken("q", [[1.0], [2.0, 3.0]])),
