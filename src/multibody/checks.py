@@ -1,4 +1,4 @@
-"""What the arguments of this package have to be: arrays of finite numbers of a given shape."""
+"""Checks of arguments: arrays of finite numbers of a given shape, and rotations."""
 
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ ANY: Final = -1
 """In a shape: any number of rows."""
 
 ROTATION_TOLERANCE: Final = 1e-9
-"""By how much elements of R' R, and det R, may differ from those of a rotation."""
+"""The accepted deviation of elements of R' R, and of det R, from a rotation."""
 
 
 def checked_array(
@@ -24,11 +24,11 @@ def checked_array(
     ----------
     values : array_like
     shape : tuple of int
-        What is expected; `ANY` where any size will do.
+        The expected shape; `ANY` for any size.
     what : str
-        What the values are of, to be named in errors.
+        The name of the values in errors.
     may_be_nan : bool
-        Whether NaN will do, where it stands for what is not known. What is masked is NaN then.
+        True to accept NaN for missing values. Masked values are then NaN.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def checked_array(
     ):
         expected = "one number" if shape == () else f"shape {shape}".replace(str(ANY), "n")
         raise ShapeError(
-            f"{what}: has another shape",
+            f"{what}: wrong shape",
             expected,
             f"{short_repr(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
@@ -52,14 +52,14 @@ def checked_array(
         found = converted(array, FLOAT, None, what)
     except NotANumberError as error:
         raise NotANumberError(
-            f"{what}: is not made of real numbers", error.expected, error.got, "give real numbers"
+            f"{what}: not real numbers", error.expected, error.got, "give real numbers"
         ) from None
     if np.isinf(found).any() if may_be_nan else not np.isfinite(found).all():
         raise OutOfRangeError(
-            f"{what}: is not finite",
-            "finite numbers" + (", or NaN for what is missing" if may_be_nan else ""),
+            f"{what}: not finite",
+            "finite numbers" + (", or NaN for missing values" if may_be_nan else ""),
             short_repr(values),
-            "look for what has made it NaN or infinite",
+            "find the computation that made it NaN or infinite",
         )
     found.flags.writeable = False
     return found
@@ -90,7 +90,7 @@ def checked_rotation(values: Any, what: str) -> NDArray[np.float64]:
         determinant = float(np.linalg.det(matrix))
     if not (deviation <= ROTATION_TOLERANCE and abs(determinant - 1) <= ROTATION_TOLERANCE):
         raise OutOfRangeError(
-            f"{what}: is no rotation",
+            f"{what}: not a rotation",
             f"R' R = 1 and det R = 1, within {ROTATION_TOLERANCE}",
             f"R' R - 1 up to {deviation:.3g}, det R = {determinant:.6g}",
             "give it through scipy.spatial.transform.Rotation, whose as_matrix() is one",

@@ -1,4 +1,4 @@
-r"""Rotation vectors of many rotations at once, and how they change.
+r"""Rotation vectors of many rotations at once, and their derivatives.
 
 The rotation by t, from 0 to pi, about the unit vector n has the vector p = t n: R = exp [p]. As the
 frame turns with angular velocity w, so that R' = [w] R::
@@ -29,7 +29,7 @@ _OUTER: Final = (
     ("c-g", "b+d", "e-a-i", "f+h"),
     ("d-b", "c+g", "f+h", "i-a-e"),
 )
-_ONES: Final = np.eye(4).ravel()  # what is to be added
+_ONES: Final = np.eye(4).ravel()  # the constant part
 _ONE: Final = np.eye(3)
 _SKEW: Final = -np.cross(np.eye(3)[:, None], np.eye(3)).reshape(3, 9)  # [p] is linear in p
 _SMALL_BEND: Final = 1e-2  # a half angle below which c and its slope are series
@@ -37,7 +37,7 @@ _SMALL: Final = 1e-4  # a half angle below which c is 1/12, as [p]^2 makes up fo
 
 
 def _linear() -> Array:
-    """The matrix (9, 16) of `_OUTER`."""
+    """Return the matrix (9, 16) of `_OUTER`."""
     found = np.zeros((9, 16))
     for column, terms in enumerate(term for row in _OUTER for term in row):
         for sign, letter in zip("+" + terms[1::2], terms[::2], strict=True):
@@ -49,7 +49,7 @@ _LINEAR: Final = _linear()
 
 
 def rotation_vectors(rotations: Array) -> Array:
-    """The vectors (k, 3) of rotations (k, 3, 3) [rad]. Cost some 25 us for any few."""
+    """Return the vectors (k, 3) of rotations (k, 3, 3) [rad]. Cost some 25 us for any few."""
     outer = (rotations.reshape(-1, 9) @ _LINEAR + _ONES).reshape(-1, 4, 4)
     largest = outer.diagonal(axis1=1, axis2=2).argmax(axis=1)
     q = outer[np.arange(len(outer)), largest]
@@ -63,7 +63,7 @@ def rotation_vectors(rotations: Array) -> Array:
 
 
 def rotation_vector_jacobians(vectors: Array) -> Array:
-    """J (k, 3, 3) of vectors (k, 3), where the derivative of a vector is J w."""
+    """Return J (k, 3, 3) of vectors (k, 3), where the derivative of a vector is J w."""
     squares = np.einsum("ij,ij->i", vectors, vectors)
     halves = np.sqrt(squares) / 2.0
     is_small = halves < _SMALL
@@ -78,7 +78,7 @@ def rotation_vector_jacobians(vectors: Array) -> Array:
 
 
 def rotation_vector_bends(vectors: Array, factors: Array) -> Array:
-    """N (k, 3, 3) of vectors p and factors f (k, 3), for the derivatives of f J(p) a."""
+    """Return N (k, 3, 3) of vectors p and factors f (k, 3), for the derivatives of f J(p) a."""
     squares = np.einsum("ij,ij->i", vectors, vectors)
     halves = np.sqrt(squares) / 2.0
     is_small = halves < _SMALL_BEND

@@ -22,21 +22,21 @@ _LAST = np.array([2, 0, 1])
 
 
 def cross(a: Array, b: Array) -> Array:
-    """The cross products of rows, (n, 3). `numpy.cross` takes three times as long."""
+    """Return the cross products of rows, (n, 3). `numpy.cross` takes three times as long."""
     found: Array = a.take(_NEXT, 1) * b.take(_LAST, 1)
     found -= a.take(_LAST, 1) * b.take(_NEXT, 1)
     return found
 
 
 def cross3(a: Array, b: Array) -> Array:
-    """The cross product of two vectors (3,). In floats: 1 us, `numpy.cross` takes 15."""
+    """Return the cross product of two vectors (3,). In floats: 1 us, `numpy.cross` takes 15."""
     a0, a1, a2 = a.tolist()
     b0, b1, b2 = b.tolist()
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
 def cross_matrices(a: Array) -> Array:
-    """The matrices (n, 3, 3) that multiply vectors as rows of a (n, 3) do by the cross product."""
+    """Return the matrices (n, 3, 3) of the cross products by rows of a, (n, 3)."""
     found = np.zeros((len(a), 3, 3))
     x, y, z = a.T
     found[:, 0, 1], found[:, 0, 2] = -z, y
@@ -46,23 +46,23 @@ def cross_matrices(a: Array) -> Array:
 
 
 def velocities_at(points: Array, motions: Array) -> Array:
-    """The velocities (n, 3) of points (n, 3) of bodies with these motions (n, 6)."""
+    """Return the velocities (n, 3) of points (n, 3) of bodies with these motions (n, 6)."""
     return motions[:, 3:] + cross(motions[:, :3], points)
 
 
 def accelerations_at(points: Array, motions: Array, rates: Array) -> Array:
-    """The accelerations (n, 3) of points; `rates` (n, 6) are the derivatives of the motions."""
+    """Return the accelerations (n, 3) of points, for motions and their derivatives (n, 6)."""
     linear = cross(motions[:, :3], velocities_at(points, motions))
     return velocities_at(points, rates) + linear
 
 
 def forces_about_origin(points: Array, forces: Array) -> Array:
-    """The spatial forces (n, 6) of forces (n, 3) at points (n, 3)."""
+    """Return the spatial forces (n, 6) of forces (n, 3) at points (n, 3)."""
     return np.concatenate([cross(points, forces), forces], axis=1)
 
 
 def velocity_maps(points: Array) -> Array:
-    """The matrices (n, 3, 6) that take motions to velocities of points (n, 3)."""
+    """Return the matrices (n, 3, 6) that take motions to velocities of points (n, 3)."""
     maps = np.zeros((len(points), 3, 6))
     x, y, z = points.T
     maps[:, 0, 1] = z

@@ -30,7 +30,7 @@ def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
     Raises
     ------
     WrongTypeError
-        `matter` is no matter.
+        `matter` is not a MatterSubsystem.
     WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
     KinematicsError
         A quaternion is zero.

@@ -1,23 +1,23 @@
-r"""Mobilizers: which relative motions of two bodies a joint allows, and in which coordinates.
+r"""Mobilizers: relative motions of two bodies that joints allow, and their coordinates.
 
 A mobilizer is between frame F, fixed to the parent, and frame M, fixed to the child::
 
-    X_FM = pose(q)                    where M is in F
-    V_FM = sum of axes(q)[j] u[j]     how it moves: angular velocity of M in F, velocity of the
-                                      origin of M in F, both expressed in F
-    qdot = n(q) u                     where that is not just u
+    X_FM = pose(q)                    the pose of M in F
+    V_FM = sum of axes(q)[j] u[j]     angular velocity of M in F, and velocity of the origin of M
+                                      in F, both expressed in F
+    qdot = n(q) u                     where qdot is not just u
 
-One of your own is a subclass: it says `nq`, `nu` and `default_q`, and overrides `pose`, `axes`, and
-what else applies. When a body is added that uses it, its methods are compared with each other near
-the default q, by central differences.
+For one of your own, write a subclass with `nq`, `nu`, `default_q`, `pose`, `axes`, and the other
+methods that apply. When a body is added with it, its methods are compared with each other near the
+default q, by central differences.
 
 Its methods get and return plain floats, not arrays: they are called once for each joint, and a
 numpy call on three numbers takes longer than all of its arithmetic. (Measured: the pose of a Pin
 0.5 us, of a Ball 1.0 us; batches over all joints of a kind, 3 and 16 us, pay from some 7 and 16
 joints of one kind on, and trees have many kinds.)
 
-It knows nothing of bodies, States or the tree, so one serves any number of joints. What describes
-it is in its attributes, which must not change.
+It does not know bodies, States or the tree, so one mobilizer serves any number of joints. Its
+attributes must not change.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ from typing import ClassVar, Final
 from stagecache.multibody.geometry.orientation import Pose, Rows
 
 STEP: Final = 1e-5
-"""Of central differences of N, as a part of the numbers of q."""
+"""The step of central differences of N, relative to the rates of q."""
 
 
 class AbstractMobilizer(ABC):
@@ -40,11 +40,11 @@ class AbstractMobilizer(ABC):
     default_q : tuple of float
         Its q in the default State: nq numbers.
     has_constant_axes : bool
-        Whether `axes` does not depend on q; it is then called once.
+        True if `axes` does not depend on q; it is then called once.
     quaternion_start : int or None
-        Where in q there is a quaternion of four numbers, if there is one.
+        The index in q of a quaternion of four numbers, if there is one.
     is_sequence : bool
-        Whether the q are a sequence of elementary motions: lengths along axes of F, which move the
+        True if the q are a sequence of elementary motions: lengths along axes of F, which move the
         origin of M, and angles, each about an axis that the angles before it turn. An Assembler
         then knows second derivatives of points in closed form; False by default.
     """
@@ -58,44 +58,44 @@ class AbstractMobilizer(ABC):
 
     @abstractmethod
     def pose(self, q: Sequence[float]) -> Pose:
-        """X_FM: rows of [R p] as 12 floats. Lengths are in m."""
+        """Return X_FM: rows of [R p] as 12 floats. Lengths are in m."""
 
     @abstractmethod
     def axes(self, q: Sequence[float]) -> Rows:
-        """The motions for unit u: nu rows of 6 floats, angular, then linear velocity, in F."""
+        """Return the motions for unit u, in F: nu rows of 6 floats, angular, then linear."""
 
     def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:  # noqa: ARG002  # others need it
-        """The change of `axes` along qdot = N u, times u: 6 floats; 0 where they are constant."""
+        """Return the change of `axes` along qdot = N u, times u: 6 floats; 0 if constant."""
         return (0.0,) * 6
 
     def n(self, q: Sequence[float]) -> Rows | None:  # noqa: ARG002  # others need it
-        """N of qdot = N u, nq rows of nu floats; None stands for 1."""
+        """Return N of qdot = N u, nq rows of nu floats; None stands for 1."""
         return None
 
     def n_pinv(self, q: Sequence[float]) -> Rows | None:  # noqa: ARG002  # others need it
-        """The pseudoinverse of `n`, nu rows of nq floats; None stands for 1."""
+        """Return the pseudoinverse of `n`, nu rows of nq floats; None stands for 1."""
         return None
 
     def n_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows | None:
-        """The change of `n` along qdot; by central differences, if it is not overridden."""
+        """Return the change of `n` along qdot; by central differences, if it is not overridden."""
         return _rate_along(self.n, q, qdot)
 
     def n_pinv_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows | None:
-        """The change of `n_pinv` along qdot, likewise."""
+        """Return the change of `n_pinv` along qdot, likewise."""
         return _rate_along(self.n_pinv, q, qdot)
 
     # ------------------------------------------------------------------ orientations
 
     def with_euler_angles(self) -> "AbstractMobilizer":
-        """The mobilizer of the same motions whose orientation is in Euler angles."""
+        """Return the mobilizer of the same motions with its orientation in Euler angles."""
         return self
 
     def euler_angles_of(self, q: Sequence[float]) -> Sequence[float]:
-        """Q of `with_euler_angles` for the same pose."""
+        """Return the q of `with_euler_angles` for the same pose."""
         return q
 
     def quaternions_of(self, q: Sequence[float]) -> Sequence[float]:
-        """Q of this mobilizer for the pose that `with_euler_angles` has at these q."""
+        """Return the q of this mobilizer for the pose that `with_euler_angles` has at these q."""
         return q
 
     # ------------------------------------------------------------------ showing
@@ -107,7 +107,7 @@ class AbstractMobilizer(ABC):
 def _rate_along(
     function: Callable[[Sequence[float]], Rows | None], q: Sequence[float], qdot: Sequence[float]
 ) -> Rows | None:
-    """The change of a matrix; relative error 1e-10. None where it stands for 1."""
+    """Return the change of a matrix; relative error 1e-10. None where it stands for 1."""
     if function(q) is None:
         return None
     step = STEP / max(1.0, *map(abs, qdot))

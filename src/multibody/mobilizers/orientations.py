@@ -37,35 +37,35 @@ class Ball(AbstractMobilizer):
     quaternion_start = 0
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """The rotation of the quaternion."""
+        """Return the rotation of the quaternion."""
         return pose_of_quaternion(q, 0.0, 0.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about the axes of F."""
+        """Return rotations about the axes of F."""
         return _ROTATIONS
 
     def n(self, q: Sequence[float]) -> Rows:
-        """Of a quaternion."""
+        """Return the matrix of a quaternion."""
         return n_of_quaternion(q)
 
     def n_pinv(self, q: Sequence[float]) -> Rows:
-        """Of a quaternion."""
+        """Return the matrix of a quaternion."""
         return n_pinv_of_quaternion(q)
 
     def n_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:  # noqa: ARG002  # N is linear
-        """N of qdot."""
+        """Return N of qdot."""
         return n_of_quaternion(qdot)
 
     def with_euler_angles(self) -> AbstractMobilizer:
-        """The same in angles."""
+        """Return the same joint in angles."""
         return EulerBall()
 
     def euler_angles_of(self, q: Sequence[float]) -> Sequence[float]:
-        """The angles of the quaternion."""
+        """Return the angles of the quaternion."""
         return angles_of_pose(self.pose(q))
 
     def quaternions_of(self, q: Sequence[float]) -> Sequence[float]:
-        """The quaternion of the angles."""
+        """Return the quaternion of the angles."""
         return quaternion_of_angles(q)
 
 
@@ -78,27 +78,27 @@ class EulerBall(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rx(q0) Ry(q1) Rz(q2)."""
+        """Return Rx(q0) Ry(q1) Rz(q2)."""
         return pose_of_angles(q[0], q[1], q[2], 0.0, 0.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about the axes of F."""
+        """Return rotations about the axes of F."""
         return _ROTATIONS
 
     def n(self, q: Sequence[float]) -> Rows:
-        """Of angles."""
+        """Return the matrix of angles."""
         return n_of_angles(q)
 
     def n_pinv(self, q: Sequence[float]) -> Rows:
-        """Of angles."""
+        """Return the matrix of angles."""
         return axes_of_angles(q)
 
     def n_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:
-        """Of angles."""
+        """Return the matrix of angles."""
         return n_rate_of_angles(q, qdot)
 
     def n_pinv_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:
-        """Of angles."""
+        """Return the matrix of angles."""
         return axes_rate_of_angles(q, qdot)
 
 
@@ -107,7 +107,7 @@ _MOTIONS = tuple(tuple(float(i == j) for j in range(6)) for i in range(6))
 
 @final
 class Free(AbstractMobilizer):
-    """No joint at all: u is the angular velocity of M in F [rad/s], and that of its origin [m/s].
+    """Any motion: u is the angular velocity of M in F [rad/s], and its linear velocity [m/s].
 
     q is a quaternion (w, x, y, z), then the origin of M in F [m]. By the modeling option of the
     matter the orientation is in body-fixed x-y-z angles [rad] instead.
@@ -118,35 +118,35 @@ class Free(AbstractMobilizer):
     quaternion_start = 0
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """The rotation of the quaternion, at the origin."""
+        """Return the rotation of the quaternion, at the origin."""
         return pose_of_quaternion(q[:4], q[4], q[5], q[6])
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about the axes of F, and translation along them."""
+        """Return rotations about the axes of F, and translations along them."""
         return _MOTIONS
 
     def n(self, q: Sequence[float]) -> Rows:
-        """Of a quaternion, and 1."""
+        """Return the matrix of a quaternion, and 1."""
         return _with(n_of_quaternion(q), 1.0)
 
     def n_pinv(self, q: Sequence[float]) -> Rows:
-        """Of a quaternion, and 1."""
+        """Return the matrix of a quaternion, and 1."""
         return _with(n_pinv_of_quaternion(q), 1.0)
 
     def n_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:  # noqa: ARG002  # N is linear
-        """N of the rate of the quaternion, and 0."""
+        """Return N of the rate of the quaternion, and 0."""
         return _with(n_of_quaternion(qdot), 0.0)
 
     def with_euler_angles(self) -> AbstractMobilizer:
-        """The same in angles."""
+        """Return the same joint in angles."""
         return EulerFree()
 
     def euler_angles_of(self, q: Sequence[float]) -> Sequence[float]:
-        """The angles of the quaternion."""
+        """Return the angles of the quaternion."""
         return [*angles_of_pose(self.pose(q)), *q[4:]]
 
     def quaternions_of(self, q: Sequence[float]) -> Sequence[float]:
-        """The quaternion of the angles."""
+        """Return the quaternion of the angles."""
         return [*quaternion_of_angles(q[:3]), *q[3:]]
 
 
@@ -159,32 +159,32 @@ class EulerFree(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rx(q0) Ry(q1) Rz(q2), at the origin."""
+        """Return Rx(q0) Ry(q1) Rz(q2), at the origin."""
         return pose_of_angles(q[0], q[1], q[2], q[3], q[4], q[5])
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about the axes of F, and translation along them."""
+        """Return rotations about the axes of F, and translations along them."""
         return _MOTIONS
 
     def n(self, q: Sequence[float]) -> Rows:
-        """Of angles, and 1."""
+        """Return the matrix of angles, and 1."""
         return _with(n_of_angles(q[:3]), 1.0)
 
     def n_pinv(self, q: Sequence[float]) -> Rows:
-        """Of angles, and 1."""
+        """Return the matrix of angles, and 1."""
         return _with(axes_of_angles(q[:3]), 1.0)
 
     def n_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:
-        """Of angles, and 0."""
+        """Return the matrix of angles, and 0."""
         return _with(n_rate_of_angles(q[:3], qdot[:3]), 0.0)
 
     def n_pinv_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:
-        """Of angles, and 0."""
+        """Return the matrix of angles, and 0."""
         return _with(axes_rate_of_angles(q[:3], qdot[:3]), 0.0)
 
 
 def _with(block: Rows, value: float) -> Rows:
-    """The block for the orientation, and below it a multiple of 1 for the origin."""
+    """Return the block for the orientation, and below it a multiple of 1 for the origin."""
     width = len(block[0])
     return [
         *([*row, 0.0, 0.0, 0.0] for row in block),

@@ -17,11 +17,11 @@ class Weld(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:  # noqa: ARG002  # there are none
-        """No motion."""
+        """Return no motion."""
         return (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # likewise
-        """No rows."""
+        """Return no rows."""
         return []
 
 
@@ -34,12 +34,12 @@ class Pin(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rz(q)."""
+        """Return Rz(q)."""
         c, s = cos(q[0]), sin(q[0])
         return (c, -s, 0.0, 0.0, s, c, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about z."""
+        """Return rotation about z."""
         return [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]]
 
 
@@ -52,11 +52,11 @@ class Slider(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """At (q, 0, 0)."""
+        """Return the translation by (q, 0, 0)."""
         return (1.0, 0.0, 0.0, q[0], 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Translation along x."""
+        """Return translation along x."""
         return [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]
 
 
@@ -69,12 +69,12 @@ class Cylinder(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rz(q0), at (0, 0, q1)."""
+        """Return Rz(q0), at (0, 0, q1)."""
         c, s = cos(q[0]), sin(q[0])
         return (c, -s, 0.0, 0.0, s, c, 0.0, 0.0, 0.0, 0.0, 1.0, q[1])
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about z, translation along z."""
+        """Return rotation about z, translation along z."""
         return [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]
 
 
@@ -87,12 +87,12 @@ class Planar(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rz(q0), at (q1, q2, 0)."""
+        """Return Rz(q0), at (q1, q2, 0)."""
         c, s = cos(q[0]), sin(q[0])
         return (c, -s, 0.0, q[1], s, c, 0.0, q[2], 0.0, 0.0, 1.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Rotation about z, translation along x and y of F."""
+        """Return rotation about z, translation along x and y of F."""
         return [
             [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
             [0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
@@ -109,11 +109,11 @@ class Translation(AbstractMobilizer):
     is_sequence = True
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """At q."""
+        """Return the translation by q."""
         return (1.0, 0.0, 0.0, q[0], 0.0, 1.0, 0.0, q[1], 0.0, 0.0, 1.0, q[2])
 
     def axes(self, q: Sequence[float]) -> Rows:  # noqa: ARG002  # they are constant
-        """Translation along the axes of F."""
+        """Return translation along the axes of F."""
         return [[float(j == 3 + i) for j in range(6)] for i in range(3)]
 
 
@@ -127,16 +127,16 @@ class Universal(AbstractMobilizer):
     has_constant_axes = False
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rx Ry."""
+        """Return Rx Ry."""
         s1, c1, s2, c2 = sin(q[0]), cos(q[0]), sin(q[1]), cos(q[1])
         return (c2, 0.0, s2, 0.0, s1 * s2, c1, -s1 * c2, 0.0, -c1 * s2, s1, c1 * c2, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:
-        """Rotation about x of F, and about y of M."""
+        """Return rotation about x of F, and about y of M."""
         return [[1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, cos(q[0]), sin(q[0]), 0.0, 0.0, 0.0]]
 
     def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:
-        """The second axis turns about the first."""
+        """Return the change of the second axis, which turns about the first."""
         rate = u[0] * u[1]
         return (0.0, -sin(q[0]) * rate, cos(q[0]) * rate, 0.0, 0.0, 0.0)
 
@@ -155,16 +155,16 @@ class Gimbal(AbstractMobilizer):
     has_constant_axes = False
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Rx(q0) Ry(q1) Rz(q2)."""
+        """Return Rx(q0) Ry(q1) Rz(q2)."""
         return pose_of_angles(q[0], q[1], q[2], 0.0, 0.0, 0.0)
 
     def axes(self, q: Sequence[float]) -> Rows:
-        """Rotation about each axis, where the others have turned it."""
+        """Return rotation about each axis, where the others have turned it."""
         x, y, z = axes_of_angles(q)
         return [[x[j], y[j], z[j], 0.0, 0.0, 0.0] for j in range(3)]
 
     def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:
-        """The second axis turns with the first, the third with both."""
+        """Return the change of the second axis, and of the third, which turns with both."""
         s1, c1, s2, c2 = sin(q[0]), cos(q[0]), sin(q[1]), cos(q[1])
         first, second, third = u[0] * u[1], u[0] * u[2], u[1] * u[2]
         return (

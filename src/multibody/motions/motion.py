@@ -1,4 +1,4 @@
-r"""Motions: the q of a joint as functions of the time.
+r"""Motions: the q of a joint as functions of time.
 
 ::
 
@@ -10,13 +10,13 @@ A body gets one when it is added: ``add_body(..., motion=Sinusoid(0.5, 2.0))``. 
 q and u. Where `follows_motion` of the body is False in a State, or the body is locked, the
 motion is not called.
 
-**Orientations are body-fixed x-y-z angles**, whatever the State has: the q of a motion are those of
-`with_euler_angles` of the mobilizer, 3 of a Ball and 6 of a Free. Functions of the time of a
-quaternion would have to keep its length, which nobody wants to write. u and udot come from B, which
-is regular also where the second angle is pi/2, so in quaternions nothing is special there.
+**Orientations are body-fixed x-y-z angles** in any State: a motion has the q of the mobilizer
+`with_euler_angles`, 3 for a Ball and 6 for a Free. Functions of time for a quaternion would have to
+keep its length, which nobody wants to write. u and udot come from B, which
+is regular also where the second angle is pi/2, so nothing is special there in quaternions.
 
-One of your own is a subclass with the three methods below. They are pure functions: a motion knows
-nothing of States, so one serves any number of joints. What describes it must not change.
+For one of your own, write a subclass with the three methods below. They are pure functions: a
+motion does not know States, so one motion serves any number of joints. It must not change.
 """
 
 from abc import ABC, abstractmethod
@@ -24,11 +24,11 @@ from collections.abc import Sequence
 
 
 class AbstractMotion(ABC):
-    """How the q of a joint move with time.
+    """The q of a joint as functions of time.
 
     Each method returns as many floats as the joint has q, in Euler angles where there is an
-    orientation; a single one stands for all of them. That the second and third are the derivatives
-    of the one before is not checked.
+    orientation; a single one stands for all of them. Derivatives are not compared with the methods
+    before.
     """
 
     @abstractmethod

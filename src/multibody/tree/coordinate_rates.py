@@ -1,6 +1,6 @@
-r"""N of a tree, where qdot = N u, qdotdot, and the lengths of its quaternions.
+r"""Rates of coordinates of a tree: N of qdot = N u, qdotdot, and the lengths of quaternions.
 
-N has a block for each joint, which is 1 unless its mobilizer says otherwise. It is dense for small
+N has a block for each joint, which is 1 unless its mobilizer has another one. It is dense for small
 trees, and sparse for large ones.
 """
 
@@ -18,23 +18,23 @@ from stagecache.multibody.tree.poses import refuse_q
 from stagecache.numerics.matrices import placed
 
 LARGE: Final = 64
-"""The nu from which on matrices are sparse."""
+"""The largest nu for which matrices are dense."""
 
 
 def n_of(layout: TreeLayout, q: list[float]) -> Any:
-    """N, (nq, nu): an array, or a csr_array.
+    """Return N, (nq, nu): an array, or a csr_array.
 
     Raises
     ------
     KinematicsError
-        Angles are where N is singular.
+        N is singular at the angles.
     """
     blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.n(own))
     return _matrix(blocks, layout.n_places, (layout.nq, layout.nu))
 
 
 def n_pinv_of(layout: TreeLayout, q: list[float]) -> Any:
-    """The pseudoinverse of N, (nu, nq), in the same form."""
+    """Return the pseudoinverse of N, (nu, nq), in the same form."""
     blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.n_pinv(own))
     return _matrix(blocks, layout.n_pinv_places, (layout.nu, layout.nq))
 
@@ -42,7 +42,7 @@ def n_pinv_of(layout: TreeLayout, q: list[float]) -> Any:
 def qdotdot_of(
     layout: TreeLayout, q: list[float], qdot: list[float], u: Array, udot: Array
 ) -> Array:
-    """N udot + dN/dt u, (nq,); NaN for joints of which a udot is NaN. Cost O(nq)."""
+    """Return N udot + dN/dt u, (nq,); NaN for joints with a udot that is NaN. Cost O(nq)."""
     found = np.full(layout.nq, np.nan)
     rows, columns = (places[: layout.num_ones] for places in layout.n_places)
     found[rows] = udot[columns]
@@ -56,7 +56,7 @@ def qdotdot_of(
 
 
 def lengths_of(layout: TreeLayout, q: Sequence[float]) -> Array:
-    """The lengths of all quaternions.
+    """Return the lengths of all quaternions.
 
     Raises
     ------
@@ -71,14 +71,14 @@ def lengths_of(layout: TreeLayout, q: Sequence[float]) -> Array:
 
 
 def normals_of(layout: TreeLayout, q: Sequence[float], start: int, size: int) -> Any:
-    """The derivatives of the lengths by all q of a System, (quaternions, size).
+    """Return the derivatives of the lengths by all q of a System, (quaternions, size).
 
     Parameters
     ----------
     layout : TreeLayout
     q : sequence of float
     start, size : int
-        Where the q of the matter begin, and how many the System has.
+        The place of the first q of the matter, and the number of q of the System.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def normals_of(layout: TreeLayout, q: Sequence[float], start: int, size: int) ->
 
 
 def _starts(layout: TreeLayout) -> list[int]:
-    """Where in q quaternions begin."""
+    """Return the places in q where quaternions begin."""
     return [
         joint.q.start + start
         for joint in layout.normalized
@@ -107,7 +107,7 @@ def _blocks(
     q: list[float],
     block_of: Callable[[Joint, list[float]], Rows | None],
 ) -> list[float]:
-    """The numbers of the blocks that are not 1, row by row."""
+    """Return the numbers of the blocks that are not 1, row by row."""
     found: list[float] = []
     for joint in layout.related:
         try:
@@ -128,7 +128,7 @@ def _blocks(
 
 
 def _matrix(blocks: list[float], places: tuple[Indices, Indices], shape: tuple[int, int]) -> Any:
-    """The matrix with numbers of blocks at the last places, and 1 at those before."""
+    """Return the matrix with numbers of blocks at the last places, and 1 at the others."""
     values = np.ones(len(places[0]))
     values[len(values) - len(blocks) :] = blocks
     is_large = min(shape) > LARGE

@@ -1,4 +1,4 @@
-r"""Where what is of a tree of bodies lies in arrays: constant tables, made once for a topology.
+r"""The layout of a tree of bodies in arrays: constant tables, made once for a topology.
 
 Bodies are numbered as they were added; in arrays they have *rows*, depth first, so that a body and
 all outboard of it are one slice::
@@ -8,7 +8,7 @@ all outboard of it are one slice::
     |  +- 3 -- 4       end   5 4 4 4 5
     +- 2
 
-A sum along each path from the ground is done by doubling, in log2(depth) steps for all bodies at
+Sums along paths from the ground are computed by doubling, in log2(depth) steps for all bodies at
 once: after step k, each row has the sum over itself and the 2^k - 1 rows inboard of it.
 """
 
@@ -27,7 +27,7 @@ GROUND: Final = 0
 
 
 class AnyBody(Protocol):
-    """What a layout asks of a body; see `MobilizedBody`."""
+    """A body of a layout; see `MobilizedBody`."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -45,7 +45,7 @@ class AnyBody(Protocol):
 
 @final
 class Joint:
-    """The mobilizer of one body, and where its q and u are among those of the matter."""
+    """The mobilizer of one body, and the places of its q and u in the matter."""
 
     __slots__ = ("body", "mobilizer", "pose", "q", "row", "u")
 
@@ -62,7 +62,7 @@ class Joint:
 
 @final
 class TreeLayout:
-    """The tables of a tree, for one way of describing orientations. It is const.
+    """The tables of a tree, for one form of orientations. It is const.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class TreeLayout:
     ends : ndarray of int, (rows,)
         By row, the end of the rows that are outboard of it.
     joints : list of Joint
-        By row. The first is that of the ground.
+        By row. The first is the joint of the ground.
     joint_of_q : ndarray of int, (nq,)
         By q, the row of its joint.
     joint_of_u : ndarray of int, (nu,)
@@ -170,7 +170,7 @@ class TreeLayout:
     # ------------------------------------------------------------------ along paths
 
     def sum_from_ground(self, values: Array) -> Array:
-        """By row, the sum of values (rows, n) over itself and all that is inboard of it.
+        """Return sums of values (rows, n): for each row, over itself and all rows inboard of it.
 
         The values of the ground have to be 0. Cost O(rows log(depth)).
         """
@@ -179,9 +179,9 @@ class TreeLayout:
         return values
 
     def sum_to_ground(self, values: Array) -> Array:
-        """By row, the sum over itself and all that is outboard of it: the transpose.
+        """Return sums over itself and all rows outboard of it, for each row: the transpose.
 
-        That of the ground is no sum of anything.
+        The sum of the ground has no meaning.
         """
         for jump in reversed(self.jumps):
             sums = values.copy()
@@ -190,16 +190,16 @@ class TreeLayout:
         return values
 
     def moves(self, rows: Indices) -> NDArray[np.bool_]:
-        """Which u move which bodies, of these rows (k,): shape (k, nu)."""
+        """Return a mask (k, nu), True where a u moves the body of a row, (k,)."""
         joints = self.joint_of_u
         found: NDArray[np.bool_] = (joints <= rows[:, None]) & (rows[:, None] < self.ends[joints])
         return found
 
     def turns(self) -> NDArray[np.bool_] | None:
-        """Which q turn the axes of which q, and what these move: (nq, nq), the turning one first.
+        """Return a mask (nq, nq), True where the first q turns the axis of the second one.
 
-        An angle turns itself, the angles after it in its joint, and all that is outboard. None if a
-        mobilizer does not say that its q are a sequence of lengths and angles. Cost O(nq²).
+        An angle turns itself, the angles after it in its joint, and all joints outboard. None if
+        the q of a mobilizer are not a sequence of lengths and angles. Cost O(nq²).
         """
         if not all(joint.mobilizer.is_sequence for joint in self.joints):
             return None
@@ -220,7 +220,7 @@ class TreeLayout:
 def _places(
     ones: list[tuple[slice, slice]], blocks: list[tuple[slice, slice]]
 ) -> tuple[Indices, Indices]:
-    """Rows and columns of the ones of square blocks, and of all numbers of others."""
+    """Return rows and columns of the ones of square blocks, and of all numbers of others."""
     rows: list[int] = []
     columns: list[int] = []
     for down, across in ones:

@@ -1,12 +1,12 @@
 r"""Mass properties of a rigid body: its mass, center of mass, and inertia.
 
-They are declared with a body. Nothing here uses them yet: forces and dynamics are to come, and are
-to read them from `MobilizedBody.mass_properties`.
+They are declared with a body. Forces and dynamics, which do not exist yet, are to read them from
+`MobilizedBody.mass_properties`.
 
     inertia about the origin = central inertia + m (c.c 1 - c c')       (Steiner)
 
-Principal central moments A, B, C are integrals over mass of y^2 + z^2, and so on. So none is
-negative, and none is greater than the sum of the others: the triangle inequality.
+Principal central moments A, B, C are integrals over mass of y^2 + z^2, and so on. So they are not
+negative, and each is at most the sum of the others: the triangle inequality.
 """
 
 from typing import Final, final
@@ -19,7 +19,7 @@ from stagecache.errors import MassPropertiesError, OutOfRangeError
 from stagecache.multibody.checks import checked_array
 from stagecache.state.vectors.conversion import array_of
 
-_TOLERANCE: Final = 1e-9  # by how much the inequalities may be missed, relative to the moments
+_TOLERANCE: Final = 1e-9  # of the inequalities, relative to the moments
 _LARGEST: Final = 1e150  # of moments, in kg m^2: where numbers overflow is far off
 
 
@@ -32,7 +32,7 @@ def _center(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _inertia(values: ArrayLike) -> NDArray[np.float64]:
-    """The matrix; of three principal moments, a diagonal one."""
+    """Return the matrix; a diagonal one of three principal moments."""
     what = "the inertia of a body"
     array = array_of(values, what)
     if array is None or array.ndim != 1:
@@ -45,7 +45,7 @@ def _inertia(values: ArrayLike) -> NDArray[np.float64]:
 @final
 @attrs.frozen(unsafe_hash=False)
 class MassProperties:
-    """What a body weighs.
+    """The mass, center of mass and inertia of a body.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class MassProperties:
         The center of mass in the frame of the body [m].
     inertia : (3, 3) or (3,) array_like, optional
         About the origin of the body, in its axes [kg m^2]; three numbers are a diagonal. The
-        default is that of a point mass at the center.
+        default is a point mass at the center.
 
     Raises
     ------
     ShapeError, NotANumberError, OutOfRangeError
     MassPropertiesError
-        No body has these: the mass is negative, the inertia is not symmetric, or its central
+        Impossible for a body: the mass is negative, the inertia is not symmetric, or its central
         moments are negative or violate the triangle inequality.
 
     Examples
@@ -82,7 +82,7 @@ class MassProperties:
     )
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what no body can have."""
+        """Refuse properties that no body can have."""
         if self.mass < 0:
             raise MassPropertiesError(
                 "the mass of a body: is negative",
@@ -94,7 +94,7 @@ class MassProperties:
         if not scale < _LARGEST:
             raise OutOfRangeError(
                 "the inertia of a body: is out of range",
-                f"less than {_LARGEST:g} kg m^2, that of the mass at the center, too",
+                f"less than {_LARGEST:g} kg m^2, with the mass at the center as well",
                 f"{scale:.3g}",
                 "look at the units of mass, center and inertia",
             )
@@ -109,7 +109,7 @@ class MassProperties:
             )
         if self.mass == 0 and scale > 0:
             raise MassPropertiesError(
-                "the inertia of a body: is that of some mass",
+                "the inertia of a body: not zero, as the mass is",
                 "zero, as the mass is",
                 f"{self.inertia.tolist()}",
                 "give a mass, or leave the inertia out",
@@ -118,7 +118,7 @@ class MassProperties:
         if moments[0] < -allowed:
             raise MassPropertiesError(
                 "the inertia of a body: has a negative central moment",
-                f"an inertia about the origin, at least that of {self.mass:.6g} kg at the center",
+                f"an inertia about the origin, with {self.mass:.6g} kg at the center",
                 f"principal central moments {moments.tolist()}",
                 "give the inertia about the origin of the body, not about its center of mass",
             )
@@ -151,8 +151,8 @@ class MassProperties:
 
 
 def _steiner(mass: float, center: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The inertia of a point mass about the origin."""
-    with np.errstate(all="ignore"):  # what is not finite is refused where it is used
+    """Return the inertia of a point mass about the origin."""
+    with np.errstate(all="ignore"):  # infinite values are refused later
         found: NDArray[np.float64] = center @ center * np.eye(3) - np.outer(center, center)
         found *= mass
     found += 0.0  # no -0.0

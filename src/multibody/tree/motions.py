@@ -1,4 +1,4 @@
-r"""Motions of all bodies of a tree: axes of joints, velocities, and what accelerates without udot.
+r"""Motions of all bodies of a tree: axes of joints, velocities, and accelerations without udot.
 
 All motions are about the origin of the ground (see `spatial`). With the axes h of a mobilizer, in
 F, about the origin of M, and R = R_GF, p = p_GM::
@@ -21,7 +21,7 @@ from stagecache.multibody.tree.poses import TreePoses
 
 
 def axes_in_f(layout: TreeLayout, q: Array) -> Array:
-    """The axes of all mobilizers, each in its F: (nu, 6)."""
+    """Return the axes of all mobilizers, each in its F: (nu, 6)."""
     if not layout.varying:
         return layout.constant_axes
     found = layout.constant_axes.copy()
@@ -32,7 +32,7 @@ def axes_in_f(layout: TreeLayout, q: Array) -> Array:
 
 
 def axes_in_ground(layout: TreeLayout, poses: TreePoses) -> Array:
-    """S: the motion of all that is outboard for each u, (nu, 6). Cost 20 us, 0.3 us each."""
+    """Return S: the motion of all bodies outboard for each u, (nu, 6). Cost 20 us, 0.3 us each."""
     rows = layout.joint_of_u
     rotations = _rotations_of_f(layout, poses)[rows].swapaxes(1, 2)
     found: Array = (axes_in_f(layout, poses.q).reshape(-1, 2, 3) @ rotations).reshape(-1, 6)
@@ -41,19 +41,19 @@ def axes_in_ground(layout: TreeLayout, poses: TreePoses) -> Array:
 
 
 def motions(layout: TreeLayout, axes: Array, u: Array) -> Array:
-    """V of all bodies by row, (rows, 6), for u of size nu."""
+    """Return V of all bodies by row, (rows, 6), for u of size nu."""
     return layout.sum_from_ground(_by_joint(layout, axes * u[:, None]))
 
 
 def generalized_forces(layout: TreeLayout, axes: Array, forces: Array) -> Array:
-    """The forces on u, (nu,), of spatial forces on bodies by row, (rows, 6): the transpose."""
+    """Return the forces on u, (nu,), of spatial forces on bodies by row, (rows, 6)."""
     outboard = layout.sum_to_ground(forces)
     found: Array = np.einsum("ij,ij->i", axes, outboard[layout.joint_of_u])
     return found
 
 
 def motion_bias(layout: TreeLayout, poses: TreePoses, axes: Array, v: Array, u: Array) -> Array:
-    """V' of all bodies by row, (rows, 6), where udot is 0; `v` are their V."""
+    """Return V' of all bodies by row, (rows, 6), where udot is 0; `v` are their V."""
     rotations = _rotations_of_f(layout, poses)
     origins = poses.joints[:, :3, 3]
     relative = _by_joint(layout, axes * u[:, None])
@@ -75,13 +75,13 @@ def motion_bias(layout: TreeLayout, poses: TreePoses, axes: Array, v: Array, u: 
 
 
 def _rotations_of_f(layout: TreeLayout, poses: TreePoses) -> Array:
-    """R_GF of all joints, by row."""
+    """Return R_GF of all joints, by row."""
     found: Array = poses.joints[layout.parents, :3, :3] @ layout.inboard[:, :3, :3]
     return found
 
 
 def _by_joint(layout: TreeLayout, values: Array) -> Array:
-    """The sums of values (nu, 6) over the u of each joint, by row."""
+    """Return the sums of values (nu, 6) over the u of each joint, by row."""
     found = np.zeros((len(layout.joints), 6))
     np.add.at(found, layout.joint_of_u, values)
     return found

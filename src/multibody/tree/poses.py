@@ -1,14 +1,14 @@
-r"""Poses of all bodies of a tree: one value, which knows how to become the next one.
+r"""Poses of all bodies of a tree: one value, from which the next one is computed.
 
 ::
 
-    X_GM = X_GMp X_MpF X_FM(q)      p: the parent.  X_MpF is constant, X_FM is what a mobilizer says
+    X_GM = X_GMp X_MpF X_FM(q)      p: the parent.  X_MpF is constant, X_FM is of the mobilizer
            ----- -----------
            dot     one batch        X_GB = X_GM X_MB, one batch, where X_MB is not 1
 
-After a write to some q, only what is outboard of these joints is computed again; the rest is taken
-from the value before. So the whole tree is *one* cache entry, and an entry for each body beside it
-tells those below whether that one has moved (early cutoff).
+After a write to some q, only poses outboard of these joints are computed again; the others are
+taken from the value before. So the whole tree is *one* cache entry. Beside it, an entry for each
+body keeps its dependents valid while that body does not move (early cutoff).
 
 Why not an entry for each body, with its joint's q and its parent's pose as prerequisites? Both were
 measured with Pins, in plain CPython 3.11, in us, with the write of q (`entries`: an entry for each;
@@ -30,9 +30,9 @@ the last joint, then all  entries      7     10     19     135
 bodies by their entries   here        45     85    230    2050
 ========================  ========  ====  =====  =====  ======
 
-Of an entry for each body, 2 us are the framework's, and the last lines are what it gains. But who
-needs all poses, as an assembler or a Jacobian of markers does, reads the one entry, and writes all
-q. A product of poses is a `numpy.dot` of two 4x4 matrices, 0.5 us, where floats take 2 us.
+An entry for each body costs 2 us in the framework, and pays in the last lines only. But an
+assembler or a Jacobian of markers needs all poses, so it reads the one entry, and writes all q. A
+product of poses is a `numpy.dot` of two 4x4 matrices, 0.5 us, where floats take 2 us.
 """
 
 from collections.abc import Sequence
@@ -52,20 +52,20 @@ _LAST_ROW: Final = (0.0, 0.0, 0.0, 1.0)  # of a homogeneous matrix
 
 @final
 class TreePoses:
-    """Where all frames of a tree are in the ground. It is const.
+    """The poses in ground of all frames of a tree. They are const.
 
     Attributes
     ----------
     q : ndarray of shape (nq,)
-        Of which it was computed.
+        The q of the poses.
     relative : ndarray of shape (rows, 4, 4)
-        X_MpM: frames M in those of the parents' joints.
+        X_MpM: frames M in the frames M of the parents.
     joints : ndarray of shape (rows, 4, 4)
         X_GM.
     bodies : ndarray of shape (rows, 4, 4)
         X_GB.
     moved : tuple of (int, int)
-        Ranges of rows that were computed; the others were taken from the value before.
+        Ranges of rows that were computed; the others are from the value before.
     """
 
     __slots__ = ("_transforms", "bodies", "joints", "moved", "q", "relative")
@@ -93,9 +93,9 @@ class TreePoses:
                 self._transforms[start:end] = [None] * (end - start)
 
     def transform(self, row: int) -> Transform:
-        """X_GB of a body: the same object as before if it has not moved. Made when it is asked for.
+        """Return X_GB of a body: the same object as before if it has not moved.
 
-        It shares no memory with the arrays, which it would keep alive.
+        It is made on demand, and shares no memory with the arrays, which it would keep alive.
         """
         found = self._transforms[row]
         if found is None:
@@ -109,7 +109,7 @@ class TreePoses:
         return self
 
     def __reduce__(self) -> Any:
-        """Leave out what it was made from, which is no part of the value."""
+        """Leave out the transforms, which are made on demand."""
         return TreePoses, (self.q, self.relative, self.joints, self.bodies)
 
     def __repr__(self) -> str:
@@ -117,27 +117,27 @@ class TreePoses:
 
 
 def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePoses:
-    """The poses at some q.
+    """Return the poses at some q.
 
     Parameters
     ----------
     layout : TreeLayout
     q : ndarray of shape (nq,)
-        It is kept, and made read-only.
+        The array is kept, and made read-only.
     before : TreePoses or None
-        Of the same layout: what did not move is taken from there. The numbers are the same, to the
-        last bit but the signs of zeros, as if all were computed.
+        Poses of the same layout: those that did not move are taken from there. The numbers are the
+        same as if all were computed, to the last bit but the signs of zeros.
 
     Returns
     -------
     TreePoses
         `before` itself if the q are the same. Cost some 10 us, and 1.3 us for each body; with
-        `before`, for each that is outboard of a joint with other q.
+        `before`, for each body outboard of a joint with other q.
 
     Raises
     ------
     KinematicsError
-        A mobilizer has no pose at its q: its quaternion is zero, for one, or a q is NaN.
+        A mobilizer has no pose at its q: its quaternion is zero, or a q is NaN, for example.
     """
     if before is None:
         n = len(layout.joints)
@@ -168,13 +168,13 @@ def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePose
 
 
 def _changed(layout: TreeLayout, q: Array, before: Array) -> list[Joint]:
-    """The joints with other q, by their rows. NaN is always another."""
+    """Return the joints with other q, by their rows. NaN always differs."""
     rows = layout.joint_of_q[(q != before).nonzero()[0]]
     return [layout.joints[row] for row in sorted(set(rows.tolist()))]
 
 
 def _outboard(layout: TreeLayout, joints: Sequence[Joint]) -> list[tuple[int, int]]:
-    """The rows that are outboard of some joints, as ranges in order that do not overlap."""
+    """Return the rows outboard of some joints, as ranges in order that do not overlap."""
     found: list[tuple[int, int]] = []
     for joint in joints:
         if not found or joint.row >= found[-1][1]:
@@ -205,7 +205,7 @@ def _place(layout: TreeLayout, q: Array, joints: Sequence[Joint], relative: Arra
 
 
 def refuse_q(joint: Joint, q: Sequence[float]) -> NoReturn:
-    """Say of which joint the q make no sense."""
+    """Raise the error of a joint that has no pose at its q."""
     own = list(q[joint.q])
     start = joint.mobilizer.quaternion_start
     is_zero = start is not None and not any(own[start : start + 4])
@@ -220,10 +220,10 @@ def refuse_q(joint: Joint, q: Sequence[float]) -> NoReturn:
 
 @final
 class LastPoses:
-    """What a State remembers of the poses computed last. A memory, and no part of its values.
+    """The memory that a State has of the poses computed last. It is not one of its values.
 
-    It saves computing, and never decides what comes out. So it is the same as any other for whoever
-    compares or pickles values, and a copy of a State takes along what is in it.
+    It saves time, and never changes a result. So any two memories are equal in comparisons, none is
+    pickled, and a copy of a State gets its own.
     """
 
     __slots__ = ("layout", "poses")
@@ -233,7 +233,7 @@ class LastPoses:
         self.poses: TreePoses | None = None
 
     def poses_at(self, layout: TreeLayout, q: Array) -> TreePoses:
-        """The poses at some q, from what is remembered, and remember them."""
+        """Return the poses at some q, and remember them."""
         before = self.poses if self.layout is layout else None
         self.poses = poses_at(layout, q, before)
         self.layout = layout

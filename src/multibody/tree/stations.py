@@ -19,7 +19,7 @@ from stagecache.multibody.tree.layout import AnyBody, Indices, TreeLayout
 
 
 class AnyStations(Protocol):
-    """What is asked of a group of stations; see `StationGroup`."""
+    """A group of stations; see `StationGroup`."""
 
     @property
     def bodies(self) -> Sequence[AnyBody]: ...  # noqa: D102
@@ -38,7 +38,7 @@ class StationTable:
     points : ndarray of shape (k, 4, 1)
         In the frames of the bodies, homogeneous.
     moves : ndarray of shape (k, 1, nu)
-        1 where the u moves the station, else 0; times a number, where the Jacobian is.
+        1 where the u moves the station, else 0; multiplied as the Jacobian.
     """
 
     __slots__ = ("moves", "points", "rows")
@@ -50,21 +50,21 @@ class StationTable:
         self.moves = layout.moves(self.rows).astype(float)[:, None, :]
 
     def subset(self, stations: Indices) -> "StationTable":
-        """The table of some of the stations. Cost some 3 us."""
+        """Return the table of some of the stations. Cost some 3 us."""
         rows, points = self.rows.take(stations), self.points.take(stations, 0)
         return self._with(rows, points, self.moves.take(stations, 0))
 
     def times(self, factors: Array) -> "StationTable":
-        """The table whose Jacobians are multiplied by numbers, (k, 1)."""
+        """Return the table with Jacobians multiplied by numbers, (k, 1)."""
         return self._with(self.rows, self.points, self.moves * factors[:, :, None])
 
     def for_columns(self, columns: Indices) -> "StationTable":
-        """The table of Jacobians by other coordinates, whose axes are given instead of those of u.
+        """Return the table for Jacobians by other coordinates, with other axes than u has.
 
         Parameters
         ----------
         columns : ndarray of int, (n,)
-            By coordinate, a u that moves the same bodies, or -1 if it moves none.
+            By coordinate, a u that moves the same bodies; -1 for no bodies.
         """
         moves = self.moves[:, :, columns] * (columns >= 0)
         return self._with(self.rows, self.points, moves)
@@ -75,19 +75,19 @@ class StationTable:
         return new
 
     def positions(self, frames: Array) -> Array:
-        """Where they are in the ground (k, 3), for poses of all bodies by row (rows, 4, 4)."""
+        """Return the positions in ground (k, 3), for poses of all bodies by row (rows, 4, 4)."""
         found: Array = (frames.take(self.rows, 0) @ self.points)[:, :3, 0]
         return found
 
     def jacobian(self, positions: Array, axes: Array) -> Array:
-        """J, (k, 3, nu). Cost some 15 us and 3 ns for each number of it."""
+        """Return J, (k, 3, nu). Cost some 15 us and 3 ns for each number of it."""
         maps = velocity_maps(positions)
         found: Array = (maps.reshape(-1, 6) @ axes.T).reshape(len(maps), 3, len(axes))
         found *= self.moves
         return found
 
     def frame_jacobian(self, positions: Array, axes: Array) -> Array:
-        """J of frames at the stations, (k, 6, nu): angular velocity, then that of the origin."""
+        """Return J of frames at the stations, (k, 6, nu): angular, then linear velocity."""
         found = np.empty((len(positions), 6, len(axes)))
         found[:, :3] = axes[:, :3].T * self.moves
         found[:, 3:] = self.jacobian(positions, axes)
