@@ -147,7 +147,7 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
     (UnknownBodyError, "a body of the stations 'new'", bodies_of(3)),
     (UnknownBodyError, "a body of the stations 'new'", bodies_of("tip")),
     (UnknownBodyError, "a body of the stations 'new'", bodies_of(ELSEWHERE.ground)),
-    (ShapeError, "stations 'new': has another shape", stations(points=[1.0, 2.0, 3.0])),
+    (ShapeError, "stations 'new': wrong shape", stations(points=[1.0, 2.0, 3.0])),
     (ShapeError, "a station of body 'body 1'", of_body("station_position", [1.0, 2.0])),
     (ShapeError, "a station of body 'body 1'", of_body("station_jacobian", [[1.0, 2.0]])),
     (ShapeError, "a station of body 'body 1'", of_body("station_velocity", [[[1.0]]])),
@@ -184,7 +184,11 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
         "negative central",
         lambda _: MassProperties(2, center=[0, 0, 1], inertia=[1, 1, 1]),
     ),
-    (MassPropertiesError, "some mass", lambda _: MassProperties(0, inertia=[1, 1, 1])),
+    (
+        MassPropertiesError,
+        "not zero, as the mass is",
+        lambda _: MassProperties(0, inertia=[1, 1, 1]),
+    ),
     (ShapeError, "center of mass", lambda _: MassProperties(1, center=[1, 2])),
     (ShapeError, "mass of a body", lambda _: MassProperties([1, 2])),  # type: ignore[arg-type]
     (NotANumberError, "mass of a body", lambda _: MassProperties("x")),  # type: ignore[arg-type]
@@ -197,8 +201,8 @@ CASES: list[tuple[type[StagecacheError], str, Callable[[Tree], Any]]] = [
         "out of range",
         lambda _: MassProperties(1, center=[1e200, 0, 0], inertia=[1, 1, 1]),
     ),
-    (OutOfRangeError, "is no rotation", lambda _: Transform(np.diag([1, 1, -1]))),
-    (OutOfRangeError, "is no rotation", lambda _: Transform(2 * np.eye(3))),
+    (OutOfRangeError, "not a rotation", lambda _: Transform(np.diag([1, 1, -1]))),
+    (OutOfRangeError, "not a rotation", lambda _: Transform(2 * np.eye(3))),
     (ShapeError, r"rotation of a Transform(.|\n)*X\[:3, :3\]", lambda _: Transform(np.eye(4))),
     (ShapeError, r"of a Transform(.|\n)*Transform\(None, ", lambda _: Transform([1, 2, 3])),
     (ShapeError, "rotation of a Transform", lambda _: Transform([[1, 2], [3]])),
