@@ -89,8 +89,7 @@ def plot(trajectory: Trajectory, path: Path) -> None:
 def main() -> None:
     """Let it bounce until it is at rest."""
     model = system()
-    ball = model["ball"]
-    assert isinstance(ball, Ball)
+    ball = model.get(Ball)
     state = model.new_state()
     trajectory = simulate(model, state, 10.0, accuracy=1e-6, record=(ball.energy,))
 

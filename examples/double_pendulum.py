@@ -118,8 +118,7 @@ def plot(trajectory: Trajectory, path: Path) -> None:
 def main() -> None:
     """Let it swing, and compare."""
     model = system()
-    pendulum = model["double_pendulum"]
-    assert isinstance(pendulum, DoublePendulum)
+    pendulum = model.get(DoublePendulum)
     state = model.new_state()
     recorded = (pendulum.energy, pendulum.ends)
     trajectory = simulate(model, state, 10.0, accuracy=1e-6, every=0.02, record=recorded)

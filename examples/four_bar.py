@@ -112,8 +112,7 @@ def closed_form(crank: ArrayLike) -> tuple[Vector, Vector]:
 def main() -> None:
     """Assemble, then turn the crank."""
     model = system()
-    gauge = model["gauge"]
-    assert isinstance(gauge, Gauge)
+    gauge = model.get(Gauge)
     state = model.new_state()
     state.q = POOR_START
     assembler = Assembler(model, accuracy=ACCURACY)

@@ -144,8 +144,7 @@ def main() -> None:
     """Show the force in the rod, then let it swing."""
     model = system()
     state = model.new_state()
-    bob = model["bob"]
-    assert isinstance(bob, Bob)
+    bob = model.get(Bob)
     bob.position.set(state, (0.0, -1.1))  # too long, and hanging
     results = model.project_q(state)
     print(f"projected: {results}")

@@ -186,8 +186,7 @@ def write_pictures(system: MultibodySystem, folder: Path) -> None:
 def main(folder: Path) -> None:
     """Look at the arm, then let it draw."""
     system = make_arm()
-    matter, heights = system.matter, system["heights"]
-    assert isinstance(heights, Heights)
+    matter, heights = system.matter, system.get(Heights)
     flange = matter.body("flange")
     state = system.new_state()
     print(f"{len(LINKS)} joints, nq = {state.nq}, nu = {state.nu}")

@@ -1,4 +1,4 @@
-"""What a run of a model spends its time on, and what to change in its declarations.
+"""The profile of a run: the cost of its entries, and suggestions for its declarations.
 
 ::
 
@@ -34,7 +34,7 @@ WRITES: Final = ("written", "writes", "made stale", "unchanged")
 @final
 @frozen
 class EntryProfile:
-    """What an entry costs.
+    """Cost of an entry.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class EntryProfile:
     wasted_seconds : float
         About the time that these took.
     changed : dict of str to int
-        What had changed, when the value was the same as before; several things joined by ", ".
+        Changes after which the value was the same as before; several joined by ", ".
     suggestion : str
-        What to do about it; empty if there is nothing to gain.
+        Empty if there is nothing to gain.
     """
 
     entry: str
@@ -67,14 +67,14 @@ class EntryProfile:
 
     @property
     def hit_rate(self) -> float:
-        """How often a read found a value."""
+        """The share of reads that found a valid value."""
         return self.hits / (self.hits + self.computed)
 
 
 @final
 @frozen
 class WriteProfile:
-    """What comes of the writes of a variable.
+    """Consequences of the writes of a variable.
 
     Attributes
     ----------
@@ -98,16 +98,16 @@ class WriteProfile:
 @final
 @frozen
 class Profile:
-    """What a run cost, and why.
+    """Costs of a run, and their causes.
 
     Attributes
     ----------
     entries : tuple of EntryProfile
-        Those first that took the most time.
+        In the order of time, most first.
     writes : tuple of WriteProfile
-        Those first that made the most entries stale.
+        In the order of entries made stale, most first.
     trace : Trace
-        Of the whole run.
+        The trace of the whole run.
     """
 
     entries: tuple[EntryProfile, ...]
@@ -116,19 +116,19 @@ class Profile:
 
     @property
     def needless(self) -> tuple[EntryProfile, ...]:
-        """The entries that were computed again in vain, those first that wasted the most time."""
+        """The entries that were computed again in vain, in the order of wasted time."""
         found = [entry for entry in self.entries if entry.unchanged]
         return tuple(sorted(found, key=lambda entry: -entry.wasted_seconds))
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What to do, what promises most first."""
+        """Suggestions, the most promising first."""
         found = [entry.suggestion for entry in (*self.needless, *self.entries)]
         found += [write.suggestion for write in self.writes]
         return tuple([suggestion for suggestion in dict.fromkeys(found) if suggestion])
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain values, for JSON."""
+        """Return the profile in plain values, for JSON."""
         return {
             "entries": [asdict(entry) | {"hit_rate": entry.hit_rate} for entry in self.entries],
             "writes": [asdict(write) for write in self.writes],
@@ -215,7 +215,7 @@ not the stage
     """
     if not isinstance(system, System):
         raise WrongTypeError(
-            f"profile({short_repr(system)}, ...): is no System",
+            f"profile({short_repr(system)}, ...): not a System",
             "a System",
             f"an object of type {type(system).__name__}",
             "pass the System first, and then what is to be run",

@@ -1,4 +1,4 @@
-"""What a System has done so far, in numbers."""
+"""Statistics of a System: counters over all its States."""
 
 from attrs import Factory, define, fields
 
@@ -18,11 +18,11 @@ class SystemStatistics:
     num_prescribe_q_calls, num_prescribe_u_calls : int
     num_project_q_calls, num_project_u_calls : int
     num_failed_project_q_calls, num_failed_project_u_calls : int
-        Those that did not reach the accuracy.
+        Calls that did not reach the accuracy.
     num_q_projections, num_u_projections : int
-        Those that changed the State.
+        Calls that changed the State.
     num_q_error_estimate_projections, num_u_error_estimate_projections : int
-        Those that changed an error estimate.
+        Calls that changed an error estimate.
     num_handle_event_calls, num_report_event_calls : int
     """
 
@@ -43,7 +43,7 @@ class SystemStatistics:
     num_report_event_calls: int = 0
 
     def num_realizations(self, stage: Stage) -> int:
-        """How often a stage was realized.
+        """Return how often a stage was realized.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class SystemStatistics:
         return self._realizations[stage]
 
     def num_handler_calls_that_changed_stage(self, stage: Stage) -> int:
-        """After how many calls of `System.handle_events` it was the lowest that was modified.
+        """Return after how many calls of `System.handle_events` it was the lowest modified stage.
 
         A call of `System.report_events` counts as one that modified Report.
 

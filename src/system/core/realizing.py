@@ -23,7 +23,7 @@ Call = Callable[[Any], Any]
 
 
 Task = tuple[int, Call, Call | None, tuple[int, ...]]
-"""What a subsystem has to do at a stage: its index; what is called with the State, to reach the
+"""The task of a subsystem at a stage: its index; the calls with the State, to reach the
 stage, and once it is reached; and the subsystems whose entries of that stage can be computed from
 then on, which are itself and those with which it is in a circle."""
 
@@ -47,7 +47,7 @@ class Calls:
 
 
 class Schedule:
-    """How to realize each stage of the States of a System.
+    """Tasks that realize each stage of the States of a System.
 
     Attributes
     ----------

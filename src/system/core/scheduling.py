@@ -1,4 +1,4 @@
-"""From declarations to what realizing takes: who is called at each stage, and in which order."""
+"""The schedule of realization: the calls at each stage, and their order."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -20,7 +20,7 @@ def schedule_of(
     planned: Sequence[PlannedEntry],
     order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
 ) -> Schedule:
-    """How to realize each stage.
+    """Return the tasks of each stage.
 
     Where one declares a mass matrix, what realizes the dynamics comes before all hooks.
 
@@ -66,7 +66,7 @@ def _as_one(calls: list[Call]) -> Call:
 
 
 def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
-    """What has to be called for a subsystem to reach a stage: its hook, and sizes."""
+    """Return the calls for a subsystem to reach a stage: its hook, and sizes."""
     calls: list[Call | None] = []
     if stage in (Stage.MODEL, Stage.INSTANCE):
         calls += [
@@ -85,7 +85,7 @@ def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
 def _due_at(
     stage: Stage, subsystems: Sequence[Subsystem], planned: Sequence[PlannedEntry]
 ) -> list[list[Call]]:
-    """By subsystem: the entries that are computed when it has reached a stage."""
+    """Return, by subsystem, the entries that are computed when it has reached a stage."""
     due: list[list[Call]] = [[] for _ in subsystems]
     for entry in planned:
         if entry.handle.computed_by == stage and not entry.is_last:
@@ -96,9 +96,9 @@ def _due_at(
 
 
 def _due_last(stage: Stage, planned: Sequence[PlannedEntry]) -> list[Call]:
-    """The entries that are computed when all subsystems have reached a stage.
+    """Return the entries that are computed when all subsystems have reached a stage.
 
-    Those of the default subsystem come after the others, which they may read.
+    Entries of the default subsystem come last; they may read the others.
     """
     found = [entry for entry in planned if entry.handle.computed_by == stage and entry.is_last]
     found.sort(key=lambda entry: entry.handle._owner.index == 0)
@@ -106,9 +106,10 @@ def _due_last(stage: Stage, planned: Sequence[PlannedEntry]) -> list[Call]:
 
 
 def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:
-    """The subsystems in the order of their prerequisites at a stage, and then of their indices.
+    """Return the subsystems in the order of their prerequisites at a stage, then of their indices.
 
-    Those that need each other are in a circle, in which each can be computed from the first on.
+    Subsystems that need each other are in one circle; all their entries can be computed from the
+    first of them on.
     """
     edges = {
         (p.subsystem, entry.handle.subsystem)

@@ -10,7 +10,7 @@ The classes of the model may have changed on the way. Each variable gets its own
 is declared now. If one is missing, new or of another form, the State is refused with a list of
 these, so no value ever goes to another variable.
 
-What a hook allocates without a name is known by its kind and place: "arm.q block 0".
+A variable that a hook allocates without a name has its kind and place: "arm.q block 0".
 """
 
 from numbers import Real
@@ -43,7 +43,7 @@ MOST_LISTED: Final = 12  # differences that an error message lists
 
 @frozen
 class Form:
-    """What a variable is, apart from its value.
+    """Kind and form of a variable, apart from its value.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Form:
     allocated_at: Stage
 
     def fits(self, other: "Form") -> bool:
-        """Whether a value of the one can be a value of the other."""
+        """Return whether a value of the one can be a value of the other."""
         same_values = not self.values or not other.values or self.values == other.values
         return self.kind == other.kind and same_values
 
@@ -103,7 +103,7 @@ class Snapshot:
 
 
 def snapshot(state: State) -> Snapshot:
-    """What of a State of a System travels: the variables of a copy. Cost O(nodes)."""
+    """Return the part of a State that travels: the variables of a copy. Cost O(nodes)."""
     twin = state.copy()
     contents = twin._contents
     realization = contents.realization
@@ -135,7 +135,7 @@ def snapshot(state: State) -> Snapshot:
 
 
 def restore_state(system: Any, taken: Snapshot) -> State:
-    """A State of the System with those variables.
+    """Return a State of the System with those variables.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def _blocks(contents: Contents, paths: dict[int, str]) -> dict[str, AbstractCont
 
 
 def _variable_nodes(layout: Layout) -> list[int]:
-    """The nodes of all that can be written."""
+    """Return the nodes of all variables and weights."""
     handles: list[AbstractHandle] = [*layout.variables.values()]
     for subsystem in layout.subsystems:
         handles += subsystem.whole.values()
@@ -208,7 +208,7 @@ def _variable_nodes(layout: Layout) -> list[int]:
 
 
 def _forms(contents: Contents, paths: dict[int, str], *, is_sized: bool) -> dict[str, Form]:
-    """What each variable is; `is_sized` tells whether the modeling options are those that count."""
+    """Return the form of each variable; `is_sized` if the modeling options have their values."""
     default = contents.system.realize_topology()._contents
     forms: dict[str, Form] = {}
     for subsystem in contents.realization.layout.subsystems:
@@ -228,7 +228,7 @@ def _forms(contents: Contents, paths: dict[int, str], *, is_sized: bool) -> dict
 
 
 def _first(forms: dict[str, Form]) -> dict[str, Form]:
-    """Those that are there whatever the modeling options are."""
+    """Return the forms that do not depend on modeling options."""
     return {path: form for path, form in forms.items() if form.allocated_at == EMPTY}
 
 
@@ -307,14 +307,14 @@ def _write_blocks(
 def _places(
     contents: Contents, blocks: dict[str, AbstractContinuousVariable], kind: VectorKind
 ) -> dict[str, slice]:
-    """Where the blocks of u, or of z, lie in their weights."""
+    """Return the slices of the blocks of u, or of z, in their weights."""
     start = contents.start(kind.part, None)
     places = {p: contents.place(block) for p, block in blocks.items() if block.kind == kind.part}
     return {path: slice(p.start - start, p.stop - start) for path, p in places.items()}
 
 
 def _row_weights(state: State, kind: VectorKind) -> dict[str, float]:
-    """The weights of rows of errors by the names of these, unless they are 1."""
+    """Return the weights of rows of errors by the names of the rows, unless all are 1."""
     weights = state._contents.view(kind, None).tolist()
     if all(weight == 1.0 for weight in weights):
         return {}

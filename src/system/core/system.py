@@ -297,7 +297,7 @@ class System:
         subsystem : Subsystem
             Without a System.
         name : str, optional
-            The default is that of its class, in snake case.
+            The default is the name of its class, in snake case.
 
         Raises
         ------

@@ -72,7 +72,7 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
 def declared_handles(
     subsystems: Sequence[Subsystem], variables: Iterable[AbstractHandle]
 ) -> list[AbstractHandle]:
-    """The handles of all that a System declares: of time, q, u and z, too."""
+    """Return the handles of all declared items of a System, and of time, q, u and z."""
     found = [*variables]
     for subsystem in subsystems:
         found += subsystem._wholes.values()
@@ -91,7 +91,7 @@ def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
     for handle in entry.prerequisites:
         if not isinstance(handle, AbstractHandle):
             raise WrongTypeError(
-                f"{entry.handle}: a prerequisite is no handle",
+                f"{entry.handle}: a prerequisite is not a handle",
                 "declared items, as in (self.pendulum.tip, self.time)",
                 f"{short_repr(handle)}, of type {type(handle).__name__}",
                 "name the item, not its value",
@@ -117,7 +117,7 @@ def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
 
 
 def _in_order(planned: dict[AbstractHandle, PlannedEntry]) -> list[PlannedEntry]:
-    """The entries, each after those on which it depends."""
+    """Return the entries, each after its prerequisites."""
     sorter = TopologicalSorter(
         {
             handle: [p for p in entry.prerequisites if p in planned]
@@ -165,14 +165,14 @@ def _set_stage(entry: PlannedEntry) -> None:
 
 @frozen
 class Sources:
-    """What is known of the variables upstream of an entry."""
+    """The variables upstream of an entry, summarized."""
 
     latest: Stage
     """A write of one of them may invalidate no earlier stage than this."""
 
     latest_one: AbstractHandle | None
     has_vectors: bool
-    """Whether q, u or z are among them."""
+    """True if q, u or z are among them."""
 
 
 def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> Sources:
@@ -183,7 +183,7 @@ def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> So
 
 
 def _source(handle: AbstractHandle) -> Sources:
-    """The same of a variable."""
+    """Return the same for a variable."""
     if isinstance(handle, AbstractContinuousVariable):
         stage = CONTINUOUS[handle.kind].invalidates
         assert stage is not None

@@ -14,7 +14,7 @@ HOOKS: Final = frozenset(
 
 
 def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]]:
-    """What a class declares and inherits, by name, in order: what is inherited comes first.
+    """Return the declarations of a class by name, in order: inherited ones come first.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]
                 _check_function_name(cls, name, handled, "handler")
             if name in found:
                 raise DeclarationError(
-                    f"{cls.__name__}.{name}: hides a declared item by something that is none",
+                    f"{cls.__name__}.{name}: hides a declared item by an undeclared one",
                     f"a declaration, as {found[name]} is one",
                     f"an object of type {type(value).__name__}",
                     "declare it too, for instance with @cached; or give it another name",
@@ -60,7 +60,7 @@ def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]
 def _companions_of(
     cls: type, found: dict[str, AbstractDeclaration[Any]]
 ) -> dict[str, AbstractDeclaration[Any]]:
-    """What the declarations of a class declare beside themselves."""
+    """Return the companions of the declarations of a class."""
     companions = {}
     for declared in found.values():
         for companion in declared.companions(found):
@@ -118,6 +118,6 @@ def _check_declaration(
         raise DeclarationError(
             f"{cls.__name__}.{name}: is declared under two names",
             "one declaration for each name",
-            f"that of {declared.name}",
+            f"the declaration of {declared.name}",
             "write the declaration again",
         )

@@ -1,4 +1,4 @@
-"""What a Subsystem class declares: items that every State of its System has.
+"""Declarations of a Subsystem class: items that every State of its System has.
 
 A declaration is an attribute of the class. As an attribute of an instance it is a handle, made
 when it is first asked for, and then found in the instance itself::
@@ -46,7 +46,7 @@ class PlannedEntry:
     """It cannot be computed before this stage, whatever its prerequisites."""
 
     is_last: bool = False
-    """Whether it is due when all subsystems have reached the stage, not only its own."""
+    """True if it is due when all subsystems have reached the stage, not only its own."""
 
 
 class AbstractDeclaration(Generic[H]):
@@ -67,10 +67,10 @@ class AbstractDeclaration(Generic[H]):
     name = ""
     owner: type | None = None
     of: "AbstractDeclaration[Any] | None" = None
-    """What it belongs to, if it is the update, the velocity, ... of another one."""
+    """The declaration to which it belongs, as its update, its velocity, ...."""
 
     role = ""
-    """As what."""
+    """The part that it has there: "update", "velocity", ...."""
 
     enabled: "AbstractDeclaration[Any] | None" = None
     """The declared variable that switches it on and off in a State; see `enabling`."""
@@ -88,7 +88,7 @@ class AbstractDeclaration(Generic[H]):
 
     @property
     def is_variable(self) -> bool:
-        """Whether it is written, rather than computed."""
+        """True if it is written, not computed."""
         return False
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -103,7 +103,7 @@ class AbstractDeclaration(Generic[H]):
         return self if instance is None else self.bound(instance)
 
     def fits(self, declared: "AbstractDeclaration[Any]") -> bool:  # noqa: ARG002  # others need it
-        """Whether it can belong to that one."""
+        """Return whether it can belong to another declaration."""
         return False
 
     def bind(self, subsystem: Any, number: int = NO_NUMBER) -> AbstractHandle:
@@ -120,7 +120,7 @@ class AbstractDeclaration(Generic[H]):
         return found  # type: ignore[no-any-return]  # it was bound as such
 
     def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
-        """The handles in a subsystem."""
+        """Return the handles in a subsystem."""
         handle = self.bound(subsystem)
         assert isinstance(handle, AbstractHandle)
         return (handle,)
@@ -129,18 +129,18 @@ class AbstractDeclaration(Generic[H]):
         """Allocate what of it has to be there before cache entries are."""
 
     def plan(self, handle: Any) -> PlannedEntry | None:  # noqa: ARG002  # others need it
-        """The cache entry that is to be allocated for it, if any."""
+        """Return the cache entry to allocate for it, if any."""
         return None
 
     def sizing(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # likewise
-        """What gives it the size that variables decide, when `sized_at` is being realized."""
+        """Return the function that sets its size when `sized_at` is realized, if any."""
         return None
 
     def sizing_of_all(
         self,
         handles: Sequence[Any],  # noqa: ARG002  # likewise
     ) -> Callable[[Any], None] | None:
-        """What gives all items of a family their sizes, where one pass does it for all."""
+        """Return the function that sets the sizes of all items of a family at once, if any."""
         return None
 
     def like(self, item: "AbstractDeclaration[Any]") -> Any:
@@ -151,7 +151,7 @@ class AbstractDeclaration(Generic[H]):
         self,
         found: "Mapping[str, AbstractDeclaration[Any]]",  # noqa: ARG002  # likewise
     ) -> "Iterable[AbstractDeclaration[Any]]":
-        """What else a class declares by this, given all that it declares by name.
+        """Return its companions, given all declarations of the class by name.
 
         Each has a name with a dot in it, which no attribute has: "rod.velocity".
         """
@@ -176,25 +176,25 @@ def is_family(declared: AbstractDeclaration[Any]) -> bool:
 
 
 def item_of(declared: Any) -> Any:
-    """What each item is of a declared family; of another declaration, itself."""
+    """Return the declaration of each item of a family; other declarations as they are."""
     return getattr(declared, "item", declared)
 
 
 def source_of(handle: AbstractHandle) -> Source:
-    """Where the item of a handle is declared; ("", 0) if it is not."""
+    """Return the file and line where the item of a handle is declared; ("", 0) without one."""
     declarations = getattr(handle._owner, "declarations", {})  # a System has none
     declared = declarations.get(handle._declared_as)
     return NOWHERE if declared is None else declared.source
 
 
 def arguments(handle: AbstractHandle) -> tuple[Any, ...]:
-    """What the functions of an item are called with: (self,), or (self, i) in a family."""
+    """Return the arguments of the functions of an item: (self,), or (self, i) in a family."""
     owner, number = handle._owner, handle._number
     return (owner,) if number == NO_NUMBER else (owner, number)
 
 
 def declared_attempt(contents: Contents, handle: AbstractHandle) -> Attempt:
-    """What is being allocated, to be named in errors."""
+    """Return the item that is being allocated, for errors."""
     return Attempt(contents, handle._owner.index, str(handle), is_declared=True)
 
 
@@ -222,7 +222,7 @@ def check_prerequisites(prerequisites: P, what: str) -> P:
 
 
 def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[AbstractHandle, ...]:
-    """The handles that the prerequisites of an item stand for."""
+    """Return the handles of the prerequisites of an item."""
     if isinstance(prerequisites, tuple):
         named: Iterable[Any] = prerequisites
     else:
@@ -240,7 +240,7 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
         if isinstance(item, AbstractDeclaration):
             found += _on_concrete_class(item, handle)
         elif isinstance(item, AbstractHandle | str) or not isinstance(item, Iterable):
-            found.append(item)  # type: ignore[arg-type]  # what is no handle is refused later
+            found.append(item)  # type: ignore[arg-type]  # wrong types are refused later
         else:
             found += item
     return tuple(found)

@@ -1,7 +1,7 @@
-"""What a person can do about an entry that is computed in vain, or a write that makes it so.
+"""Suggestions about entries that are computed in vain, and about writes that make them so.
 
-A run shows what was read in it, and another one may read more: so whatever rests on that says "if
-it never does".
+A run shows what was read in it, and another one may read more: so such suggestions say "if it
+never does".
 """
 
 from operator import itemgetter
@@ -42,7 +42,7 @@ class Adviser:
     # ------------------------------------------------------------------ entries
 
     def about_entry(self, path: str, share: float) -> str:
-        """What to do about an entry; empty if nothing is known that would help."""
+        """Return a suggestion about an entry, or ""."""
         tally = self._entries[path]
         recomputed = sum(tally.recomputed.values())
         if tally.unchanged < max(1, WORTH_A_WORD * recomputed):
@@ -66,7 +66,7 @@ class Adviser:
         return ""
 
     def _hint(self, path: str, changed: Changes) -> str:
-        """What to do about an entry that comes out the same where something was written."""
+        """Return the hint for an entry that comes out the same after writes."""
         if not changed or not all(self._writes[name].writes for name in changed):
             return ""  # rollback() and the like
         tally = self._entries[path]
@@ -82,16 +82,16 @@ class Adviser:
             return f"It did not read {names}: if it never does, do not name that as a prerequisite"
         written = frozenset[str]().union(*parts.values())
         if written & self._read_by(path):
-            return self._cure_of_reader(tally, written)
+            return self._hint_of_reader(tally, written)
         if nameless:
             return (
                 f"It reads {', '.join(nameless)}, for which it may need stage "
                 f"{tally.handle.available_from}: compute what else it does in an entry of its own"
             )
-        return _cure_of_stage(tally, above)
+        return _hint_of_stage(tally, above)
 
-    def _cure_of_reader(self, tally: EntryTally, written: frozenset[str]) -> str:
-        """What to do about an entry that has read what was written, and came out the same."""
+    def _hint_of_reader(self, tally: EntryTally, written: frozenset[str]) -> str:
+        """Return the hint for an entry that has read what was written, and came out the same."""
         if not tally.is_compared and any(
             not written & self._upstream(below, without=tally.handle)
             for below in self._contents.dependents(tally.handle)
@@ -100,19 +100,19 @@ class Adviser:
         return "If that was written with the value that it had, write it only where it changes"
 
     def _prerequisites(self, tally: EntryTally) -> dict[str, AbstractHandle]:
-        """What an entry names as prerequisites, by path."""
+        """Return the declared prerequisites of an entry, by path."""
         if not self._has(tally.handle):
             return {}
         found = self._contents.prerequisites(tally.handle)
         return {self._paths[handle._node]: handle for handle in found}
 
     def _has(self, entry: CacheEntry[object]) -> bool:
-        """Whether the run has left a State that has the entry."""
+        """Return whether the State after the run has the entry."""
         keys = self._contents.realization.store.keys
         return entry._node < len(keys) and keys[entry._node] is entry
 
     def _read_by(self, path: str) -> set[str]:
-        """All that the computations of an entry have read, also by what they have read."""
+        """Return all that an entry has read, directly or through other entries."""
         found: set[str] = set()
         queue = [path]
         for name in queue:
@@ -125,7 +125,7 @@ class Adviser:
     def _upstream(
         self, entry: CacheEntry[object], *, without: CacheEntry[object] | None = None
     ) -> set[str]:
-        """The paths of all that makes an entry stale; or what does not through another one."""
+        """Return the paths of all that makes an entry stale, without passing another one."""
         prerequisites = self._contents.realization.store.structure.prerequisites
         seen = {entry._node} if without is None else {entry._node, without._node}
         queue = [entry._node]
@@ -138,7 +138,7 @@ class Adviser:
     # ------------------------------------------------------------------ writes
 
     def about_write(self, path: str, recomputed: int, unchanged: int) -> str:
-        """What to do about a variable that is written; empty if nothing is known that would help.
+        """Return a suggestion about a variable that is written, or "".
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Adviser:
         if unchanged < max(1, 0.5 * recomputed):
             return ""
         tally = self._writes[path]
-        hint = self._cure_of_write(path) if tally.writes else ""
+        hint = self._hint_of_write(path) if tally.writes else ""
         if not hint:
             return ""
         return (
@@ -157,7 +157,7 @@ class Adviser:
             f"values computed after that were the same as before: {hint}"
         )
 
-    def _cure_of_write(self, path: str) -> str:
+    def _hint_of_write(self, path: str) -> str:
         cause = self._writes[path].cause
         if (isinstance(cause, AbstractContinuousVariable) and cause.slot < 0) or cause == "y":
             return "if not all of it changes, write the blocks that do, each by its handle"
@@ -171,7 +171,7 @@ class Adviser:
         return "let what does not read it name its prerequisites, in place of a stage"
 
     def _is_stale_by_stage(self, path: str) -> bool:
-        """Whether entries that neither read a variable nor have it upstream come out the same."""
+        """Return whether entries come out the same that do not depend on the variable."""
         return any(
             count_after(path, tally.unchanged_after)
             and self._has(tally.handle)
@@ -181,8 +181,8 @@ class Adviser:
         )
 
 
-def _cure_of_stage(tally: EntryTally, above: dict[str, AbstractHandle]) -> str:
-    """What to do about an entry that reads nothing of what was written, but needs its stage."""
+def _hint_of_stage(tally: EntryTally, above: dict[str, AbstractHandle]) -> str:
+    """Return the hint for an entry that reads nothing of what was written, but needs its stage."""
     stage = tally.handle.available_from
     if any(
         isinstance(item, CacheEntry) and item.available_from >= stage for item in above.values()
@@ -208,12 +208,12 @@ def _cure_of_stage(tally: EntryTally, above: dict[str, AbstractHandle]) -> str:
 
 
 def most_first(tally: EntryTally) -> list[tuple[Changes, int]]:
-    """What had changed where an entry came out the same, and how often; the most first."""
+    """Return the changes after which an entry came out the same, and their number; most first."""
     return sorted(tally.unchanged_after.items(), key=itemgetter(1), reverse=True)
 
 
 def count_after(path: str, counts: dict[Changes, int]) -> int:
-    """How many of these come after a write of a variable."""
+    """Return how many of these come after a write of a variable."""
     return sum(number for changed, number in counts.items() if path in changed)
 
 

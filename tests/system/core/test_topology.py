@@ -723,3 +723,26 @@ def test_a_state_of_another_system_cannot_be_assigned() -> None:
     state.clear()
     state.assign(other)
     assert other.system.joint.angle(state) == 3.0  # type: ignore[union-attr]  # of this model
+
+
+def test_get_returns_the_one_subsystem_of_a_class_and_names_what_there_is() -> None:
+    class Left(Subsystem):
+        angle = q_variable(0.0)
+
+    class Right(Left):
+        pass
+
+    right = Right()
+    system = System(Left(), another=Left(), right=right)
+    assert system.get(Right) is system.get(Left, "right") is right
+    assert system.get(Left, "another") is system["another"]
+    with pytest.raises(UnknownSubsystemError, match="several subsystems") as caught:
+        system.get(Left)
+    assert "'left' of class Left, 'another' of class Left, 'right' of class Right" in str(
+        caught.value
+    )
+    with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
+        system.get(Right, "left")
+    assert "get(Right, 'right')" in caught.value.hint
+    with pytest.raises(UnknownSubsystemError, match="no subsystem"):
+        System(Left()).get(Right)

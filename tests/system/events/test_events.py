@@ -308,7 +308,7 @@ def test_added_triggers_are_in_the_graph_and_can_be_explained() -> None:
     path = "default_system_subsystem.slow"
     node = system.graph[path]
     assert node.variant == "event_trigger"
-    assert "realized" in str(state.explain(path))
+    assert "is valid" in str(state.explain(path))
 
 
 # ---------------------------------------------------------------------- declared handlers
