@@ -1,11 +1,10 @@
 """A System of rigid bodies."""
 
+import numpy as np
+
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MatterSubsystem
-from stagecache.multibody.observers.assembly_coordinates import (
-    in_assembly_coordinates,
-    set_q_from_assembly,
-)
+from stagecache.multibody.matter.orientation_option import q_of_other_form, with_euler_angles
 from stagecache.state.handles import ContinuousVariable
 from stagecache.state.state import State
 from stagecache.system.core.system import System
@@ -59,7 +58,7 @@ class MultibodySystem(System):
     def mobilizers(self) -> dict[str, ContinuousVariable]:
         """The handles of the q of all bodies but the ground, by the names of the bodies.
 
-        Those of a second matter have its name before that of the body: "matter2.arm".
+        Bodies of a second matter have its name in front: "matter2.arm".
         """
         found: dict[str, ContinuousVariable] = {}
         for matter in self._matters:
@@ -68,7 +67,7 @@ class MultibodySystem(System):
         return found
 
     def in_assembly_coordinates(self, state: State) -> State:
-        """A copy of a State, in which no q depends on others: all orientations are in Euler angles.
+        """Return a copy of a State with all orientations in Euler angles: no q depends on others.
 
         Poses, time, u, z and all other variables are the same. Cost O(n).
 
@@ -89,15 +88,19 @@ class MultibodySystem(System):
             A quaternion is zero.
         """
         self._require_own(state)
-        return in_assembly_coordinates(self._matters, state)
+        twin = state.copy()
+        for matter in self._matters:
+            if not matter.use_euler_angles(twin):
+                twin = with_euler_angles(matter, twin)
+        return twin
 
     def set_q_from_assembly(self, internal: State, state: State) -> None:
         """Write the q of one State into another one, in the form that this one uses.
 
-        Poses are those of `internal`; nothing else is written. Of both quaternions that stand for
-        an orientation, it is the one nearer to that which `state` had. A joint that has not moved
-        keeps its q to the last bit, and if none has, nothing is written. Else it invalidates
-        Position. Cost O(n).
+        Poses are then as in `internal`; nothing else is written. Of both quaternions of an
+        orientation, it is the one nearer to the present one of `state`. A joint that has not moved
+        keeps its q to the last bit, and if no joint has, nothing is written. Otherwise it
+        invalidates Position. Cost O(n).
 
         Parameters
         ----------
@@ -110,14 +113,20 @@ class MultibodySystem(System):
         ------
         WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError, ReadOnlyError
         KinematicsError
-            The q of `internal` stand for no pose.
+            The q of `internal` have no pose.
         """
         self._require_own(internal)
         self._require_own(state)
-        set_q_from_assembly(self._matters, internal, state)
+        found = [partition.q for partition in internal]
+        for matter in self._matters:
+            if bool(matter.use_euler_angles(internal)) != bool(matter.use_euler_angles(state)):
+                found[matter.index] = np.array(q_of_other_form(matter, internal, state))
+        q = np.concatenate(found)
+        if q.tobytes() != state.q.tobytes():
+            state.q = q
 
     def axes_by_subsystem(self, state: State) -> list[tuple[MatterSubsystem, Array]]:
-        """The matters, each with the motion of bodies for its u, (nu, 6): angular, then linear."""
+        """Return the matters, each with the motion of bodies for its u, (nu, 6)."""
         return [(matter, matter.axes(state)) for matter in self._matters]
 
     @property

@@ -1,22 +1,24 @@
-"""The same State with orientations in quaternions, or in Euler angles.
+"""Copies of a State with orientations in the other form: quaternions, or Euler angles.
 
-The modeling option of a matter decides on its sizes of q, so a write of it starts all q, u and z
-anew. These functions keep what they stand for.
+A write of the modeling option of a matter changes the number of q, so it resets all q, u and z.
+These functions keep the poses and velocities.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from stagecache.errors import WrongTypeError, short_repr
+from stagecache.checks import require_type
+from stagecache.errors import short_repr
 from stagecache.multibody.geometry.orientation import with_leading_positive
-from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
 
 def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
-    """A copy of a State, at Model, whose orientations are in body-fixed x-y-z angles.
+    """Return a copy of a State, at Model, with orientations in body-fixed x-y-z angles.
 
     The poses of all bodies are the same; so are u, z and their weights, the time, and all other
     variables. Weights of errors are 1. Cost O(n).
@@ -39,7 +41,7 @@ def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
 
 
 def with_quaternions(matter: MatterSubsystem, state: State) -> State:
-    """A copy of a State, at Model, whose orientations are in quaternions of length 1.
+    """Return a copy of a State, at Model, with orientations in quaternions of length 1.
 
     As `with_euler_angles`. Of the two quaternions of an orientation, the first number that is not 0
     is positive: w, or of half a turn x, y or z. Such a quaternion comes back from angles as it was.
@@ -48,38 +50,75 @@ def with_quaternions(matter: MatterSubsystem, state: State) -> State:
     return _converted(matter, state, use_euler_angles=False)
 
 
+def q_of_other_form(matter: MatterSubsystem, other: State, state: State) -> list[float]:
+    """Return the q of a State with the other form of orientations, in the form of `state`.
+
+    Of both quaternions of an orientation, it is the one nearer to the present q of `state`. A joint
+    that has not moved keeps its q to the last bit.
+    """
+    present: list[float] = matter.q(state).tolist()
+    layout = matter.layout(state)
+
+    def near(body: MobilizedBody, angles: list[float]) -> Sequence[float]:
+        mobilizer, start = body.mobilizer, body.mobilizer.quaternion_start
+        if start is None:
+            return mobilizer.quaternions_of(angles)
+        old = present[layout.joints[layout.rows[body.index]].q]
+        there = slice(start, start + 4)
+        if any(old[there]) and [*mobilizer.euler_angles_of(old)] == angles:
+            return old
+        found = [*mobilizer.quaternions_of(angles)]
+        if sum(a * b for a, b in zip(found[there], old[there], strict=True)) < 0.0:
+            found[there] = [-value for value in found[there]]
+        return found
+
+    return _converted_q(matter, other, near)
+
+
+def _converted_q(
+    matter: MatterSubsystem,
+    state: State,
+    quaternions: Callable[[MobilizedBody, list[float]], Sequence[float]],
+) -> list[float]:
+    """Return the q of a State in the other form: quaternions by a function, or Euler angles."""
+    matter.tree_poses(state)  # refuses q that have no pose
+    layout, q = matter.layout(state), matter.q(state).tolist()
+    found: list[float] = []
+    for body in matter.bodies:
+        own = q[layout.joints[layout.rows[body.index]].q]
+        if layout.use_euler_angles:
+            found += quaternions(body, own)
+        else:
+            found += body.mobilizer.euler_angles_of(own)
+    return found
+
+
+def _leading_positive(body: MobilizedBody, angles: list[float]) -> Sequence[float]:
+    mobilizer = body.mobilizer
+    return with_leading_positive(mobilizer.quaternions_of(angles), mobilizer.quaternion_start)
+
+
 def _converted(matter: MatterSubsystem, state: State, *, use_euler_angles: bool) -> State:
-    if not isinstance(matter, MatterSubsystem):
-        raise WrongTypeError(
-            f"{short_repr(matter)}: has no bodies whose orientations could be converted",
-            "a MatterSubsystem",
-            f"an object of type {type(matter).__name__}",
-            "give that of a System, system.matter",
-        )
+    require_type(
+        matter,
+        MatterSubsystem,
+        f"{short_repr(matter)}: has no bodies with orientations to convert",
+        "a MatterSubsystem",
+        "give the matter of a System, system.matter",
+    )
     system: Any = matter.system
     system._require_own(state)
-    q = matter.q(state).tolist()  # needs Model
     if matter.use_euler_angles(state) == use_euler_angles:
         return state.copy()
-    matter.tree_poses(state)  # refuses q that stand for no pose
-    before = matter.layout(state)
+    q = _converted_q(matter, state, _leading_positive)
     twin = state.copy()
     matter.use_euler_angles.set(twin, use_euler_angles)
     system.realize(twin, Stage.MODEL)
-    found: list[float] = []
-    for body in matter.bodies:
-        own, mobilizer = q[before.joints[before.rows[body.index]].q], body.mobilizer
-        if use_euler_angles:
-            found += mobilizer.euler_angles_of(own)
-        else:
-            found += with_leading_positive(
-                mobilizer.quaternions_of(own), mobilizer.quaternion_start
-            )
     twin.time = state.time
     for subsystem in system.subsystems:
         if subsystem is not matter:
             twin[subsystem].q = state[subsystem].q
-    matter.q.set(twin, np.array(found))
+    matter.q.set(twin, np.array(q))
     twin.u = state.u
     twin.z = state.z
     twin.u_weights = state.u_weights

@@ -66,6 +66,8 @@ class TreeLayout:
 
     Attributes
     ----------
+    use_euler_angles : bool
+        The form of orientations.
     rows : list of int
         By body, its row.
     bodies : list of int
@@ -99,6 +101,7 @@ class TreeLayout:
     """
 
     def __init__(self, bodies: Sequence[AnyBody], *, use_euler_angles: bool) -> None:
+        self.use_euler_angles = use_euler_angles
         self._number_rows(bodies)
         mobilizers = [
             b.mobilizer.with_euler_angles() if use_euler_angles else b.mobilizer for b in bodies
