@@ -14,8 +14,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT = [
-    *("graph/edges", "graph/releasing", "graph/structure", "graph/journal", "graph/store"),
-    *("graph/rollback", "graph/outcomes", "graph/evaluation", "graph/handles"),
+    *("graph/releasing", "graph/structure", "graph/journal", "graph/store"),
+    *("graph/rollback", "graph/evaluation", "graph/handles"),
     *(
         "state/handles",
         "state/items/layout",

@@ -21,7 +21,7 @@ import stagecache
 from stagecache.graph import store
 from tests.profiles import is_nightly
 
-LIBRARY = str(Path(stagecache.__file__).resolve().parent)
+LIBRARY = str(Path(stagecache.__file__).parent)
 IS_COMPILED = not store.__file__.endswith(".py")
 
 Operation = Callable[[], object]

@@ -1,9 +1,8 @@
 """The graph: variables and entries, their prerequisites, versions and validity."""
 
-from stagecache.graph.graph import Graph
+from stagecache.graph.graph import Graph, GraphStatistics
 from stagecache.graph.handles import AbstractNode, Entry, Variable
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.statistics import GraphStatistics
 from stagecache.graph.store import Store
 from stagecache.graph.structure import Structure
 

@@ -19,6 +19,8 @@ from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from typing import Any, NoReturn, TypeVar, final, overload
 
+from attrs import frozen
+
 from stagecache.errors import (
     DuplicateNameError,
     ForeignNodeError,
@@ -44,7 +46,6 @@ from stagecache.graph.handles import (
 )
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.sources import source_of
-from stagecache.graph.statistics import GraphStatistics
 from stagecache.graph.store import Store
 from stagecache.graph.structure import Structure
 from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
@@ -57,6 +58,29 @@ N3 = TypeVar("N3", bound=AbstractNode)
 
 MOST_COMPARED = 2_000  # names among which a similar one is looked for: that takes a while
 MOST_LISTED = 12  # names that an error message lists
+
+
+@frozen
+class GraphStatistics:
+    """Counts of one `Graph` at the moment when they were asked for."""
+
+    variables: int
+    """Nodes that are written from outside."""
+
+    entries: int
+    """Nodes that are computed."""
+
+    valid_entries: int
+    """Entries that a read would not compute."""
+
+    edges: int
+    """Declared prerequisites."""
+
+    groups: int
+    """Sets of nodes that always go out of date together; a write visits groups, not nodes."""
+
+    changes: int
+    """Writes and explicit invalidations since the graph was made."""
 
 
 @final

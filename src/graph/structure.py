@@ -31,7 +31,7 @@ The graph is acyclic by construction: what an entry depends on exists before it.
 and stages gain edges later (`Structure.connect`), and there a cycle is looked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from stagecache.errors import (
@@ -42,7 +42,6 @@ from stagecache.errors import (
     NodeKindError,
     UnknownNodeError,
 )
-from stagecache.graph.edges import Edges, attach, copy_edges, detach
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.releasing import let_go, replace
 
@@ -52,6 +51,40 @@ LONGEST_REDUCED: Final = 8
 
 NO_GROUP: Final = -1
 NEVER: Final = -1  # in place of the stage from which on an entry is presumed computed
+
+
+Edges = list[Sequence[int]]
+"""By node or group: the other ends of its edges in one direction.
+
+Most nodes have no edge in a direction, or one. So an edge list is a tuple while it has at most one
+item, which is smaller than a list and shared by copies, and a list from the second item on.
+"""
+
+
+def attach(edges: Edges, at: int, end: int) -> None:
+    """Add an edge."""
+    listed = edges[at]
+    if isinstance(listed, list):
+        listed.append(end)
+    else:
+        edges[at] = [*listed, end] if listed else (end,)
+
+
+def detach(edges: Edges, at: int, end: int) -> None:
+    """Take an edge out, looking for it from the end: what came last usually goes first."""
+    listed = edges[at]
+    if isinstance(listed, list):
+        i = len(listed) - 1
+        while listed[i] != end:
+            i -= 1
+        del listed[i]
+    else:
+        edges[at] = ()
+
+
+def copy_edges(edges: Edges) -> Edges:
+    """Return edges that share no list with these."""
+    return [e.copy() if isinstance(e, list) else e for e in edges]
 
 
 class Structure:
