@@ -1,4 +1,4 @@
-"""What an entry is declared with: refused where it cannot work, as far as that can be known."""
+"""Checks of the declaration of an entry: refused where it cannot work, as far as can be known."""
 
 import operator
 from collections.abc import Callable, Iterable, Set
@@ -26,11 +26,11 @@ T = TypeVar("T")
 VALUELESS: Final = (iscoroutinefunction, isgeneratorfunction, isasyncgenfunction)
 
 Equality = bool | Callable[[Any, Any], Any] | None
-"""How values are compared: True stands for ==, False and None for not at all."""
+"""Comparison of values: True stands for ==, False and None for no comparison."""
 
 
 def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
-    """Refuse what has no order, since the order is that of the arguments."""
+    """Refuse prerequisites without an order, which is the order of the arguments."""
     if isinstance(prerequisites, tuple | list):
         return tuple(prerequisites)
     single = isinstance(prerequisites, AbstractNode)

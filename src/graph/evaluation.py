@@ -55,7 +55,7 @@ def no_function(*_: object) -> NoReturn:
 
 
 class Outcome:
-    """What came of a computation whose entry is not valid after it."""
+    """A value or an error of a computation whose entry is not valid after it."""
 
     __slots__ = ("began", "clock", "error", "traceback", "value")
 
@@ -68,7 +68,7 @@ class Outcome:
 
 
 class Failure:
-    """What a computation raised when it was looked into whether its value has changed.
+    """An error of a computation that was to show whether its value has changed.
 
     The entry because of which this was done may read it next: then it is raised again.
     """
@@ -102,7 +102,7 @@ class Changes:
 
 
 class Memory:
-    """What a thread remembers while it is deep: outcomes by entry, and which was raised last."""
+    """Memory of a thread while it is deep: outcomes by entry, and the one raised last."""
 
     __slots__ = ("outcomes", "raised")
 
@@ -267,9 +267,9 @@ class Evaluator:
         return value
 
     def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
-        """Whether nothing upstream has another value since a mark; the gate is lowered then.
+        """True if nothing upstream has another value since a mark; the gate is lowered then.
 
-        Only where that is not known without is anything computed. Groups on which that of the node
+        Entries are computed only where needed for that. Groups on which that of the node
         depends are seen to first, from a list instead of the call stack. If one of them has
         changed, so have all between it and the node, which is remembered until something is
         written.
@@ -354,7 +354,7 @@ class Evaluator:
                 self._failures.pop(node, None)
 
     def _is_equal(self, node: int, value: Any, mark: int) -> bool:
-        """Whether a new value equals the one before."""
+        """True if a new value equals the one before."""
         store = self._store
         before = store.values[node]
         try:
@@ -479,7 +479,7 @@ class Evaluator:
             evaluator, wanted = WAITING[owner]
 
     def _stack(self, thread: int, first: int) -> "list[Place]":
-        """What a thread is computing here, from that entry on, each inside the one before it."""
+        """Return entries that a thread is computing here, from that entry on, outermost first."""
         entries = [n for n, t in list(self.running.items()) if t == thread]
         return [(self, n) for n in entries[entries.index(first) :]] if first in entries else []
 
@@ -507,4 +507,4 @@ Place = tuple[Evaluator, int]
 """An entry: who computes it, and its node."""
 
 WAITING: Final[dict[int, Place]] = {}
-"""By thread that waits: for which entry. Of all graphs and States, as it may wait across them."""
+"""Entry waited for, by thread. Of all graphs and States, as a thread may wait across them."""

@@ -305,7 +305,7 @@ class Graph:
 
     @property
     def statistics(self) -> GraphStatistics:
-        """What the graph consists of now. Cost O(nodes)."""
+        """Counts of nodes, edges and changes, as they are now. Cost O(nodes)."""
         structure = self._structure
         store = self._handles.store
         entries = [n for n in structure if structure.kinds[n] == NodeKind.CACHE_ENTRY]

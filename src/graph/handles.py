@@ -187,7 +187,7 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractNode":
-        """Return the handle in a deep copy of the graph: in that of `memo`, if it is there."""
+        """Return the handle in a deep copy of the graph, the copy in `memo` if there is one."""
         self._number()  # refuses a removed one
         graph: Any = self._handles.owner
         twin: AbstractNode = deepcopy(graph, memo)[self]
@@ -233,7 +233,7 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         return tuple([self._handles.get(n) for n in below])
 
     def is_valid(self) -> bool:
-        """Whether a read would find a value, without computing. Always so for a variable."""
+        """Return True if a read would find a value, without computing; always for a variable."""
         return self._handles.store.is_valid(self._number())
 
     def _number(self) -> int:

@@ -1,4 +1,4 @@
-"""What of a store has changed since a checkpoint, as it was then.
+"""Journal of a store: old values of all that has changed since a checkpoint.
 
 A journal notes what is about to change, the first time it does: values, versions and marks of
 nodes, gates of groups. So going back costs what was changed, however large the graph is::
@@ -58,7 +58,7 @@ class Whole:
 
 
 class Journal:
-    """What has changed since a checkpoint.
+    """Old values of all that has changed since a checkpoint.
 
     Attributes
     ----------

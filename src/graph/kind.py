@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class NodeKind(IntEnum):
-    """What a node is, and so how it becomes out of date."""
+    """Kind of a node, which decides how it becomes stale."""
 
     VARIABLE = 0
     """A source: written from outside. An aggregate of variables is one too."""

@@ -1,4 +1,4 @@
-"""Where functions and declarations are written: for views of graphs, which point there."""
+"""Source lines of functions and declarations, to which views of graphs point."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 LIBRARY: Final = "stagecache."
 WRAPPED: Final = "compute"
-"""What wrappers of this library call the function that they wrap."""
+"""Name by which wrappers of this library know the function that they wrap."""
 
 Source = tuple[str, int]
 """A file and a line in it."""
@@ -32,7 +32,7 @@ def class_body() -> Source:
 
 
 def _innermost(function: Any) -> Any:
-    """What is inside of decorators, methods, partial functions, and wrappers of this library."""
+    """Return the function inside decorators, methods, partial functions and wrappers."""
     while True:
         inner = inspect.unwrap(function)
         inner = getattr(inner, "__func__", inner)

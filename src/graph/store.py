@@ -1,4 +1,4 @@
-r"""What varies from state to state: values, versions, and what is valid. All of it in flat lists.
+r"""The store: values, versions and validity, which vary from state to state, in flat lists.
 
 A clock counts writes. A cache entry remembers the clock of its computation, its *mark*; each group
 of nodes has a *gate*, the clock at which something upstream of it last changed, and ::
@@ -61,7 +61,7 @@ from stagecache.graph.structure import NEVER, Structure
 
 CLOSED: Final = 1 << 60  # added to a gate; above every clock
 SHUT: Final = CLOSED >> 1  # between the gates of open groups and those of closed ones
-CLOCK: Final = CLOSED - 1  # the bits of a gate that are no count of what closes it
+CLOCK: Final = CLOSED - 1  # the bits of a gate that do not count what closes it
 WIDE: Final = 8  # a group with more groups directly below lists the live ones
 
 COMPUTING: Final = -CLOSED  # the mark of an entry while it is being computed
@@ -343,7 +343,7 @@ class Store:
     # ------------------------------------------------------------------ validity
 
     def is_valid(self, node: int) -> bool:
-        """Whether nothing upstream of an entry changed since it was marked. Cost O(1).
+        """Return True if nothing upstream of an entry changed since it was marked. Cost O(1).
 
         A source is valid unless it is closed.
         """
@@ -352,14 +352,14 @@ class Store:
         return self.gates[node] < SHUT
 
     def was_computed(self, node: int) -> bool:
-        """Whether an entry was computed at some time, and has the value, valid or not. Cost O(1).
+        """Return True if an entry was computed, and has a value, valid or not. Cost O(1).
 
         Its mark tells; after an explicit invalidation, its version and value do.
         """
         return self.marks[node] >= 0 or (self.versions[node] > 0 and self.values[node] is not None)
 
     def is_closed(self, node: int) -> bool:
-        """Whether a node waits for a stage."""
+        """Return True if a node waits for a stage."""
         return self.gates[self.group_of[node]] > SHUT
 
     def write(self, node: int) -> None:
@@ -370,7 +370,7 @@ class Store:
         """
         if self.is_torn:
             self.mend()
-        is_live = self.live[node]  # an IndexError, if there is no such node: before all changes
+        is_live = self.live[node]  # an IndexError if the node does not exist: before all changes
         if self.journal is not None:
             self.keep(node)
         self.clock += 1
@@ -452,7 +452,7 @@ class Store:
             queue.extend([above for above in others if above in soft and above not in queue])
 
     def renounce(self, node: int) -> None:
-        """Count a value that replaces that of an entry by hand as another one.
+        """Count a value that replaces an entry's value by hand as another one.
 
         If the entry is out of date, nothing can make it valid again but a computation or a mark.
         """

@@ -1,4 +1,4 @@
-r"""What depends on what: the part of a graph that is the same in every state.
+r"""The structure: nodes and their dependencies, which are the same in every state.
 
 Nodes are numbered, and a node's number is its key in every array here and in each `Store`. Edges
 run between nodes. A second, smaller graph runs between *groups*: a group is a set of nodes that
@@ -54,7 +54,7 @@ NEVER: Final = -1  # in place of the stage from which on an entry is presumed co
 
 
 Edges = list[Sequence[int]]
-"""By node or group: the other ends of its edges in one direction.
+"""Other ends of the edges in one direction, by node or group.
 
 Most nodes have no edge in a direction, or one. So an edge list is a tuple while it has at most one
 item, which is smaller than a list and shared by copies, and a list from the second item on.
@@ -166,7 +166,7 @@ class Structure:
 
     @property
     def num_groups(self) -> int:
-        """How many groups the nodes form. Cost O(nodes)."""
+        """Number of groups that the nodes form. Cost O(nodes)."""
         return sum(1 for members in self.members if members)
 
     def copy(self) -> "Structure":
@@ -204,7 +204,7 @@ class Structure:
             )
 
     def name_of(self, node: int) -> str:
-        """What people call a node."""
+        """Return the name of a node in messages."""
         return str(self.keys[node])
 
     # ------------------------------------------------------------------ nodes
@@ -436,7 +436,7 @@ class Structure:
         Raises
         ------
         UnknownNodeError
-            There is no such edge.
+            The edge does not exist.
         """
         self.require_connected(node, prerequisite)
         self.detach(node, prerequisite)
@@ -617,5 +617,5 @@ class Structure:
 
 
 def _soft_key(others: tuple[int, ...], cuts: tuple[int, ...]) -> tuple[int, ...]:
-    """What a group downstream of compared entries is known by; these are negative in it."""
+    """Key of a group downstream of compared entries, which are negative in it."""
     return (*others, *[~x for x in cuts])

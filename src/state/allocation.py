@@ -43,7 +43,7 @@ Compute = Callable[[Any], Any]
 
 
 class Attempt:
-    """What is being allocated, to be put into words only if it is refused.
+    """An item that is being allocated, put into words only if it is refused.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def check_compute(what: Attempt, compute: Compute) -> None:
 
 
 def check_comparison(what: Attempt, compute: Compute | None, equal: Equality) -> Equal | None:
-    """What compares the values of an entry, if it is computed."""
+    """Return the function that compares the values of an entry, if it is computed."""
     compare = check_equal(equal, str(what))
     if compare is not None and compute is None:
         raise ComparisonError(
@@ -258,7 +258,7 @@ def _check_name(name: object, what: Attempt) -> str:
     if isinstance(name, str):
         return name
     raise InvalidNameError(
-        f"{what}: its name is no string", "a string", short_repr(name), "give a name"
+        f"{what}: its name is not a string", "a string", short_repr(name), "give a name"
     )
 
 
@@ -277,7 +277,7 @@ def check_prerequisites(
     for handle in above:
         if not isinstance(handle, AbstractHandle):
             raise WrongTypeError(
-                f"{what}: a prerequisite is no handle",
+                f"{what}: a prerequisite is not a handle",
                 "what an allocating call returned, or state.variable('q')",
                 f"{short_repr(handle)}, of type {type(handle).__name__}",
                 "pass the handle, not its index or its value",

@@ -66,7 +66,7 @@ class Checkpoint:
 
     @property
     def is_released(self) -> bool:
-        """Whether it cannot be returned to any more."""
+        """True if a rollback to it is not possible any more."""
         return self._kept is None
 
     def release(self) -> None:
@@ -126,7 +126,7 @@ def going_back(contents: Contents, mark: object) -> Callable[[], object]:
     Raises
     ------
     CheckpointError
-        It is no checkpoint of this State, or was released, or given up by going back further.
+        It is not a checkpoint of this State, or was released, or given up by going back further.
     """
     if not isinstance(mark, Checkpoint):
         raise CheckpointError(
@@ -170,7 +170,7 @@ class Kept:
 
     @classmethod
     def of(cls, contents: Contents) -> "Kept":
-        """Return that of a State now; what was handed out to be changed cannot be any more."""
+        """Return the snapshot of a State now; values handed out to be changed are sealed."""
         realization = contents.realization
         contents.pools.seal_reached(Stage.INFINITY, None)
         values = realization.store.values

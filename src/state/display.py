@@ -25,7 +25,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def summary(contents: Contents) -> str:
-    """What stage it is at, how large it is, and how much of its cache is realized."""
+    """Return the stage of a State, its size, and how much of its cache is valid."""
     realization = contents.realization
     entries = [e for s in realization.layout.subsystems for e in s.entries]
     parts = [counted(len(realization.machine.stages), "subsystem")]
@@ -66,7 +66,7 @@ def text(contents: Contents) -> str:
 
 
 def cache_text(contents: Contents) -> str:
-    """What is computed, a line for each."""
+    """Return a line for each computed item."""
     realization = contents.realization
     lines = [summary(contents)]
     lines += _vectors(contents, None, [kind for kind in VECTORS if not kind.is_variable])

@@ -29,11 +29,11 @@ T = TypeVar("T")
 Vector = NDArray[np.float64]
 
 NOWHERE: Final = 1 << 60  # the node of a handle that is not allocated: no list is so long
-NO_NUMBER: Final = -1  # of what is no item of a family
+NO_NUMBER: Final = -1  # of an item that does not belong to a family
 
 
 class HoldsItems(Protocol):
-    """What handles ask of the contents of a State."""
+    """Members of the contents of a State that handles call."""
 
     @property
     def pools(self) -> Any: ...
@@ -60,7 +60,7 @@ class HoldsItems(Protocol):
 
 
 class AnyState(Protocol):
-    """What handles need of a State."""
+    """Members of a State that handles use."""
 
     @property
     def _store(self) -> Store: ...
@@ -119,7 +119,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
 
     @property
     def name(self) -> str:
-        """What it was called when it was allocated; if nothing, its kind and index."""
+        """Name given at the allocation; its kind and index if there was none."""
         return self._name or f"{self._kind()} {self.index}"
 
     def __call__(self, state: AnyState) -> Any:
@@ -129,7 +129,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     def version(self, state: AnyState) -> int:
         """The number of the present value: it rises with each, and none is given twice.
 
-        A variable's rises with each write, that of an entry with each mark or computation.
+        A variable's version rises with each write, an entry's with each mark or computation.
         """
         return contents_of(state).version(self)
 
@@ -202,7 +202,8 @@ class CacheEntry(AbstractHandle, Generic[T]):
         CacheEntryOutOfDateError
             It is not realized and has no compute function.
         StageTooLowError
-            Its subsystem, or that of an entry upstream, has not reached the stage it depends on.
+            Its subsystem, or the subsystem of an entry upstream, has not reached the stage that the
+            entry depends on.
         ForeignNodeError
             The State does not have it.
         """
@@ -216,7 +217,7 @@ class CacheEntry(AbstractHandle, Generic[T]):
         return contents_of(state).read_stale(self)  # type: ignore[no-any-return]  # what computes T
 
     def is_valid(self, state: AnyState) -> bool:
-        """Whether a read would find a value, without computing."""
+        """Return True if a read would find a value, without computing."""
         return contents_of(state).is_valid(self)
 
     def mark_valid(self, state: AnyState) -> None:
@@ -351,7 +352,7 @@ class AbstractContinuousVariable(AbstractHandle):
         return contents_of(state).upd_block(self)
 
     def place(self, state: AnyState) -> slice:
-        """Where it lies in the y of the State."""
+        """Return where it lies in the y of the State."""
         return contents_of(state).place(self)
 
     def _kind(self) -> str:
@@ -472,7 +473,7 @@ def declared_item(owner: object, attribute: str, number: int) -> object:
 
 
 def copied_item(item: Any, owner: Any, attribute: str, number: int, memo: dict[int, Any]) -> Any:
-    """The item itself; or that of a copy of its owner, if that is free to be copied."""
+    """Return the item itself, or the item of a copy of its owner if the owner can be copied."""
     if owner is None or getattr(owner, "_system", owner) is not None:
         return item
     return declared_item(deepcopy(owner, memo), attribute, number)
@@ -484,7 +485,7 @@ def contents_of(state: AnyState) -> HoldsItems:
     Raises
     ------
     WrongTypeError
-        It is none.
+        It is something else.
     """
     try:
         if isinstance(state._store, Store):

@@ -35,8 +35,8 @@ class AbstractPartition:
     ``upd_...()`` again for the next write. ``state.q[0] = 1`` and ``state.q += 1`` are refused by
     NumPy, for the views are read-only.
 
-    For the system's vectors the stage of the system counts, for those of a partition that of
-    its subsystem.
+    The stage of the system counts for the system's vectors, the stage of a subsystem for the
+    vectors of its partition.
     """
 
     __slots__ = ("_index",)
@@ -78,17 +78,17 @@ class AbstractPartition:
 
     @property
     def q_start(self) -> int:
-        """Where q starts in y; a subsystem's, in the system's q."""
+        """Start of q in y; of a subsystem's q in the system's q."""
         return self._contents.start("q", self._index)
 
     @property
     def u_start(self) -> int:
-        """Where u starts in y; a subsystem's, in the system's u."""
+        """Start of u in y; of a subsystem's u in the system's u."""
         return self._contents.start("u", self._index)
 
     @property
     def z_start(self) -> int:
-        """Where z starts in y; a subsystem's, in the system's z."""
+        """Start of z in y; of a subsystem's z in the system's z."""
         return self._contents.start("z", self._index)
 
     # ------------------------------------------------------------------ variables
@@ -209,7 +209,7 @@ class AbstractPartition:
         return self._contents.view(QDOT, self._index)
 
     def upd_qdot(self) -> Vector:
-        """Where `qdot` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `qdot` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(QDOT, self._index)
 
     @property
@@ -218,7 +218,7 @@ class AbstractPartition:
         return self._contents.view(UDOT, self._index)
 
     def upd_udot(self) -> Vector:
-        """Where `udot` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `udot` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(UDOT, self._index)
 
     @property
@@ -227,7 +227,7 @@ class AbstractPartition:
         return self._contents.view(ZDOT, self._index)
 
     def upd_zdot(self) -> Vector:
-        """Where `zdot` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `zdot` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(ZDOT, self._index)
 
     @property
@@ -236,7 +236,7 @@ class AbstractPartition:
         return self._contents.view(QDOTDOT, self._index)
 
     def upd_qdotdot(self) -> Vector:
-        """Where `qdotdot` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `qdotdot` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(QDOTDOT, self._index)
 
     @property
@@ -245,7 +245,7 @@ class AbstractPartition:
         return self._contents.view(QERR, self._index)
 
     def upd_qerr(self) -> Vector:
-        """Where `qerr` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `qerr` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(QERR, self._index)
 
     @property
@@ -254,7 +254,7 @@ class AbstractPartition:
         return self._contents.view(UERR, self._index)
 
     def upd_uerr(self) -> Vector:
-        """Where `uerr` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `uerr` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(UERR, self._index)
 
     @property
@@ -263,7 +263,7 @@ class AbstractPartition:
         return self._contents.view(UDOTERR, self._index)
 
     def upd_udoterr(self) -> Vector:
-        """Where `udoterr` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `udoterr` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(UDOTERR, self._index)
 
     @property
@@ -272,7 +272,7 @@ class AbstractPartition:
         return self._contents.view(MULTIPLIERS, self._index)
 
     def upd_multipliers(self) -> Vector:
-        """Where `multipliers` is to be put; sealed when it can be read. Invalidates nothing."""
+        """Return `multipliers` to be filled in; sealed when it can be read. Invalidates nothing."""
         return self._contents.upd(MULTIPLIERS, self._index)
 
     # ------------------------------------------------------------------ event triggers
@@ -282,5 +282,5 @@ class AbstractPartition:
         return self._contents.triggers(stage, self._index)
 
     def upd_event_triggers_by_stage(self, stage: Stage) -> Vector:
-        """Where they are to be put; sealed when they can be read. Invalidates nothing."""
+        """Return them to be filled in; sealed when they can be read. Invalidates nothing."""
         return self._contents.upd_triggers(stage, self._index)

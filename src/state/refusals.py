@@ -90,7 +90,7 @@ def check_index(item: object, count: int, kind: str, whose: str) -> int:
 
 
 def is_item(item: object, items: Sequence[AbstractHandle]) -> bool:
-    """Whether there is an item of that index, or with that handle."""
+    """Return True if there is an item of that index, or with that handle."""
     if isinstance(item, AbstractHandle):
         return item.index < len(items) and items[item.index] is item
     number = whole_number(item)

@@ -21,7 +21,7 @@ from stagecache.errors import StageOutOfRangeError, short_repr
 
 
 class Stage(IntEnum):
-    """How far a State, or a subsystem in it, is realized. Stages compare as integers."""
+    """Stage of realization of a State, or of a subsystem in it. Stages compare as integers."""
 
     EMPTY = 0
     TOPOLOGY = 1

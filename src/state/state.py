@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 MOST: Final = 1_000_000
-"""How many events a trace keeps, unless told otherwise."""
+"""Number of events that a trace keeps by default."""
 
 
 @final
@@ -193,7 +193,7 @@ class State(AbstractPartition):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it came from `frozen`."""
+        """True if it came from `frozen`."""
         return self._contents.guard is FROZEN
 
     def checkpoint(self) -> Checkpoint:
@@ -227,7 +227,7 @@ class State(AbstractPartition):
         Raises
         ------
         CheckpointError
-            It is none of this State, or was released or given up.
+            It belongs to another State, or was released or given up.
         ReadOnlyError, NodeInUseError, TopologyVersionError
             And nothing has changed.
         """
@@ -250,7 +250,7 @@ class State(AbstractPartition):
         """Become a copy of another State.
 
         Vectors are written in place where their sizes are equal. Every version number is higher
-        afterwards than it was in either; only `topology_version` is that of the other one.
+        afterwards than it was in either; only `topology_version` is the other State's.
 
         Raises
         ------
@@ -292,12 +292,12 @@ class State(AbstractPartition):
 
     @property
     def is_strict(self) -> bool:
-        """Whether the reads of its computations are watched, as `strict` and `verify` do."""
+        """True if the reads of its computations are watched, as `strict` and `verify` do."""
         return any(observer.is_strict for observer in self._contents.observers)
 
     @property
     def lock(self) -> RLock:
-        """A re-entrant lock, not that of any copy: ``with state.lock: ...``."""
+        """A re-entrant lock, which no copy shares: ``with state.lock: ...``."""
         return self._lock
 
     # ------------------------------------------------------------------ subsystems
@@ -418,7 +418,7 @@ class State(AbstractPartition):
         now = self.stage_versions
         if not isinstance(versions, Sequence):
             raise OutOfRangeError(
-                "lowest_stage_difference(): its versions are none",
+                "lowest_stage_difference(): not versions of stages",
                 "what stage_versions was at some time",
                 short_repr(versions),
                 "keep state.stage_versions, and pass it later",
@@ -430,14 +430,14 @@ class State(AbstractPartition):
 
     @property
     def topology_version(self) -> int:
-        """The version of Topology, which is to equal that of the System.
+        """The version of Topology, which must equal the System's.
 
         Setting it changes no stage.
 
         Raises
         ------
         OutOfRangeError
-            It is no positive integer.
+            It is not a positive integer.
         """
         return self._contents.realization.machine.versions.in_system(TOPOLOGY)
 
@@ -536,7 +536,7 @@ class State(AbstractPartition):
         return graph_view(self._mended(), "State" if self.system is None else self.system.name)
 
     def explain(self, entry: CacheEntry[Any] | str) -> "Explanation":
-        """Whether an entry is realized; if not, what has changed, and what a call would compute.
+        """Explain whether an entry is valid; if not, what has changed, and what a call computes.
 
         Cost O(nodes).
 
@@ -554,7 +554,7 @@ class State(AbstractPartition):
         return explain(self._mended(), entry)
 
     def impact(self, variable: AbstractHandle | str) -> "Impact":
-        """What a write of a variable would make unrealized. Nothing is written. Cost O(nodes).
+        """Tell what a write of a variable would make stale. Nothing is written. Cost O(nodes).
 
         Parameters
         ----------
@@ -614,7 +614,7 @@ class State(AbstractPartition):
     # ------------------------------------------------------------------ showing
 
     def cache_to_string(self) -> str:
-        """What is computed from them, and which of it is realized, in lines of text."""
+        """Return the computed items, and which of them are valid, in lines of text."""
         return cache_text(self._mended())
 
     def __str__(self) -> str:
@@ -628,7 +628,7 @@ class State(AbstractPartition):
 
 
 def _binder(state: State) -> Callable[[int], Arguments]:
-    """What compute functions are called with: the State, which would be in a cycle otherwise."""
+    """Return a function that gives compute functions the State, without a reference cycle."""
     weak = ref(state)
 
     def bind(_: int) -> Arguments:
@@ -652,7 +652,7 @@ def _check_state(other: object) -> None:
 def _check_text(text: object, what: str) -> None:
     if not isinstance(text, str):
         raise InvalidNameError(
-            f"{what}: is no string",
+            f"{what}: is not a string",
             "a string, which may be empty",
             short_repr(text),
             "write it as one",

@@ -1,4 +1,4 @@
-"""What a subsystem has of a State."""
+"""Partitions of a State: the part that a subsystem has."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, SupportsIndex, TypeVar, final, overload

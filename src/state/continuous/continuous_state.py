@@ -39,7 +39,7 @@ PARTS = ("q", "v", "z")
 
 
 class AbstractContinuousState:
-    """What a `ContinuousState` and a `DiagramContinuousState` have in common.
+    """Members that a `ContinuousState` and a `DiagramContinuousState` have in common.
 
     The read-only properties `vector`, `q`, `v` and `z`, and the writable views that `upd_vector`,
     `upd_q`, `upd_v` and `upd_z` give, show the elements where they are. They are NumPy arrays
@@ -213,7 +213,7 @@ class AbstractContinuousState:
         Parameters
         ----------
         dtype : dtype
-            Of its elements; that of this one if it is not given.
+            Of its elements; the same as here if it is not given.
         """
         raise NotImplementedError
 
@@ -397,11 +397,11 @@ def _restored(
 
 
 def require_state(state: object) -> AbstractContinuousState:
-    """Return a continuous state, or say that it is none."""
+    """Return a continuous state, or raise if it is not one."""
     if isinstance(state, AbstractContinuousState):
         return state
     raise WrongTypeError(
-        f"{short_repr(state)}: is no continuous state",
+        f"{short_repr(state)}: is not a continuous state",
         "a ContinuousState or a DiagramContinuousState",
         f"an object of type {type(state).__name__}",
         "wrap the vector in a ContinuousState, or use set_from_vector()",

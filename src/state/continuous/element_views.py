@@ -69,7 +69,7 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
 
     @property
     def writeable(self) -> bool:
-        """Whether elements can be written through this view."""
+        """True if elements can be written through this view."""
         return self._writeable
 
     def __getitem__(self, key: Any) -> Any:

@@ -130,7 +130,7 @@ def _joined(
 
 
 def _names(contents: Contents, block: AbstractContinuousVariable, size: int) -> list[str]:
-    """What to call the elements of a block: "cart.position", "arm.angles[0]", ..."""
+    """Return names of the elements of a block: "cart.position", "arm.angles[0]", ..."""
     x = block.subsystem or 0
     owner = contents.realization.layout.subsystems[x].name or str(x)
     name = f"{owner}.{block._name or f'{block.kind}{block.index}'}"

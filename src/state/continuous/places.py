@@ -1,4 +1,4 @@
-"""Where the elements of q, v and z lie in x."""
+"""Places of the elements of q, v and z in x."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from stagecache.state.refusals import whole_number
 from stagecache.state.vectors.conversion import FLOAT, array_of
 
 Place = slice | Indices
-"""Of a part: a range without gaps, or the index of each element."""
+"""Place of a part: a range without gaps, or the index of each element."""
 
 
 def place_size(place: Place) -> int:
@@ -24,7 +24,7 @@ def place_size(place: Place) -> int:
 
 
 def place_indices(place: Place) -> Indices:
-    """Where in x the elements of a part are."""
+    """Return where in x the elements of a part are."""
     if isinstance(place, slice):
         return np.arange(place.start, place.stop, dtype=np.intp)
     return place
@@ -69,7 +69,7 @@ def vector_of(values: ArrayLike | Elements, what: str) -> Elements:
         array = array.astype(FLOAT)
     if array is None or array.ndim != 1:
         raise ShapeError(
-            f"{what}: is no vector",
+            f"{what}: is not a vector",
             "values in one dimension",
             f"{short_repr(values)}, of "
             + ("lists of different lengths" if array is None else f"shape {array.shape}"),
@@ -121,10 +121,10 @@ def check_sizes(
 
 
 def addresses(view: Elements) -> list[int]:
-    """Where the elements are in memory."""
+    """Return where the elements are in memory."""
     if not isinstance(view, np.ndarray):
         raise PartitionError(
-            f"{short_repr(view)}: is no array",
+            f"{short_repr(view)}: is not an array",
             "arrays, which are views of one memory",
             f"an object of type {type(view).__name__}",
             "pass NumPy arrays; for others use DiagramContinuousState",

@@ -1,4 +1,4 @@
-r"""What is allocated in a State: subsystems, their items, and the nodes that stand for these.
+r"""The layout of a State: subsystems, their items, and the nodes that stand for these.
 
 The nodes of a State, and their edges, for one subsystem s with an entry `tip` that depends on
 stage Position and on one discrete variable::
@@ -73,7 +73,7 @@ class Rows:
 
 
 class SubsystemLayout:
-    """What one subsystem has allocated, each kind of item in the order of its allocation.
+    """Items that one subsystem has allocated, each kind in the order of its allocation.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class SubsystemLayout:
         return [*blocks, *self.discrete, *self.entries]
 
     def has_from(self, stage: int) -> bool:
-        """Whether anything was allocated at this stage or a later one."""
+        """Return True if anything was allocated at this stage or a later one."""
         return any(stack and stack[-1].allocated_at >= stage for stack in self._stacks())
 
     def forget_from(self, stage: int) -> None:
@@ -161,12 +161,12 @@ class SubsystemLayout:
         return [*stacks, self.discrete, self.auto_update, self.entries]
 
     def size(self, part: str) -> int:
-        """How many items of q, u, z, qerr, uerr or udoterr there are."""
+        """Return the number of items of q, u, z, qerr, uerr or udoterr."""
         return total(self.rows[part])
 
 
 def total(stack: list[Rows]) -> int:
-    """How many items there are."""
+    """Return the number of items."""
     return stack[-1].start + stack[-1].count if stack else 0
 
 
@@ -205,7 +205,7 @@ def resize_all(stack: list[Rows], slot: int, sizes: Sequence[tuple[int, Vector |
 
 
 class Layout:
-    """What is allocated in a State, and the nodes of what every State has.
+    """Items allocated in a State, and the nodes that every State has.
 
     Attributes
     ----------
@@ -267,14 +267,14 @@ class Layout:
         self._block_sets.clear()
 
     def label(self, index: int | None) -> str:
-        """What messages call a subsystem."""
+        """Return the name of a subsystem in messages."""
         if index is None:
             return "the system"
         name = self.subsystems[index].name
         return f"subsystem {index} {name!r}" if name else f"subsystem {index}"
 
     def path(self, handle: AbstractHandle) -> str:
-        """What messages call an item."""
+        """Return the name of an item in messages."""
         kind = handle._kind()
         name = f"{kind} {handle._name!r}" if handle._name else handle.name
         if handle.subsystem is None:
@@ -282,7 +282,7 @@ class Layout:
         return f"{name} of {self.label(handle.subsystem)}"
 
     def write_set(self, kind: VectorKind, subsystem: int | None) -> tuple[tuple[int, ...], object]:
-        """What changes when a variable vector of a subsystem, or of all, is written.
+        """Return the nodes that a write of a vector, of a subsystem or of all, changes.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""How far a State is realized, what in it is valid, and what is allocated: all but its values.
+"""The realization of a State: stages, validity and allocated items, all but its values.
 
 A write of a variable invalidates a stage: everything at and after it is stale, and the system and
 all subsystems back up to the stage before. The graph does the first by raising gates, and the
@@ -87,7 +87,7 @@ class Realization:
     def empty(
         cls, bind: Callable[[int], Arguments], variables: dict[str, AbstractHandle]
     ) -> "Realization":
-        """Return that of a State without subsystems; the handles are those of `new_variables`."""
+        """Return the realization of a State without subsystems, with handles of `new_variables`."""
         new = cls(Store(), Layout(variables), bind)
         layout = new.layout
         for stage in STAGES[TOPOLOGY:INFINITY]:
@@ -102,7 +102,7 @@ class Realization:
         return new
 
     def copy(self, bind: Callable[[int], Arguments]) -> "Realization":
-        """Return that of a copy of the State: at Instance, if that is reached here.
+        """Return the realization of a copy of the State: at Instance, if it is reached here.
 
         What was allocated but not advanced over is left out. Cost O(nodes), as copies of flat
         lists, and O(groups that go out of date).
@@ -120,7 +120,7 @@ class Realization:
         return twin
 
     def clone(self, bind: Callable[[int], Arguments]) -> "Realization":
-        """Return that of a State that is realized as far as this one, with all that is valid."""
+        """Return the realization of a State realized as far as this one, with all that is valid."""
         twin = Realization(self.store.copy(), self.layout, bind)
         twin._shared = self._shared = True
         twin.causes = self.causes.copy()
@@ -159,7 +159,7 @@ class Realization:
         self._shared = True
 
     def left_out(self) -> list[int]:
-        """By subsystem: what was allocated at this stage or later is not advanced over."""
+        """Return by subsystem the stage from which on allocated items are not advanced over."""
         return [stage if stage < INSTANCE else INFINITY for stage in self.machine.stages]
 
     # ------------------------------------------------------------------ allocating

@@ -329,7 +329,7 @@ class StageVersions:
                 self.system[g] = max(self.system[g], system[g] - 1)
 
     def _highest(self) -> tuple[Counts, Counts]:
-        """What the system, and all subsystems together, ever had."""
+        """Return the highest versions of the system, and of all subsystems together."""
         if self.peaks is None:
             return self.system, self.together
         return _highest(self.system, self.peaks[0]), _highest(self.together, self.peaks[1])
@@ -340,10 +340,10 @@ class StageVersions:
 
 
 def left_above(counts: Counts, stage: int, at: int) -> Counts:
-    """How often each stage was left, after backing up from one to another that is not higher."""
+    """Count how often each stage was left, after backing up to one that is not higher."""
     return [count + (stage < g <= at) for g, count in enumerate(counts)]
 
 
 def _highest(counts: Counts, others: Counts) -> Counts:
-    """By stage: the higher number."""
+    """Return the higher number of each stage."""
     return [max(one, other) for one, other in zip(counts, others, strict=True)]

@@ -1,10 +1,10 @@
-"""Whether two values are the same: two computations of one entry, or a value then and now.
+"""Comparison of values: of two computations of one entry, or of a value then and now.
 
 Arrays are the same if shape, type and all elements are, containers if their items are, functions if
 their code and what it refers to is. NaN is the same as NaN. Numbers, text and sets are compared by
 ``==``. Other objects are compared by what pickle would take of them, whatever their ``==`` says: it
-may leave out a part. What a `functools.cached_property` remembers is no part. Objects that pickle
-cannot take pass for the same, for nothing is known of them.
+may leave out a part. A value that `functools.cached_property` remembers is not a part.
+Objects that pickle cannot take pass for the same, for nothing is known of them.
 """
 
 import copyreg
@@ -21,11 +21,11 @@ OPAQUE = (type, ModuleType)
 ATOMS = (bool, int, float, complex, str, bytes, set, frozenset, np.generic)
 
 Pairs = set[tuple[int, int]]
-"""What is being compared, by identity: a value may contain itself."""
+"""Values that are being compared, by identity: a value may contain itself."""
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values are the same."""
+    """Return True if two values are the same."""
     return _same(one, other, set())
 
 
@@ -91,7 +91,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _same_parts(one: object, other: object, pairs: Pairs) -> bool:
-    """Whether pickle would take the same of both."""
+    """Return True if pickle would take the same of both."""
     try:
         parts = _parts(one), _parts(other)
     except Exception:

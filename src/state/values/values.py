@@ -21,7 +21,7 @@ IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes,
 
 
 def kept(value: object, what: object) -> Any:
-    """What is kept of a value: a read-only copy of an array; else the value itself.
+    """Return what is stored of a value: a read-only copy of an array; else the value itself.
 
     Raises
     ------

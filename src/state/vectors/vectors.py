@@ -54,12 +54,12 @@ class VectorKind:
 
     @property
     def initial(self) -> float:
-        """What its items are when it is allocated."""
+        """Value of its items at the allocation."""
         return 1.0 if self in WEIGHTS else float("nan")
 
     @property
     def is_variable(self) -> bool:
-        """Whether it is written from outside, and a write invalidates what depends on it."""
+        """True if it is written from outside, and a write invalidates what depends on it."""
         return self.invalidates is not None
 
 
