@@ -20,6 +20,8 @@ Simbody's documentation of `System.project`. How they are solved, file by file::
     refusals              checks of arguments, and the error of a failure
 """
 
+from functools import partial
+
 import numpy as np
 from attrs import evolve
 
@@ -63,42 +65,16 @@ def project(system: ConstrainedSystem, state: State, accuracy: float | None = No
             _prescribe_and_project(manifold, system, state, options)
 
 
-def project_q(
-    system: ConstrainedSystem,
-    state: State,
-    accuracy: float | None = None,
-    options: ProjectOptions | None = None,
-    error_estimate: Vector | None = None,
-) -> ProjectResults:
-    """Move the free q onto the position constraints; as `System.project_q` says."""
-    return _in_either_form(
-        PositionManifold, system, state, accuracy, options, error_estimate, "project_q()"
-    )
-
-
-def project_u(
-    system: ConstrainedSystem,
-    state: State,
-    accuracy: float | None = None,
-    options: ProjectOptions | None = None,
-    error_estimate: Vector | None = None,
-) -> ProjectResults:
-    """Move the free u onto the velocity constraints; as `System.project_u` says."""
-    return _in_either_form(
-        VelocityManifold, system, state, accuracy, options, error_estimate, "project_u()"
-    )
-
-
-def _in_either_form(
+def _project_level(
     kind: ManifoldKind,
     system: ConstrainedSystem,
     state: State,
-    accuracy: float | None,
-    options: ProjectOptions | None,
-    error_estimate: Vector | None,
-    what: str,
+    accuracy: float | None = None,
+    options: ProjectOptions | None = None,
+    error_estimate: Vector | None = None,
 ) -> ProjectResults:
-    """Project with realizations and prescribed motion, or without them if more is given."""
+    """Move free q, or u, onto constraints; given more than an accuracy, do nothing else."""
+    what = f"project_{kind.variable}()"
     if options is None and error_estimate is None:
         options = options_of(accuracy)
         _require(state, Stage.MODEL, what)
@@ -109,6 +85,13 @@ def _in_either_form(
     manifold = kind(system, state)
     check_estimate(error_estimate, len(manifold.values), f"{what[:-1]}error_estimate=...)")
     return _project(system, manifold, options, error_estimate)
+
+
+project_q = partial(_project_level, PositionManifold)
+"""Move the free q onto the position constraints; as `System.project_q` says."""
+
+project_u = partial(_project_level, VelocityManifold)
+"""Move the free u onto the velocity constraints; as `System.project_u` says."""
 
 
 def _prescribe_and_project(
