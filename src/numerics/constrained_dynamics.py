@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse import block_array, coo_array, csr_array, diags_array
 
-from stagecache.errors import InconsistentConstraintsError, NotANumberError, ShapeError
+from stagecache.checks import not_finite
+from stagecache.errors import InconsistentConstraintsError, ShapeError
 from stagecache.numerics.least_norm import TOLERANCE, LeastNorm
 from stagecache.numerics.mass_matrices import (
     MassBlock,
@@ -123,9 +124,7 @@ def solve_constrained(
         )
     g = csr_array(g, dtype=np.float64) if is_sparse(g) else g
     if not np.isfinite(g.data if is_sparse(g) else g).all():
-        raise NotANumberError(
-            f"{what}: G is not finite", "finite numbers", f"{g}", "look at what computed it"
-        )
+        raise not_finite(f"G of {what}", g, "look at what computed it")
     block = MassBlock(np.arange(len(f)), matrix, root, is_inverse)
     udot, multipliers = solve_blocks([block], g, f, b)
     check_consistent(g, udot, b, free_accelerations([block], f), "row {}".format)
@@ -140,9 +139,7 @@ def _vector(values: ArrayLike, size: int | None, what: str) -> Vector:
             f"{what}: not a vector", f"shape {wanted}", f"shape {vector.shape}", "flatten it"
         )
     if not np.isfinite(vector).all():
-        raise NotANumberError(
-            f"{what}: is not finite", "finite numbers", f"{vector}", "look at what computed it"
-        )
+        raise not_finite(what, vector, "look at what computed it")
     return vector
 
 

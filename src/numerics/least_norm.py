@@ -27,7 +27,8 @@ from scipy.linalg import qr, solve_triangular
 from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import lsqr
 
-from stagecache.errors import NotANumberError, ShapeError
+from stagecache.checks import not_finite
+from stagecache.errors import ShapeError
 from stagecache.numerics.matrices import factors_of
 
 Vector = NDArray[np.float64]
@@ -90,12 +91,7 @@ class LeastNorm:
             )
         values = matrix.data if issparse(matrix) else matrix
         if not np.isfinite(values).all():
-            raise NotANumberError(
-                "LeastNorm: is given a matrix that is not finite",
-                "finite numbers",
-                f"{np.count_nonzero(~np.isfinite(values))} that are not",
-                "look at the Jacobian in that State",
-            )
+            raise not_finite("LeastNorm(matrix)", values, "look at the Jacobian in that State")
         m, n = matrix.shape
         self.matrix = matrix
         squares = matrix.multiply(matrix) if issparse(matrix) else matrix**2

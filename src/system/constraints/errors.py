@@ -15,17 +15,15 @@
 Where no function is declared for rows of uerr or udoterr, the time derivative of the level below is
 computed by differences (`implied_errors`).
 
-How it comes about, file by file::
+The files::
 
-    constraint_errors, normalization    what users declare
-    declared_jacobians                  the same of Jacobians
-    implied_errors                      what is computed where they declare no derivative
-    error_rows                          what all these have in common: rows of the vectors of errors
-    constraint_table                    whose the rows of a State are, found out once
-    constraint_rows                     what numerical methods ask of that
-    constraint_jacobians                the same of Jacobians
-    acceleration_bias                   the same of errors at udot = 0
-    differences                         derivatives by differences, for all that is not declared
+    errors, normalization    declared errors
+    declared_jacobians       declared Jacobians
+    implied_errors           derivatives that are not declared
+    error_rows               the common part of these: rows of the vectors of errors
+    rows                     the table of all rows of a State, for numerical methods
+    jacobians                Jacobians of all constraints, and errors at udot = 0
+    motion.differences       derivatives by differences, for all that is not declared
 """
 
 from collections.abc import Callable, Iterable, Mapping

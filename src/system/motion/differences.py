@@ -219,7 +219,7 @@ def numerical_jacobian(
     Notes
     -----
     Costs a copy of the State, and 2 nu realizations of Position or Velocity of it. For udot see
-    `values_at_udot`.
+    `jacobians.values_at_udot`.
     """
     nu = state._contents.size("u", None)
     count = len(np.arange(state._contents.size(kind.part, None))[rows])

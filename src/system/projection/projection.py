@@ -9,7 +9,7 @@ r"""Projection: the free q, or u, are moved onto the constraints by the least ch
     project_u    \|Eu du\| least, so that  norm(Tpv uerr) <= accuracy     Eu = min(Wu, 1/\|u\|)
 
 Wu are the `u_weights`, Tp the `qerr_weights`, Tpv the `velocity_weights`. The formulas are those of
-Simbody's documentation of `System.project`. How they are solved, file by file::
+Simbody's documentation of `System.project`. The files::
 
     manifolds             the constraints on q, those on u, and the State that is to satisfy them
     tangents              these constraints, linearised at one State

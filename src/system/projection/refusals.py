@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from stagecache.checks import wrong_type
 from stagecache.errors import (
     NotANumberError,
     OutOfRangeError,
@@ -114,13 +115,9 @@ def one_of(accuracy: float | None, options: Any, what: str) -> ProjectOptions:
     """Return the options, or the default ones with an accuracy; refuse both."""
     if options is None:
         return options_of(accuracy)
+    hint = "write options=ProjectOptions(1e-6), or the accuracy alone"
     if not isinstance(options, ProjectOptions):
-        raise NotANumberError(
-            f"{what}: invalid options",
-            "a ProjectOptions",
-            short_repr(options),
-            "write options=ProjectOptions(1e-6), or the accuracy alone",
-        )
+        raise wrong_type(options, f"{what}: invalid options", "a ProjectOptions", hint)
     if accuracy is not None:
         raise OutOfRangeError(
             f"{what}: is given two accuracies",

@@ -31,6 +31,7 @@ from stagecache.errors import (
     ReadOnlyError,
     ShapeError,
     StageTooLowError,
+    WrongTypeError,
 )
 from stagecache.state.handles import Vector
 from stagecache.system.projection.options import ProjectOptions, ProjectResults, ProjectStatus
@@ -956,7 +957,7 @@ def test_it_takes_an_accuracy_or_options() -> None:
     system, state = projecting(Bob())
     with pytest.raises(OutOfRangeError, match="two accuracies"):
         project_q(system, state, 1e-6, options=ProjectOptions())
-    with pytest.raises(NotANumberError, match="ProjectOptions"):
+    with pytest.raises(WrongTypeError, match="ProjectOptions"):
         project_q(system, state, options={"accuracy": 1e-6})  # type: ignore[arg-type]  # is refused
 
 
