@@ -1,11 +1,10 @@
 """Errors that several calls raise in the same words."""
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Final, Protocol
 
+from stagecache.checks import whole_number
 from stagecache.errors import (
-    OutOfRangeError,
     StageTooHighError,
     StageTooLowError,
     UnknownItemError,
@@ -95,26 +94,3 @@ def is_item(item: object, items: Sequence[AbstractHandle]) -> bool:
         return item.index < len(items) and items[item.index] is item
     number = whole_number(item)
     return number is not None and 0 <= number < len(items)
-
-
-def check_count(count: object, lowest: int, what: str) -> int:
-    """Return a number of things as an int, if it is one and not too low."""
-    number = whole_number(count)
-    if number is not None and number >= lowest:
-        return number
-    raise OutOfRangeError(
-        f"{what}: is no possible number",
-        f"an integer from {lowest} on",
-        short_repr(count),
-        "count again",
-    )
-
-
-def whole_number(value: object) -> int | None:
-    """The value as an int, if it is an integer of any kind; else None."""
-    if isinstance(value, bool | AbstractHandle):
-        return None
-    try:
-        return index(value)  # type: ignore[arg-type]  # raises if it is none
-    except TypeError:
-        return None

@@ -8,9 +8,9 @@ from weakref import ref
 
 from numpy.typing import ArrayLike
 
+from stagecache.checks import require_count, require_text
 from stagecache.errors import (
     ForeignStateError,
-    InvalidNameError,
     NotPicklableError,
     OutOfRangeError,
     WrongTypeError,
@@ -37,7 +37,7 @@ from stagecache.state.items.realization import (
     new_wholes,
 )
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_count, check_subsystem, too_high
+from stagecache.state.refusals import check_subsystem, too_high
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.subsystem_state import SubsystemState
 from stagecache.state.vectors.vectors import (
@@ -320,15 +320,15 @@ class State(AbstractPartition):
             raise too_high(
                 "adding a subsystem", Stage.EMPTY, "the system", realization.machine.stage
             )
-        _check_text(name, "the name of a subsystem")
-        _check_text(version, "the version of a subsystem")
+        require_text(name, "the name of a subsystem")
+        require_text(version, "the version of a subsystem")
         return realization.add_subsystem(name, version, new_wholes())
 
     def _rename_subsystem(self, which: int, name: str, version: str) -> None:
         x = self._check_index(which)
         self._contents.require_unguarded("initialize_subsystem()")
-        _check_text(name, f"the name of subsystem {x}")
-        _check_text(version, f"the version of subsystem {x}")
+        require_text(name, f"the name of subsystem {x}")
+        require_text(version, f"the version of subsystem {x}")
         self._contents.realization.rename_subsystem(x, name, version)
 
     def __getitem__(self, subsystem: SupportsIndex | str) -> SubsystemState:
@@ -444,7 +444,7 @@ class State(AbstractPartition):
     @topology_version.setter
     def topology_version(self, version: int) -> None:
         realization = self._contents.realization
-        version = check_count(version, 1, "the topology version")
+        version = require_count(version, 1, "the topology version")
         self._contents.require_unguarded("the topology version")
         realization.machine.versions.system[TOPOLOGY] = version - 1
 
@@ -646,14 +646,4 @@ def _check_state(other: object) -> None:
             "a State",
             f"an object of type {type(other).__name__}",
             "pass a State",
-        )
-
-
-def _check_text(text: object, what: str) -> None:
-    if not isinstance(text, str):
-        raise InvalidNameError(
-            f"{what}: is not a string",
-            "a string, which may be empty",
-            short_repr(text),
-            "write it as one",
         )

@@ -5,6 +5,7 @@ from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 
 from numpy.typing import ArrayLike
 
+from stagecache.checks import require_count
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
     Attempt,
@@ -32,7 +33,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.items.layout import SubsystemLayout
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_count, check_subsystem
+from stagecache.state.refusals import check_subsystem
 from stagecache.state.stage import Stage, check_stage
 
 T = TypeVar("T")
@@ -195,11 +196,11 @@ class SubsystemState(AbstractPartition):
         StageTooHighError, StageOutOfRangeError, OutOfRangeError
         """
         what = self._attempt("event triggers")
-        return allocate_triggers(what, stage, check_count(count, 1, str(what)))
+        return allocate_triggers(what, stage, require_count(count, 1, str(what)))
 
     def _allocate_errors(self, part: str, count: int) -> int:
         what = self._attempt(part)
-        return allocate_errors(what, part, check_count(count, 0, str(what)))
+        return allocate_errors(what, part, require_count(count, 0, str(what)))
 
     # ------------------------------------------------------------------ discrete variables
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from stagecache.checks import whole_number
 from stagecache.errors import (
     ForeignNodeError,
     UnknownItemError,
@@ -18,7 +19,6 @@ from stagecache.errors import (
 )
 from stagecache.state.continuous.live_vector import blocks_of
 from stagecache.state.handles import AbstractContinuousVariable
-from stagecache.state.refusals import whole_number
 from stagecache.state.state import State
 
 Mobilizer = Any

@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from stagecache.checks import whole_number
 from stagecache.errors import (
     MissingExtraError,
     PartitionError,
@@ -32,7 +33,6 @@ from stagecache.state.continuous.places import (
     read_only,
     vector_of,
 )
-from stagecache.state.refusals import whole_number
 from stagecache.state.vectors.conversion import converted
 
 PARTS = ("q", "v", "z")

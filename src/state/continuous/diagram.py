@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import DTypeLike
 
+from stagecache.checks import whole_number
 from stagecache.errors import PartitionError, UnknownItemError, WrongTypeError, short_repr
 from stagecache.state.continuous.continuous_state import (
     PARTS,
@@ -13,7 +14,6 @@ from stagecache.state.continuous.continuous_state import (
     require_state,
 )
 from stagecache.state.continuous.places import join, place_indices
-from stagecache.state.refusals import whole_number
 
 
 @final

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.checks import whole_number
 from stagecache.errors import NotANumberError, PartitionError, ShapeError, short_repr
 from stagecache.state.continuous.element_views import (
     AbstractElementView,
@@ -11,7 +12,6 @@ from stagecache.state.continuous.element_views import (
     JoinedView,
     SelectedView,
 )
-from stagecache.state.refusals import whole_number
 from stagecache.state.vectors.conversion import FLOAT, array_of
 
 Place = slice | Indices

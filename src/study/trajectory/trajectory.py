@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, SupportsIndex, final, overload
 
+from stagecache.checks import whole_number
 from stagecache.errors import UnknownItemError, UnknownPathError, WrongTypeError, short_repr
 from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
-from stagecache.state.refusals import whole_number
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.state.values.values import duplicate

@@ -29,8 +29,8 @@ The files::
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final, overload
 
+from stagecache.checks import require_count
 from stagecache.errors import DeclarationError
-from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import QERR, UDOTERR, UERR, VectorKind
 from stagecache.system.constraints.declared_jacobians import (
@@ -221,7 +221,7 @@ def _errors(
     enabled: Enabling,
 ) -> Callable[[Compute], ErrorDeclaration]:
     if not callable(size):
-        size = check_count(size, 0, f"{what}(size=...)")
+        size = require_count(size, 0, f"{what}(size=...)")
     named = check_prerequisites(prerequisites, what)
     switch = check_enabling(enabled, what)
 

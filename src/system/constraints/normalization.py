@@ -8,8 +8,8 @@ satisfies it by changing q as q is not changed by any u.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final, overload
 
+from stagecache.checks import require_count
 from stagecache.errors import DeclarationError
-from stagecache.state.refusals import check_count
 from stagecache.state.vectors.vectors import QERR
 from stagecache.system.constraints.declared_jacobians import (
     JacobianDeclaration,
@@ -129,7 +129,7 @@ def normalization_error(
     """
     what = "normalization_error"
     if not callable(size):
-        size = check_count(size, 0, f"{what}(size=...)")
+        size = require_count(size, 0, f"{what}(size=...)")
     named = check_prerequisites(prerequisites, what)
     switch = check_enabling(enabled, what)
     if jacobian is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, final, overload
 
+from stagecache.checks import require_count, whole_number
 from stagecache.errors import UnknownItemError, short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -14,7 +15,6 @@ from stagecache.state.handles import (
     copied_item,
     declared_item,
 )
-from stagecache.state.refusals import check_count, whole_number
 from stagecache.state.stage import Stage
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
@@ -124,7 +124,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     def count_in(self, subsystem: Any) -> int:
         """Return the number of items in a subsystem."""
         count = self.count(subsystem) if callable(self.count) else self.count
-        return check_count(count, 0, f"the number of {subsystem.name}.{self.name}")
+        return require_count(count, 0, f"the number of {subsystem.name}.{self.name}")
 
     def member_of(self, subsystem: Any, number: int) -> H:
         """Return a new handle of an item."""
@@ -226,5 +226,5 @@ def repeated(what: str, item: AbstractDeclaration[Any], count: Count | None) -> 
     if count is None:
         return item
     if not callable(count):
-        count = check_count(count, 0, f"{what}(count=...)")
+        count = require_count(count, 0, f"{what}(count=...)")
     return FamilyDeclaration(item, count)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.checks import require_count
 from stagecache.numerics.matrices import vector_of
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, Vector
 from stagecache.state.items.layout import Rows, SubsystemLayout, resize
-from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage
 from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import declared_attempt
@@ -117,7 +117,7 @@ class AbstractAllocatedRows(AbstractRows):
         except Exception as error:
             error.add_note(f"while {what} was asked for")
             raise
-        return check_count(found, 0, what)
+        return require_count(found, 0, what)
 
     def _allocate_rows(self, what: Attempt, count: int | None) -> None:
         raise NotImplementedError

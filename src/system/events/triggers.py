@@ -7,11 +7,10 @@ from typing import Any, Final, TypeVar, final
 
 from attrs import frozen
 
-from stagecache.checks import require_bool, require_positive
+from stagecache.checks import require_bool, require_count, require_positive
 from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
 from stagecache.state.items.layout import Rows, SubsystemLayout
-from stagecache.state.refusals import check_count
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import check_compute
 from stagecache.system.declare.declaration import Prerequisites, check_prerequisites
@@ -252,7 +251,7 @@ def event_trigger(
         what, stage, direction, localization_window, initially, look_every
     )
     if not callable(size):
-        size = check_count(size, 1, f"{what}(size=...)")
+        size = require_count(size, 1, f"{what}(size=...)")
     named = check_prerequisites(prerequisites, what)
 
     def declare(compute: Compute) -> TriggerDeclaration:
