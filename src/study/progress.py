@@ -1,4 +1,4 @@
-"""A bar for what takes long: how far a simulation has come.
+"""Progress bars of long operations.
 
 ::
 
@@ -14,10 +14,10 @@ from typing import Any, Final, final
 from stagecache.errors import NotANumberError, short_repr
 
 PATIENCE: Final = 1.0
-"""After how many seconds a bar is shown."""
+"""Seconds until a bar is shown."""
 
 INTERVAL: Final = 0.1
-"""How many seconds it stays the same at least."""
+"""Seconds between two updates, at least."""
 
 Progress = Any
 """None, a bool, or a rich.console.Console; rich is imported where a bar is shown only."""
@@ -25,7 +25,7 @@ Progress = Any
 
 @final
 class ProgressBar:
-    """A bar that is shown by rich if it takes longer than a second, and on a terminal only.
+    """A bar that rich shows on a terminal, if the operation takes longer than a second.
 
     A context manager: the bar is gone afterwards. Cost of `show` 0.1 µs as long as there is nothing
     to draw.
@@ -33,7 +33,7 @@ class ProgressBar:
     Parameters
     ----------
     what : str
-        What takes long.
+        Name of the operation.
     begin, end : float
         The times between which it runs; the end may be infinite.
     progress : bool or rich.console.Console, optional
@@ -42,7 +42,7 @@ class ProgressBar:
     clock : callable
         Returns seconds.
     counted : str
-        What the times are called that are shown; for what has other steps, such as "frame".
+        Name of the times that are shown; for other steps, such as "frame".
 
     Raises
     ------
@@ -74,7 +74,7 @@ class ProgressBar:
             self._due = clock() + (0.0 if progress is True else PATIENCE)
 
     def show(self, t: float) -> None:
-        """Draw it, if it is time to."""
+        """Draw the bar, if it is time."""
         now = self._clock()
         if now < self._due:
             return
@@ -131,7 +131,7 @@ class ProgressBar:
 
 
 def check_progress(progress: object) -> None:
-    """Refuse what does not say whether to show a bar.
+    """Refuse values that do not tell if a bar is to be shown.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def check_progress(progress: object) -> None:
     if progress is None or isinstance(progress, bool) or hasattr(progress, "is_terminal"):
         return
     raise NotANumberError(
-        "progress=...: does not say whether to show a bar",
+        "progress=...: not a choice",
         "None, True, False, or a Console of rich",
         short_repr(progress),
         "leave it out: a bar is shown on a terminal if it takes longer than a second",

@@ -37,15 +37,15 @@ def simulate(
     progress: Progress = None,
     **integrator_options: Any,
 ) -> Trajectory:
-    """Advance a copy of a State to a time, handle all events on the way, and keep what it was.
+    """Advance a copy of a State to a time, handle all events on the way, and keep its values.
 
     Parameters
     ----------
     system : System
     state : State
-        Where it begins. It stays as it is.
+        The start. It stays as it is.
     until : float
-        When it ends [s], if no handler ends it before; it may be infinite if one does.
+        Time of its end [s], if no handler ends it before; it may be infinite if one does.
     method : str
     accuracy : float
         As for `Integrator`.
@@ -55,10 +55,10 @@ def simulate(
         method, and two at each event: before it, and after it, if it has changed anything; and the
         dense output of each step is kept, which `Trajectory.plot` draws.
     record : sequence of str or handles
-        Entries to be kept in each row, as for `Trajectory`.
+        Entries that are kept in each row, as for `Trajectory`.
     into : Trajectory, optional
-        To which rows are added, instead of a new one; it says itself what is recorded. If the
-        simulation fails, it has the rows until then.
+        Trajectory to extend, instead of a new one, with its own recorded entries. If the simulation
+        fails, it has the rows until then.
     progress : bool or rich.console.Console, optional
         As for `TimeStepper`.
     **integrator_options
@@ -72,13 +72,13 @@ def simulate(
     ------
     WrongTypeError, ForeignStateError, TopologyVersionError
     UnknownOptionError
-        An option is none.
+        There is no such option.
     UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError, StepSizeError
-        An option has no such value.
+        An option cannot have this value.
     StudyError
-        Rows cannot be added to what they are to be added to.
+        Rows cannot be added to `into`.
     UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
-        Something is to be recorded that is not there.
+        An entry to be recorded does not exist.
     Exception
         As `TimeStepper.step_to`.
 

@@ -1,20 +1,20 @@
-"""Studies: what is done with a System and its States."""
+"""Studies: a System, and States in which it is examined."""
 
 from abc import ABC, abstractmethod
 
-from stagecache.errors import InvalidNameError, WrongTypeError, short_repr
+from stagecache.checks import require_text, require_type
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 
 
 class Study(ABC):
-    """A System, coupled with States in which something is found out about it.
+    """A System, with States in which it is examined.
 
     Parameters
     ----------
     system : System
     name : str
-        What messages call it.
+        Name in messages.
     version : str
         A text of the author's choice.
 
@@ -24,28 +24,14 @@ class Study(ABC):
     """
 
     def __init__(self, system: System, name: str, version: str = "") -> None:
-        if not isinstance(system, System):
-            raise WrongTypeError(
-                f"{name}: has no System",
-                "a System",
-                f"{short_repr(system)}, of type {type(system).__name__}",
-                "pass the System whose States it is to work with",
-            )
-        for text, what in ((name, "the name"), (version, "the version")):
-            if not isinstance(text, str):
-                raise InvalidNameError(
-                    f"{what} of a Study: is no string",
-                    "a string",
-                    short_repr(text),
-                    "write it as one",
-                )
-        self._system = system
-        self._name = name
-        self._version = version
+        hint = "pass the System of its States"
+        self._system = require_type(system, System, f"{name}: has no System", "a System", hint)
+        self._name = require_text(name, "the name of a Study")
+        self._version = require_text(version, "the version of a Study")
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     @property
@@ -55,10 +41,10 @@ class Study(ABC):
 
     @property
     def system(self) -> System:
-        """What it is a study of."""
+        """System of the study."""
         return self._system
 
     @property
     @abstractmethod
     def state(self) -> State:
-        """The State that it has come to."""
+        """Present State."""

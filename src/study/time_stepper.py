@@ -19,12 +19,10 @@ from typing import final
 
 from attrs import evolve, field, frozen
 
+from stagecache.checks import require_bool, require_type
 from stagecache.errors import (
     ForeignStateError,
-    NotANumberError,
     StudyError,
-    WrongTypeError,
-    short_repr,
 )
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -48,16 +46,16 @@ NextTime = Callable[[State, bool], tuple[float, tuple[Event, ...]]]
 
 @frozen
 class Done:
-    """What was handled already.
+    """Events that were handled already.
 
     Attributes
     ----------
     triggered : tuple of TriggeredEvent
-        Those that the integrator told of last, unless they are to be handled still.
+        Those that the integrator reported last, unless they still have to be handled.
     scheduled : dict of int to float
-        By id of an event: when it took place last.
+        Time at which an event took place last, by its id.
     has_ended : bool
-        Whether the end of the simulation was handled.
+        True once the end of the simulation was handled.
     """
 
     triggered: tuple[TriggeredEvent, ...] = ()
@@ -67,7 +65,7 @@ class Done:
 
 @final
 class TimeStepper(Study):
-    """What advances a State through time, with all events on the way.
+    """A Study that advances a State through time, with all events on the way.
 
     At one time, reports come first; then triggered events; then scheduled ones.
 
@@ -77,7 +75,7 @@ class TimeStepper(Study):
     integrator : Integrator
         Of the same System. If it has a step limit, it is called again.
     report_all_significant_states : bool
-        Whether `step_to` returns for everything that happens: events, after they were handled, the
+        True if `step_to` returns at each significant State: events, after they were handled, the
         beginning of each continuous part, reports, steps if the integrator returns these.
     progress : bool or rich.console.Console, optional
         By default, `step_to` shows a bar on a terminal if it takes longer than a second. False:
@@ -124,15 +122,9 @@ class TimeStepper(Study):
         version: str = "",
     ) -> None:
         super().__init__(system, name, version)
-        if not isinstance(integrator, Integrator):
-            raise WrongTypeError(
-                f"{name}: has no integrator",
-                "an Integrator",
-                "a class; an instance of it is needed"
-                if isinstance(integrator, type)
-                else f"{short_repr(integrator)}, of type {type(integrator).__name__}",
-                "write TimeStepper(system, Integrator(system))",
-            )
+        hint = "write TimeStepper(system, Integrator(system))"
+        what = f"{name}: has no integrator"
+        self._integrator = require_type(integrator, Integrator, what, "an Integrator", hint)
         if integrator.system is not system:
             raise ForeignStateError(
                 f"{name}: its integrator advances States of another System",
@@ -142,7 +134,6 @@ class TimeStepper(Study):
             )
         check_progress(progress)
         self.report_all_significant_states = report_all_significant_states
-        self._integrator = integrator
         self._progress = progress
         self._is_initialized = self._is_stepping = False
         # Called after each step, and before and after events: with the State, and True if after.
@@ -150,29 +141,23 @@ class TimeStepper(Study):
 
     @property
     def integrator(self) -> Integrator:
-        """What advances the State."""
+        """Integrator that advances the State."""
         return self._integrator
 
     @property
     def report_all_significant_states(self) -> bool:
-        """Whether `step_to` returns for everything that happens."""
+        """True if `step_to` returns at each significant State."""
         return self._reports_all
 
     @report_all_significant_states.setter
     def report_all_significant_states(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise NotANumberError(
-                f"report_all_significant_states of {self._name}: is no truth value",
-                "a bool",
-                short_repr(value),
-                "write True or False",
-            )
-        self._reports_all = value
+        what = f"report_all_significant_states of {self._name}"
+        self._reports_all = require_bool(value, what)
 
     # ------------------------------------------------------------------ beginning
 
     def initialize(self, state: State) -> None:
-        """Take over a copy of a State, from which to advance.
+        """Begin with a copy of a State.
 
         Raises
         ------
@@ -201,7 +186,7 @@ class TimeStepper(Study):
     # ------------------------------------------------------------------ stepping
 
     def step_to(self, time: float) -> StepStatus:
-        """Advance to a time, and handle and report what happens until then, and at it.
+        """Advance to a time; handle and report all events until then, and at it.
 
         Parameters
         ----------
@@ -214,19 +199,19 @@ class TimeStepper(Study):
         -------
         StepStatus
             REACHED_REPORT_TIME at that time; END_OF_SIMULATION if that is the final time or a later
-            one, or if a handler has ended the simulation. What else has happened, if each
-            significant State is to be reported.
+            one, or if a handler has ended the simulation; others for each significant State, if
+            these are reported.
 
         Raises
         ------
         StudyError
-            It was not initialized; or it is called by what it calls itself.
+            It was not initialized; or one of its handlers or reporters calls it.
         NotANumberError, ShapeError, OutOfRangeError
-            The time is none, or has passed.
+            The time is not a number, or lies in the past.
         EventHandlerError, EventTimeError, ReadOnlyError, ProjectionError
             A handler or reporter has failed. The State is as it was before it.
         EventLoopError
-            Handlers trigger each other without end. The State is as the last of them has left it.
+            Handlers trigger each other without end. The State is as the last of them left it.
         StepSizeError, NotFiniteError, Exception
             A step cannot be taken, as in `Integrator.step_to`. The State is the one at its start.
         """
@@ -267,10 +252,10 @@ class TimeStepper(Study):
         return END if status is None else status
 
     def _advance(self, time: float) -> StepStatus | None:
-        """Go on to what happens next; None if the caller need not know of it."""
+        """Go on to the next report or event; None unless the caller has to know of it."""
         integrator = self._integrator
         if integrator.is_simulation_over:
-            if not integrator._is_told:
+            if not integrator._end_is_reported:
                 integrator.step_to(inf)
             return self._end()
         if integrator.triggered_events is not self._done.triggered:  # the last time, it failed
@@ -312,8 +297,8 @@ class TimeStepper(Study):
     def _look_for_events(self) -> None:
         """Find the next scheduled event, unless nothing has changed since that was done.
 
-        One that is due now is known already. What computes its time might take it for a past one,
-        if the time is equal to that but for rounding.
+        An event that is due now is known already; its schedule might take it for a past one by
+        rounding.
         """
         advancer = self._integrator._initialized("the advanced State")
         if advancer.t == self._looked_at or (advancer.t == self._next_event and self._due_events):
@@ -327,10 +312,10 @@ class TimeStepper(Study):
     def _next(
         self, next_time: NextTime, state: State, done: dict[int, float]
     ) -> tuple[float, tuple[Event, ...]]:
-        """Return the next time at which something is scheduled, and what of it was not done yet.
+        """Return the next scheduled time, and its events that were not done yet.
 
-        That is nothing, where a time is equal to the present one but for rounding. Step there
-        nevertheless: what computes the time after it may not know of rounding.
+        There may be none, if the time equals the present one but for rounding. Step there
+        nevertheless: the schedule may not account for rounding.
         """
         time, events = next_time(state, True)
         left = self._left(time, events, done)
@@ -349,7 +334,7 @@ class TimeStepper(Study):
         )
 
     def _as_one(self, time: float, events: tuple[Event, ...], *others: float) -> float:
-        """Return the first of other times that is equal to that of events; else that one."""
+        """Return the first of other times that equals the time of events; else this time."""
         for other in others if events else ():
             close = min(e.handled_by.rounding(other, self._begin) for e in events)
             if abs(time - other) <= close < inf:
@@ -361,9 +346,9 @@ class TimeStepper(Study):
     def _handle(
         self, cause: EventCause, events: tuple[Event, ...] = (), done: Done | None = None
     ) -> None:
-        """Let events be handled, and the integrator go on from what that has made of the State.
+        """Handle events, and let the integrator go on from the changed State.
 
-        All of that happens, and is done then; or an error leaves all as it was before.
+        All of it happens; or an error leaves everything as it was before.
         """
         integrator = self._integrator
         self._show(integrator.state)
@@ -400,7 +385,7 @@ class TimeStepper(Study):
         return TRIGGER if self._reports_all else None
 
     def _handle_scheduled(self) -> bool:
-        """Let scheduled events be handled; return whether there are any."""
+        """Handle scheduled events; return True if there are any."""
         events = self._due_events
         if events:
             times = {e.id: self._integrator.advanced_time for e in events}
@@ -425,7 +410,7 @@ class TimeStepper(Study):
         return END
 
     def _show(self, state: State, *, is_new: bool = False) -> None:
-        """Show a State to who watches all of them, if it is another one than the last."""
+        """Show a State to the watcher, unless it is the last one again."""
         if self._see is not None and (is_new or state.time > self._last_seen):
             self._last_seen = state.time
             self._see(state, is_new)
@@ -446,7 +431,7 @@ class TimeStepper(Study):
         if self._is_initialized:
             return self._integrator
         raise StudyError(
-            f"{what}: is not there yet",
+            f"{what}: does not exist yet",
             f"a TimeStepper that was given a State: {self!r}",
             "one that was not initialized",
             "call initialize(state) first",

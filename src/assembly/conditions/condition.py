@@ -1,4 +1,4 @@
-r"""Conditions: what an Assembler is to satisfy, or to come close to.
+r"""Conditions: errors that an Assembler satisfies, goals that it comes close to.
 
 ::
 
@@ -6,10 +6,10 @@ r"""Conditions: what an Assembler is to satisfy, or to come close to.
     goal g >= 0            with a finite weight: as small as possible, together with other goals
 
     g = 1/2 r . r          where it is a sum of squares, of residuals r (k,)
-    r = sqrt(2 / m) e      unless something else is said, so that g = e . e / m
+    r = sqrt(2 / m) e      by default, so that g = e . e / m
 
-What a condition does not say is derived from what it says, derivatives by central differences. A
-goal that has residuals is much quicker to reach than one that has not.
+All else is derived from these, derivatives by central differences. A goal with residuals is much
+quicker to reach than one without.
 """
 
 from collections.abc import Sequence
@@ -25,22 +25,22 @@ from stagecache.state.state import State
 
 
 class AssemblyCondition:
-    """A condition on the q of a State; to be subclassed.
+    """A condition on the q of a State, as a base class.
 
     A subclass has errors, or a goal, or both: it overrides `calc_errors`, or `calc_goal`, or
-    `calc_goal_residuals`. All other duties are optional. What is returned to an Assembler is
-    copied, so arrays may be used again. The State is only for reading.
+    `calc_goal_residuals`. All other methods are optional. Returned arrays are copied, and may be
+    used again. The State is only for reading.
 
     Parameters
     ----------
     name : str
-        What messages call it.
+        Name in messages.
 
     Attributes
     ----------
     needs : Stage
-        The stage to which States are realized that it is given; Position by default. One that reads
-        only entries that are computed earlier says so, and is quicker.
+        The stage to which States are realized for it; Position by default. A lower one is quicker,
+        if the condition reads only entries that are available then.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class AssemblyCondition:
         given: object = name
         if not isinstance(given, str) or not given:
             raise InvalidNameError(
-                "the name of a condition: is none", "a string", short_repr(name), "give one"
+                "the name of a condition: not a name", "a string", short_repr(name), "give one"
             )
         self._name = name
         self._assembler: Any = None
@@ -82,13 +82,13 @@ class AssemblyCondition:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     # ------------------------------------------------------------------ errors
 
-    def calc_errors(self, state: State) -> Vector:  # noqa: ARG002  # for those who override it
-        """Return by how much it is violated: (m,). Each error is 0 where it is satisfied.
+    def calc_errors(self, state: State) -> Vector:  # noqa: ARG002  # for overrides
+        """Return the errors: (m,). Each is 0 where the condition is satisfied.
 
         m may change between two frames, but not within one.
         """
@@ -104,41 +104,41 @@ class AssemblyCondition:
     def calc_error_curvature(self, state: State, factors: Vector) -> Vector | None:  # noqa: ARG002  # likewise
         """Return the second derivatives of factors . errors by the free q, (n, n), symmetric.
 
-        They are asked for near the least goal, where first derivatives no longer lead on.
+        They are needed near the least goal, where first derivatives no longer lead on.
 
         Parameters
         ----------
         state : State
-            As of `calc_error_jacobian`, which was asked for at the same q.
+            As for `calc_error_jacobian`, which was called at the same q.
         factors : (m,) float
 
         Returns
         -------
         (n, n) float, or None
-            None: they are found by differences of the Jacobian, of which each takes two.
+            None: they are found by differences of the Jacobian, two for each.
         """
         return None
 
     def error_names(self, state: State) -> Sequence[str]:
-        """Return what messages call the errors, m strings."""
+        """Return the names of the errors in messages, m strings."""
         return [f"{self._name}[{i}]" for i in range(len(self.calc_errors(state)))]
 
     # ------------------------------------------------------------------ goal
 
     def calc_goal(self, state: State) -> float:
-        """Return what is to be made small, 0 or more; a negative goal is refused."""
+        """Return the goal, 0 or more, which is minimized; a negative goal is refused."""
         residuals = self.calc_goal_residuals(state)
         return 0.5 * float(residuals @ residuals)
 
     def calc_goal_gradient(self, state: State) -> Vector | None:  # noqa: ARG002  # likewise
         """Return the derivatives of the goal by the free q, (num_free_qs,).
 
-        Asked for only where the goal has no residuals. None: they are found by differences.
+        Called only if the goal has no residuals. None: they are found by differences.
         """
         return None
 
     def calc_goal_residuals(self, state: State) -> Vector:
-        """Return the (k,) numbers of whose squares the goal is half the sum, exactly.
+        """Return the residuals (k,): the goal is exactly half the sum of their squares.
 
         It is not called where `calc_goal` is overridden, and this is not.
         """
@@ -168,19 +168,19 @@ class AssemblyCondition:
     # ------------------------------------------------------------------ when it is used
 
     def check_system(self, system: Any) -> None:
-        """Refuse a System for which it is not; called before it is added to an Assembler."""
+        """Refuse a System that does not fit; called before it is added to an Assembler."""
 
     def initialize_condition(self) -> None:
-        """Prepare; called when the Assembler is initialized, and knows which q are free."""
+        """Prepare; called when the Assembler is initialized, and the free q are known."""
 
     def uninitialize_condition(self) -> None:
         """Forget what was prepared; called when the Assembler is uninitialized."""
 
     def check_observations(self) -> None:
-        """Refuse to work if nothing is observed; called at the beginning of each frame."""
+        """Refuse to work without observations; called at the beginning of each frame."""
 
     def move_all_observations(self, observations: Any) -> None:
-        """Take over what is observed in a frame."""
+        """Take over the observations of a frame."""
         raise ConditionError(
             f"condition {self._name!r}: observes nothing",
             "a condition that has move_all_observations, such as Markers or QValue",
@@ -192,7 +192,7 @@ class AssemblyCondition:
 
     @property
     def is_in_assembler(self) -> bool:
-        """Whether it was added to an Assembler."""
+        """True once it was added to an Assembler."""
         return self._assembler is not None
 
     @property
@@ -202,7 +202,7 @@ class AssemblyCondition:
         Raises
         ------
         StudyError
-            There is none.
+            It was not added.
         """
         if self._assembler is None:
             raise StudyError(
@@ -215,7 +215,7 @@ class AssemblyCondition:
 
     @property
     def num_free_qs(self) -> int:
-        """How many q are free. Needs the Assembler to be initialized.
+        """Number of free q. Needs the Assembler to be initialized.
 
         Raises
         ------
@@ -224,20 +224,20 @@ class AssemblyCondition:
         return len(self._free.index)
 
     def free_q_index_of_q(self, q: int) -> int | None:
-        """Which of the free q one of q is; None if that is not free. Else as `num_free_qs`."""
+        """Return the index of a q among the free q; None if it is not free."""
         return self._free.free_index_of(q)
 
     def by_free_q(self, jacobian_by_u: Any, subsystem: Any = None) -> Vector:
         """Turn derivatives by u, along qdot = N u, into those by the free q: J pinv(N).
 
-        Cost of the first call at some q: that of pinv(N); of any: a product of matrices.
+        Cost of the first call at some q: pinv(N); of each: a product of matrices.
 
         Parameters
         ----------
         jacobian_by_u : array_like
             Of shape (..., nu).
         subsystem : Subsystem, optional
-            Whose u they are; those of the whole State by default.
+            Owner of these u; the whole State by default.
 
         Returns
         -------
@@ -250,7 +250,7 @@ class AssemblyCondition:
         return self._free.by_free_q(jacobian_by_u, subsystem)
 
     def uninitialize_assembler(self) -> None:
-        """Say that it has changed in a way that needs a new beginning."""
+        """Uninitialize the Assembler, after a change that makes the problem stale."""
         if self._assembler is not None:
             self._assembler.uninitialize()
         else:
@@ -258,22 +258,22 @@ class AssemblyCondition:
 
     @property
     def has_errors(self) -> bool:
-        """Whether it can be an error."""
+        """True if it can be an error."""
         return self._overrides("calc_errors")
 
     @property
     def has_goal(self) -> bool:
-        """Whether it can be a goal."""
+        """True if it can be a goal."""
         return self.has_errors or self._overrides("calc_goal", "calc_goal_residuals")
 
     @property
     def has_residuals(self) -> bool:
-        """Whether its goal is half the sum of the squares of residuals."""
+        """True if its goal is half the sum of the squares of residuals."""
         return self.has_own_residuals or not self._overrides("calc_goal")
 
     @property
     def has_own_residuals(self) -> bool:
-        """Whether these are others than its errors, scaled."""
+        """True if its residuals differ from its scaled errors."""
         return self._overrides("calc_goal_residuals")
 
     @property
@@ -283,14 +283,14 @@ class AssemblyCondition:
 
     @property
     def observes(self) -> bool:
-        """Whether it takes over observations."""
+        """True if it accepts observations."""
         return self._overrides("move_all_observations")
 
     @property
     def _free(self) -> FreeCoordinates:
         if self._coordinates is None:
             raise StudyError(
-                f"condition {self._name!r}: does not know which q are free",
+                f"condition {self._name!r}: the free q are not known",
                 "an Assembler that is initialized",
                 "none" if self._assembler is None else "one that is not",
                 "call assembler.initialize() first",
@@ -306,7 +306,7 @@ class AssemblyCondition:
 
 
 def without_errors(condition: AssemblyCondition) -> ConditionError:
-    """The refusal of a condition that has a goal only."""
+    """Return the error of a condition that has a goal only."""
     return ConditionError(
         f"condition {condition.name!r}: has no errors",
         "a condition that overrides calc_errors",
@@ -316,9 +316,9 @@ def without_errors(condition: AssemblyCondition) -> ConditionError:
 
 
 def not_a_goal(condition: AssemblyCondition, value: object) -> ConditionError:
-    """The error for a condition whose goal is negative, infinite, or not a number."""
+    """Return the error of a condition with a goal that is negative, infinite, or not a number."""
     return ConditionError(
-        f"condition {condition.name!r}: calc_goal() returns what does not fit",
+        f"condition {condition.name!r}: calc_goal() returns values that do not fit",
         "a number from 0 up",
         short_repr(value),
         f"look at {type(condition).__name__}.calc_goal; to a goal that is bounded below, add a "
@@ -327,5 +327,5 @@ def not_a_goal(condition: AssemblyCondition, value: object) -> ConditionError:
 
 
 def _share(errors: Vector) -> float:
-    """The number by which as many errors, or their derivatives, become residuals."""
+    """Return the factor that turns errors, or their derivatives, into residuals."""
     return float(np.sqrt(2 / max(1, len(errors))))

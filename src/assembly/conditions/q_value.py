@@ -1,4 +1,4 @@
-"""A condition: one q is to have a value."""
+"""A condition on the value of one q."""
 
 from typing import Any, final
 
@@ -21,14 +21,14 @@ from stagecache.state.vectors.conversion import FLOAT, converted, refuse_masked
 
 @final
 class QValue(AssemblyCondition):
-    """One q is to have a value: error q - value, goal 1/2 (q - value)^2.
+    """The value of one q: error q - value, goal 1/2 (q - value)^2.
 
     Parameters
     ----------
-    mobilizer : handle of q, what has one as its `q`, or str
+    mobilizer : handle of q, object with a handle as its `q`, or str
         As for `Assembler.lock_q`; looked up when it is added to an Assembler.
     index : int
-        Which q of it, as the Assembler has them.
+        Index of the q in the mobilizer, as the Assembler counts them.
     value : float
         In the unit of the q. It can be changed between two frames.
     name : str
@@ -65,7 +65,7 @@ class QValue(AssemblyCondition):
 
     @property
     def value(self) -> float:
-        """What the q is to be. Setting it needs no new beginning."""
+        """Value that the q has to reach. Setting it does not uninitialize."""
         return self._value
 
     @value.setter
@@ -73,7 +73,7 @@ class QValue(AssemblyCondition):
         found = float(converted(value, FLOAT, (), f"the value of condition {self.name!r}"))
         if not np.isfinite(found):
             raise OutOfRangeError(
-                f"the value of condition {self.name!r}: is none that a q can have",
+                f"the value of condition {self.name!r}: not finite",
                 "a finite number",
                 short_repr(value),
                 "give the condition weight 0 to have it ignored",
@@ -100,7 +100,7 @@ class QValue(AssemblyCondition):
         self._handle = handle_of(self._mobilizer, system.default_state, what)
 
     def initialize_condition(self) -> None:
-        """Find out where the q is.
+        """Find the row of the q.
 
         Raises
         ------
@@ -118,29 +118,29 @@ class QValue(AssemblyCondition):
         self._jacobian.flags.writeable = False
 
     def calc_errors(self, state: State) -> Vector:
-        """The q minus the value. Shape (1,)."""
+        """Return the q minus the value. Shape (1,)."""
         return state.q[self._row : self._row + 1] - self._value
 
     def calc_error_jacobian(self, state: State) -> Vector:  # noqa: ARG002  # it is constant
-        """1 for the q, if it is free. Shape (1, num_free_qs)."""
+        """Return 1 for the q, if it is free. Shape (1, num_free_qs)."""
         return self._jacobian
 
     def calc_error_curvature(self, state: State, factors: Vector) -> Vector:  # noqa: ARG002  # linear
-        """0, as it is linear."""
+        """Return 0, as the error is linear."""
         return np.zeros((self.num_free_qs, self.num_free_qs))
 
     def error_names(self, state: State) -> list[str]:
-        """Which q it is, and of which value."""
+        """Return the name of the q and the value."""
         return [f"{name_of_q(self._row, state)} - {self._value:.6g}"]
 
     def calc_goal_residuals(self, state: State) -> Vector:
-        """The error."""
+        """Return the error."""
         return self.calc_errors(state)
 
     def calc_goal_residual_jacobian(self, state: State) -> Vector:
-        """That of the error."""
+        """Return the derivatives of the error."""
         return self.calc_error_jacobian(state)
 
     def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector:
-        """0 likewise."""
+        """Return 0 likewise."""
         return self.calc_error_curvature(state, factors)

@@ -17,33 +17,33 @@ from stagecache.system.constraints.rows import (
 
 
 class AbstractConstraintRows(AssemblyCondition):
-    """Some rows of qerr, as the State that is assembled has them."""
+    """Rows of qerr in the internal State."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._rows = np.empty(0, np.intp)
 
     def find_rows(self, state: State) -> Any:
-        """Which rows of qerr they are."""
+        """Return the rows of qerr."""
         raise NotImplementedError
 
     @property
     def num_rows(self) -> int:
-        """How many there are. Needs the Assembler to be initialized."""
+        """Number of rows. Needs the Assembler to be initialized."""
         return len(self._rows)
 
     def initialize_condition(self) -> None:
-        """Find out which rows are enabled."""
+        """Find the enabled rows."""
         self._rows = self.find_rows(self.assembler.internal_state)
         self.needs = Stage.POSITION if len(self._rows) else Stage.TIME
 
     def calc_errors(self, state: State) -> Vector:
-        """These rows of qerr."""
+        """Return these rows of qerr."""
         found: Vector = state.qerr[self._rows]
         return found
 
     def error_names(self, state: State) -> list[str]:
-        """Those of the constraints."""
+        """Return the names of the constraints."""
         names = row_names(state, "qerr")
         return [names[row] for row in self._rows]
 
@@ -51,7 +51,7 @@ class AbstractConstraintRows(AssemblyCondition):
 class SystemConstraints(AbstractConstraintRows):
     """The position errors of the System, but those that only normalize q.
 
-    Where one of them does not declare its Jacobian, all are differentiated by differences.
+    If any of them does not declare its Jacobian, all are differentiated by differences.
     """
 
     def __init__(self, name: str) -> None:
@@ -59,7 +59,7 @@ class SystemConstraints(AbstractConstraintRows):
         self._has_jacobian = False
 
     def find_rows(self, state: State) -> Any:
-        """All that restrict motion."""
+        """Return all rows that restrict motion."""
         table = table_of(state)
         self._has_jacobian = all(
             "jacobian" in roles
@@ -69,19 +69,19 @@ class SystemConstraints(AbstractConstraintRows):
         return table_of(state).position_rows
 
     def calc_error_jacobian(self, state: State) -> Vector | None:
-        """The derivatives by the free q, if all are declared."""
+        """Return the derivatives by the free q, if all are declared."""
         return self.by_free_q(position_jacobian(state)) if self._has_jacobian else None
 
 
 class Normalization(AbstractConstraintRows):
-    """The errors that only normalize q, as quaternions do. They are satisfied always."""
+    """The errors that only normalize q, as of quaternions. They must always be satisfied."""
 
     def find_rows(self, state: State) -> Any:
-        """All that restrict no motion."""
+        """Return all rows that do not restrict motion."""
         return table_of(state).normalization_rows
 
     def calc_error_jacobian(self, state: State) -> Vector:
-        """The derivatives by the free q, as they are declared."""
+        """Return the derivatives by the free q, as they are declared."""
         jacobian = normalization_jacobian(state)
         dense = jacobian.toarray() if is_sparse(jacobian) else jacobian
         found: Vector = dense[:, self._free.index]

@@ -178,7 +178,7 @@ class FreeCoordinates:
         jacobian : (..., nu) float
             By u of the State, or of one subsystem.
         subsystem : Subsystem, optional
-            Whose u they are; those of all by default.
+            Owner of these u; the whole State by default.
 
         Returns
         -------

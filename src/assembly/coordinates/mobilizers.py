@@ -1,8 +1,8 @@
-"""Mobilizers: named groups of q, by whatever they are called.
+"""Mobilizers: named groups of q, and their names.
 
-A mobilizer is a handle of q, or something that has one as its attribute `q`, as a MobilizedBody; or
-the name of one. These are the paths of all q, as "pendulum.angle"; and a System may offer shorter
-ones: as `mobilizers`, a dict of handles, those of bodies for one.
+A mobilizer is a handle of q, or an object whose attribute `q` is a handle, as a MobilizedBody; or a
+name. Names are the paths of all q, as "pendulum.angle"; and a System may offer shorter ones by its
+attribute `mobilizers`, a dict of handles, as the names of bodies.
 """
 
 from collections.abc import Mapping
@@ -22,24 +22,24 @@ from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.state.state import State
 
 Mobilizer = Any
-"""A handle of q, an object whose `q` is one, or a str."""
+"""A handle of q, an object whose `q` is a handle, or a str."""
 
 
 def mobilizers_of(state: State) -> Mapping[str, AbstractContinuousVariable]:
-    """The handles of the mobilizers of a State of a System, by name. Cost O(their number)."""
+    """Return the handles of the mobilizers of a State, by name. Cost O(their number)."""
     offered: Mapping[str, AbstractContinuousVariable] = getattr(state.system, "mobilizers", {})
     paths = {str(handle): handle for _, handle in blocks_of(state._contents, "q", None)}
     return dict(offered) | {path: paths[path] for path in paths if path not in offered}
 
 
 def name_of(mobilizer: AbstractContinuousVariable, state: State) -> str:
-    """What a mobilizer is called in messages: by its own name, or else by its path."""
+    """Return the name of a mobilizer in messages: its own name, or else its path."""
     names = mobilizers_of(state).items()
     return next((name for name, handle in names if handle == mobilizer), str(mobilizer))
 
 
 def name_of_q(row: int, state: State) -> str:
-    """What one of the q of a State is called in messages, by its mobilizer."""
+    """Return the name of a q in messages, with its mobilizer."""
     for name, handle in mobilizers_of(state).items():
         place = handle.place(state)
         if place.start <= row < place.stop:
@@ -48,12 +48,12 @@ def name_of_q(row: int, state: State) -> str:
 
 
 def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuousVariable:
-    """The handle of a mobilizer.
+    """Return the handle of a mobilizer.
 
     Raises
     ------
     UnknownMobilizerError
-        There is none of that name, or it is something else.
+        There is no mobilizer of this name, or it is something else.
     ForeignNodeError
         It is of another System.
     """
@@ -78,7 +78,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
     if not isinstance(given, AbstractContinuousVariable) or given.kind != "q":
         raise _unknown(
             what,
-            "a handle of q, what has one as its q, or a name",
+            "a handle of q, an object with a handle as its q, or a name",
             mobilizer,
             "write pendulum.angle, body, or 'body'",
         )
@@ -86,7 +86,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
         state._contents.require(given)
     except ForeignNodeError:
         raise ForeignNodeError(
-            f"{what}: is of another System",
+            f"{what}: belongs to another System",
             f"a q of {state.system!r}",
             short_repr(mobilizer),
             "pass a body, or a handle of q, of the System that is assembled",
@@ -95,7 +95,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
 
 
 def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: State) -> int:
-    """The index of a q of a mobilizer, as an int from 0 up.
+    """Return the index of a q of a mobilizer, as an int from 0 up.
 
     Raises
     ------
@@ -114,4 +114,4 @@ def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: S
 
 
 def _unknown(what: str, expected: str, got: object, hint: str) -> UnknownMobilizerError:
-    return UnknownMobilizerError(f"{what}: is no mobilizer", expected, short_repr(got), hint)
+    return UnknownMobilizerError(f"{what}: not a mobilizer", expected, short_repr(got), hint)

@@ -1,4 +1,4 @@
-r"""Scales of the free q: by how much each has to change for the others to be compared with it.
+r"""Scales of the free q, which make their changes comparable.
 
 ::
 
@@ -10,7 +10,7 @@ r"""Scales of the free q: by how much each has to change for the others to be co
 The length l is one that turns into the effect of an angle of 1 rad: in rows of Jacobians in which
 both angles and lengths appear, it is the ratio of their largest derivatives, a lever; of all rows
 the median. So it follows from the problem, in whatever unit that is. Where nothing turns, it is the
-farthest way that a length has to go, and if there is none, `System.default_length_scale`.
+longest way that a length has to go, or else `System.default_length_scale`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,15 +25,15 @@ from stagecache.state.handles import Vector
 from stagecache.system.motion.operators import weights_of_q
 
 AXES: Final = "axes_by_subsystem"
-"""What a System may offer: ``(state) -> [(subsystem, axes)]``, by u of the subsystem the motion of
-what it moves, (nu, 6): angular velocity, then that of a point; any, where nothing turns."""
+"""Optional method of a System: ``(state) -> [(subsystem, axes)]``; for each u of the subsystem, the
+motion of its body, (nu, 6): angular velocity, then velocity of a point, any if nothing turns."""
 
 NOTHING: Final = 1e-9
 """Part of the largest rate below which a rate is zero; a scale may differ from 1 by as much."""
 
 
 def natural_scales(coordinates: FreeCoordinates) -> tuple[NDArray[np.bool_], Vector]:
-    """Tell which free q are lengths, and return the scales of all, for lengths with l = 1.
+    """Return the free q that are lengths, and the scales of all free q, for lengths with l = 1.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def natural_scales(coordinates: FreeCoordinates) -> tuple[NDArray[np.bool_], Vec
 def length_of(
     blocks: Iterable[tuple[Vector, Vector]], is_length: NDArray[np.bool_], default: float
 ) -> float:
-    """Return the length that belongs to an angle of 1 rad.
+    """Return the length that corresponds to an angle of 1 rad.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def length_of(
         Errors or residuals, with their derivatives.
     is_length : (n,) bool
     default : float
-        For problems from which none follows.
+        For problems that do not determine one.
     """
     levers: list[Vector] = []
     farthest = 0.0

@@ -1,4 +1,4 @@
-"""A method of SciPy, for starts from which the quick one does not get on.
+"""Methods of SciPy, for starts from which the quick method makes no progress.
 
 Errors that are too large are made small by `scipy.optimize.least_squares`, a trust region method
 that keeps bounds; where they are small, a goal is made small by `scipy.optimize.minimize` (SLSQP).
@@ -24,7 +24,7 @@ def by_library(
     accuracy: float,
     report: Report,
 ) -> Solution:
-    """Go on from a point by a method of SciPy. The problem is elsewhere afterwards."""
+    """Go on from a point by a method of SciPy. The free q are elsewhere afterwards."""
     functions = _Functions(problem)
     may_move = problem.lower < problem.upper
     nothing = Solution(point, has_converged=False, num_iterations=0)
@@ -94,12 +94,12 @@ def _least_goal(
 
 
 class _NotFinite(Exception):  # noqa: N818  # it is caught here
-    """Derivatives, or the errors at the start, are none that SciPy could go on with."""
+    """Derivatives, or errors at the start, are not finite."""
 
 
 @final
 class _Functions:
-    """A problem as functions that can be asked in any order."""
+    """A problem as functions that can be called in any order."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -107,13 +107,13 @@ class _Functions:
         self._derivatives: Derivatives | None = None
 
     def at(self, x: Vector) -> Point:
-        """What there is at some x."""
+        """Return the point at some x."""
         if self._point is None or not np.array_equal(self._point.x, x):
             self._point, self._derivatives = self.problem.move_to(x.copy()), None
         return self._point
 
     def derivatives_at(self, x: Vector) -> Derivatives:
-        """The derivatives there."""
+        """Return the derivatives there."""
         self.at(x)
         if self._derivatives is None:
             found = self._derivatives = self.problem.derivatives()
@@ -122,13 +122,13 @@ class _Functions:
         return self._derivatives
 
     def size_at(self, x: Vector) -> float:
-        """By how much the goal changes for a step of length 1, about."""
+        """Return the approximate change of the goal by a step of length 1."""
         goal, jacobian = self.at(x).goal, self.derivatives_at(x).residual_jacobian
         squares = float(np.max((jacobian**2).sum(axis=0), initial=0.0))
         return max(goal, squares, float(np.linalg.norm(self.gradient_at(x))))
 
     def gradient_at(self, x: Vector) -> Vector:
-        """The gradient of the goal there."""
+        """Return the gradient of the goal there."""
         point, derivatives = self.at(x), self.derivatives_at(x)
         found: Vector = point.residuals @ derivatives.residual_jacobian
         return found if derivatives.other_gradient is None else found + derivatives.other_gradient

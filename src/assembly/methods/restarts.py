@@ -1,7 +1,7 @@
-"""Other starts, where no method gets on from the given one: first the errors, then the goal.
+"""Other starts, if no method makes progress from the given one: first the errors, then the goal.
 
-Starts are random, farther and farther from the given one, and within the bounds. They are the same
-each time.
+Starts are random, farther and farther from the given one, and within the bounds; they are
+reproducible.
 """
 
 from typing import Final, final
@@ -15,7 +15,7 @@ from stagecache.state.handles import Vector
 
 NUM_STARTS: Final = 30
 SPREADS: Final = (0.3, 1.0, 3.0)
-"""How far starts are from the given one, as a part of the scale of each number; in turn."""
+"""Distances of starts from the given one, in scales of the free q; in turn."""
 
 MOST_ITERATIONS: Final = 100
 
@@ -49,7 +49,7 @@ def by_restarts(
 
 
 def _start(random: np.random.Generator, problem: Problem, x: Vector, spread: float) -> Vector:
-    """A random start: uniform where a range is narrower than the spread."""
+    """Return a random start: uniform where a range is narrower than the spread."""
     found = x + spread * random.standard_normal(len(x))
     uniform = random.random(len(x))
     width = problem.upper - problem.lower

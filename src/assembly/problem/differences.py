@@ -1,4 +1,4 @@
-"""Derivatives of conditions by the free q, by central differences, where they have none.
+"""Derivatives of conditions by the free q, by central differences.
 
 The free q are divided by their scales here, so that 1 is a natural length for each.
 """
@@ -15,10 +15,10 @@ Calc = Callable[[Any], Any]
 Bounds = tuple[Vector, Vector]
 
 STEP: Final = NOISE ** (1 / 3)
-"""Of differences of what is computed by formulas, which it makes as exact as its square."""
+"""Relative step of central differences of exact functions, whose error is about its square."""
 
 SECOND_STEP: Final = NOISE**0.25
-"""Of differences of derivatives, which may be differences themselves."""
+"""Relative step of differences of derivatives, which may be differences themselves."""
 
 BLOCKED: Final = 1e-3
 """Part of a step below which bounds leave no room for it."""
@@ -43,7 +43,7 @@ def central_differences(
         Moves the free q, and returns the State, realized as far as needed. It is called 2 n times,
         and once to return.
     x : (n,) float
-        Where they are.
+        Free q.
     functions : sequence of callable
         Called with the State; each returns an array (m,) or a number.
     bounds : tuple of (n,) float
@@ -76,15 +76,15 @@ def differences_along(
 ) -> Vector:
     """Differentiate a gradient along directions.
 
-    Steps end at a bound, as those of `central_differences`; numbers that could not move along a
-    direction at all are left out of it.
+    Steps end at a bound, as in `central_differences`; numbers that could not move along a direction
+    at all are left out of it.
 
     Parameters
     ----------
     slope : callable
         Moves the free q, and returns the gradient (n,). It is called 2 p times.
     x : (n,) float
-        Where they are.
+        Free q.
     directions : (n, p) float
         Of length 1.
     bounds : tuple of (n,) float
@@ -111,7 +111,7 @@ def differences_along(
 
 
 def _rooms(x: Vector, way: Vector, bounds: Bounds) -> Vector:
-    """By number, how many times a way can be gone up to its bound; infinity for any."""
+    """Return for each number the multiples of a way up to its bound; may be infinite."""
     room = np.where(way > 0, bounds[1] - x, bounds[0] - x)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(way == 0, np.inf, room / way)

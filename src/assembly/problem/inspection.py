@@ -1,4 +1,4 @@
-"""What conditions return, looked at once at the start: whether it fits, and depends on the q."""
+"""Inspection of conditions, once at the start: shapes, finite values, and goals without free q."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,17 +13,17 @@ from stagecache.errors import ConditionError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, refuse_masked
 
 DISTURBANCE: Final = 0.1
-"""How far free q are moved to see whether a goal depends on any, as a part of their scales."""
+"""Change of free q that shows if a goal depends on any, as a part of their scales."""
 
 
 def check_conditions(problem: Problem) -> None:
-    """Refuse conditions that return what does not fit, where the free q are.
+    """Refuse conditions that return values that do not fit, at the free q as they are.
 
     Raises
     ------
     ConditionError
     Exception
-        Whatever a condition raises.
+        Any exception of a condition.
     """
     state, n = problem.here(), len(problem.lower)
     for condition in problem.errors:
@@ -42,7 +42,7 @@ def check_conditions(problem: Problem) -> None:
 
 @contextmanager
 def _named(condition: AssemblyCondition) -> Iterator[None]:
-    """Let exceptions say which condition raises them."""
+    """Note the name of the condition on exceptions."""
     try:
         yield
     except ConditionError:
@@ -81,10 +81,10 @@ def _check_goal(condition: AssemblyCondition, state: Any, n: int) -> None:
 
 
 def independent_goals(problem: Problem) -> tuple[str, ...]:
-    """The names of goals that depend on no free q. The problem is where it was, afterwards.
+    """Return the names of goals that depend on no free q, which stay as they are.
 
-    These have the same value at the start and at two places beside it. Cost three evaluations.
-    Where one cannot be evaluated beside the start, none is known.
+    Such goals have the same value at the start and at two places beside it. Cost three evaluations.
+    If a goal cannot be evaluated beside the start, return no names.
     """
     x = problem.x
     if not problem.goals:
@@ -120,7 +120,7 @@ def _check(
     shape: tuple[int | None, ...],
     names: Callable[[], Sequence[str]] | None = None,
 ) -> None:
-    """Refuse what is no finite array of that shape, where None is any number; or no derivative."""
+    """Refuse all but finite arrays of a shape, where None is any number; None is no derivative."""
     if found is None and not method.endswith(("errors", "residuals")):
         return
     refuse_masked(found, f"condition {condition.name!r}: what {method}() returns")
@@ -147,9 +147,9 @@ def _refused(
     condition: AssemblyCondition, method: str, expected: str, got: str, hint: str = ""
 ) -> ConditionError:
     return ConditionError(
-        f"condition {condition.name!r}: {method}() returns what does not fit",
+        f"condition {condition.name!r}: {method}() returns values that do not fit",
         expected,
         got,
-        f"{hint}look at {type(condition).__name__}.{method}, and at what it reads in that State: "
+        f"{hint}look at {type(condition).__name__}.{method}, and at its inputs in this State: "
         "q, and parameters",
     )

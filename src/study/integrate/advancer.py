@@ -1,14 +1,14 @@
-"""The advanced State of an integration, and how it gets one step further.
+"""The advanced State of an integration: one step, with projection and event triggers.
 
 ::
 
     begin    derivatives at the start of the step      once for all steps that follow each other
     update   auto-update variables                     the step keeps these derivatives
     step     the method, with attempts of its own, whose ends are projected onto constraints
-                                                       a shorter step if that fails
+                                                       a shorter step if it fails
     look     event triggers, at the end and where they turn; the step is cut at the first event
 
-If anything of it raises, the State is what it was before the step.
+After any error, the State is as it was before the step.
 """
 
 from collections.abc import Callable
@@ -46,16 +46,16 @@ from stagecache.system.core.system import System
 
 INSTANCE, VELOCITY, ACCELERATION = Stage.INSTANCE, Stage.VELOCITY, Stage.ACCELERATION
 MOST_RETRIES: Final = 12
-"""How often a step from whose end the State cannot be projected is tried with a quarter of it."""
+"""Retries of a step, each of a quarter, from whose end the State cannot be projected."""
 
 MOST_LOOKS: Final = 50
-"""At event triggers, in one step of a System that has no y."""
+"""Looks at event triggers in one step of a System without y."""
 
 SHORT: Final = 1e-6
-"""In units of a step: over which slopes of triggers are differences."""
+"""Interval of differences for the slopes of triggers, as a part of a step."""
 
 NEARLY: Final = 0.01
-"""A step that begins later by so little of it, the window of an event, begins then."""
+"""Tolerance for the beginning of a step, as a part of it: the window of an event."""
 
 
 @final
@@ -66,24 +66,24 @@ class Advancer:
     ----------
     system : System
     state : State
-        Which it may change.
+        The Advancer changes it.
     method_class : type
-        Of AbstractMethod.
+        Subclass of AbstractMethod.
     options : IntegratorOptions
     statistics : IntegratorStatistics
 
     Attributes
     ----------
     state : State
-        It may have another time and y than these, until `settle` is called.
+        Its time and y may differ from these until `settle` is called.
     t_old, t : float
-        The beginning and the end of the last step.
+        Beginning and end of the last step.
     y : (ny,) float
-        At its end; prescribed numbers may be those of before.
+        At its end; prescribed numbers may be older.
     signs : Signs
-        What is known of event triggers at that time.
+        Signs of event triggers at that time.
     has_updates : bool
-        Whether steps exchange auto-update variables.
+        True if steps exchange auto-update variables.
     """
 
     def __init__(
@@ -111,12 +111,12 @@ class Advancer:
     # ------------------------------------------------------------------ beginning
 
     def restart(self) -> None:
-        """Take over what the State has become: by `initialize`, or by an event handler.
+        """Begin anew with the State, after `initialize` or an event handler.
 
         Raises
         ------
         ProjectionError
-            Constraints are not met, and cannot be.
+            Projection cannot satisfy the constraints.
         MethodError
             There are constraints, and the method cannot go on from a projected State.
         OutOfRangeError
@@ -172,7 +172,7 @@ class Advancer:
         ------
         NotFiniteError
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         self.derivatives.check(self.derivatives(self.t, self.y))
 
@@ -196,10 +196,10 @@ class Advancer:
         Raises
         ------
         StepSizeError
-            It would have to be shorter than it may be.
+            It would have to be shorter than allowed.
         NotFiniteError, ProjectionError
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         t, y, signs = self.t, self.y, self.signs
         method, derivatives, counts = self.method, self.derivatives, self._statistics
@@ -228,7 +228,7 @@ class Advancer:
                 self._look()
                 if self.signs.window is not None and size is not None:
                     assert method.step_size is not None
-                    # From event to event, steps are not to grow: what is cut off shows nothing.
+                    # Steps do not grow from event to event: a step that was cut tells nothing.
                     method.step_size = min(method.step_size, max(size, method.t - t))
             self._is_updated = False
         except BaseException as error:
@@ -248,7 +248,7 @@ class Advancer:
         return True
 
     def _step(self, bound: float) -> None:
-        """Let the method take a step, and count its attempts."""
+        """Take a step of the method, and count its attempts."""
         method = self.method
         try:
             method.step(bound)
@@ -261,7 +261,7 @@ class Advancer:
             raise StepFailed(f"min_step is {least:g}")
 
     def _count_attempts(self) -> None:
-        """Count the attempts of a step, with the one that was taken, or could not be projected."""
+        """Count the attempts of a step, including the last one."""
         method, counts = self.method, self._statistics
         rejected, diverged = method.num_rejected, method.num_diverged
         counts.num_steps_attempted += 1
@@ -292,7 +292,7 @@ class Advancer:
             method.begin(t, y, bound)
 
     def _project(self, t: float, y: Vector, errors: Vector | None) -> Vector:
-        """Move the end of a step onto the constraints, as `method.Projection` says."""
+        """Project the end of a step onto the constraints, as `method.Projection`."""
         self._projected_to = t
         self.derivatives.settle(t, y, VELOCITY)
         forced = self._options.project_every_step
@@ -313,12 +313,12 @@ class Advancer:
             self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
 
     def finish(self) -> None:
-        """Exchange auto-update variables at the end, where no step begins that would do it.
+        """Exchange auto-update variables at the end, since no further step does it.
 
         Raises
         ------
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         if self.has_updates and not self._is_updated:
             self.derivatives.settle(self.t, self.y, ACCELERATION)
@@ -334,17 +334,17 @@ class Advancer:
                 mark.release()
 
     def shift(self, t: float) -> None:
-        """Let the time be another one, which is equal to it but for rounding; y stays."""
+        """Change the time by rounding only; y stays."""
         self.t = t
         self._is_begun = False
 
     # ------------------------------------------------------------------ events
 
     def _look(self) -> None:
-        """See whether triggers have changed; if so, cut the step at the earliest event.
+        """Look for changes of triggers; cut the step at the earliest event.
 
-        They are looked at where the step ends, where they turn towards zero in it, and as often as
-        somebody has asked for.
+        Triggers are evaluated at the end of the step, where they turn towards zero in it, and at
+        intervals of `look_every`.
         """
         signs, length = self.signs, self.t - self.t_old
         values = self._triggers_now(signs.watch)
@@ -411,9 +411,9 @@ class Advancer:
             then = self._triggers_with(earlier, y, self.signs.watch)
         return rates(then, values, self.t - earlier)
 
-    def told(self) -> None:
-        """Note that somebody was told of the window in which events were found."""
-        self.signs = self.signs.told()
+    def report_window(self) -> None:
+        """Note that the window in which events were found is reported."""
+        self.signs = self.signs.reported()
 
     def split_window(self, t: float) -> Window:
         """Narrow the window in which events were found to one side of a time in it."""
@@ -422,7 +422,7 @@ class Advancer:
         return self._cut(self.signs.watch.split(window, t, self._triggers_at))
 
     def _cut(self, window: Window) -> Window:
-        """Let the last step end where a window does."""
+        """Cut the last step at the end of a window."""
         values = window.after
         if window.high < self.t:
             y = self.interpolate(window.high)
@@ -452,7 +452,7 @@ class Advancer:
     # ------------------------------------------------------------------ in between
 
     def interpolate(self, t: float) -> Vector:
-        """Return y at a time in the last step, as exactly as the method interpolates."""
+        """Return y at a time in the last step, by the interpolant of the method."""
         return self._last_step()(t)
 
     def _last_step(self) -> StepPolynomial:
@@ -482,17 +482,17 @@ class Advancer:
         return np.array(found)
 
     def settle(self, stage: Stage = Stage.TIME) -> None:
-        """Let the State have the time and y to which the integration has come."""
+        """Write the time and y at the end of the last step into the State, and realize it."""
         self._unguarded(partial(self.derivatives.settle, self.t, self.y, stage))
 
     def _unguarded(self, write: Callable[[], Any]) -> Any:
-        """Call what writes the State, which is only for reading between calls."""
+        """Call a function that writes the State, which is guarded between calls."""
         return self.state._contents.guarded(None, write)
 
     # ------------------------------------------------------------------ what can go wrong
 
     def _go_back(self, t: float, y: Vector, mark: Checkpoint | None) -> None:
-        """Let the State be what it was before the step."""
+        """Restore the State of before the step."""
         self.t, self.y = t, y
         self._interpolant = None
         self._is_begun = False
@@ -501,7 +501,7 @@ class Advancer:
             self.state.rollback(mark)
             self.derivatives.look()
         self.derivatives.y = None
-        with suppress(Exception):  # it was realized before; if not, that is not what is told
+        with suppress(Exception):  # it was realized before; if not, the first error counts
             self.derivatives.settle(t, y, ACCELERATION)
 
     def _note(self, error: Exception) -> None:
@@ -511,7 +511,7 @@ class Advancer:
         )
 
     def _too_short(self, failed: StepFailed) -> Exception:
-        """What to raise where a step would be too short: the reason, if one is known."""
+        """Return the error of a step that would be too short: the reason, if it is known."""
         error = self.derivatives.failure or too_fast(
             self.method, self.derivatives, self.t, self.y, str(failed)
         )

@@ -1,12 +1,12 @@
-r"""Keeping a State on its constraints while it is integrated.
+r"""Constraints of a State that is integrated: checks and projections.
 
 ::
 
     norm(Tp qerr), norm(Tpv uerr) <= tolerance      nothing is done, which costs two norms
     else                                            project_q, prescribe_u, project_u
 
-The estimated error of what is projected loses its part normal to the constraints. The weights are
-those of the projection. Source: coordinate projection as in Hairer, Lubich, Wanner, "Geometric
+The estimated error of projected q or u loses its part normal to the constraints. Weights are
+as of the projection. Source: coordinate projection as in Hairer, Lubich, Wanner, "Geometric
 Numerical Integration", IV.4.
 """
 
@@ -29,7 +29,7 @@ POSITION, VELOCITY = Stage.POSITION, Stage.VELOCITY
 
 @final
 class ConstraintKeeper:
-    """What checks the constraints of a State, and projects it where that is needed.
+    """Checks of the constraints of a State, and projections where needed.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ConstraintKeeper:
         self._u_weights: Vector = np.empty(0)
 
     def look(self, state: State) -> bool:
-        """Take the weights from a State at Instance; tell if it has constraints."""
+        """Take the weights from a State at Instance; return True if it has constraints."""
         self._q_weights = np.array(state.qerr_weights)
         self._u_weights = velocity_weights(state) if state.nuerr else np.empty(0)
         return state.nqerr + state.nuerr > 0
@@ -69,17 +69,17 @@ class ConstraintKeeper:
         state : State
             At Velocity or further, with prescribed motion; at Velocity afterwards, if changed.
         is_start : bool
-            Whether it may come from afar, not only from a step of integration.
+            True if the State may be far from the constraints, not only by a step.
         forced : bool
-            Project even where the errors are small enough.
+            Project even if the errors are small enough.
         errors : (ny,) float, optional
-            Estimated errors of y. Those of q, and of u, lose what is normal to the constraints, in
-            place, where q, or u, are projected.
+            Estimated errors of y. If q or u are projected, their errors lose, in place, the part
+            normal to the constraints.
 
         Returns
         -------
         bool
-            Whether q or u have changed.
+            True if q or u have changed.
 
         Raises
         ------

@@ -111,14 +111,14 @@ class Integrator(Study):
         self._has_end = False  # the report at the final time
         self._events: tuple[TriggeredEvent, ...] = ()
         # Signs and events before events were reported in this call of step_to.
-        self._untold: tuple[Signs, tuple[TriggeredEvent, ...]] | None = None
+        self._unreported: tuple[Signs, tuple[TriggeredEvent, ...]] | None = None
         self._rounds: list[
             tuple[TriggeredEvent, ...]
         ] = []  # events triggered by writes at this time
         self._event_window: tuple[float, float] | None = None
         self._reason: TerminationReason | None = None
         self._has_failed = False
-        self._is_told = False  # the end of the simulation is reported
+        self._end_is_reported = False  # the end of the simulation is reported
         self._handed_out: tuple[int, ...] | None = None
         self._first_step: float | None = None
 
@@ -256,7 +256,7 @@ class Integrator(Study):
             raise passed("step_to(report_time)", time, report_time)
         if not scheduled_event_time >= advancer.t:
             raise passed("step_to(scheduled_event_time)", advancer.t, scheduled_event_time)
-        if self._is_told:
+        if self._end_is_reported:
             raise self._over()
         if self._reason is None:
             self._require_unchanged()
@@ -266,7 +266,7 @@ class Integrator(Study):
         contents = advancer.state._contents
         contents.guard = None
         self._has_failed = False
-        self._untold = None
+        self._unreported = None
         try:
             if self._reason is not None:
                 status = self._end(advancer)
@@ -278,8 +278,8 @@ class Integrator(Study):
             contents.guard = REPORTED
             self._is_interpolated = self._has_step = False
             self._has_failed = True
-            if self._untold is not None:
-                advancer.signs, self._events = self._untold
+            if self._unreported is not None:
+                advancer.signs, self._events = self._unreported
             self._count_realizations(advancer)
             raise
         return status
@@ -347,8 +347,8 @@ class Integrator(Study):
                 raise endless(advancer.state, self._rounds)
             self._rounds.append(events)
             self._is_interpolated = False
-        self._untold = advancer.signs, self._events
-        advancer.told()
+        self._unreported = advancer.signs, self._events
+        advancer.report_window()
         self._events = events
         self._event_window = (window.low, window.high)
         self._has_step = False
@@ -371,7 +371,7 @@ class Integrator(Study):
     def _end(self, advancer: Advancer) -> StepStatus:
         """End the simulation."""
         advancer.finish()
-        self._is_told, self._is_interpolated = True, False
+        self._end_is_reported, self._is_interpolated = True, False
         return StepStatus.END_OF_SIMULATION
 
     # ------------------------------------------------------------------ where it is
@@ -564,9 +564,9 @@ class Integrator(Study):
     # ------------------------------------------------------------------ for a time stepper
 
     def _put_back(self, time: float) -> bool:
-        """Let the advanced State have a time that is equal to its own but for rounding.
+        """Change the time of the advanced State by rounding only, unless events come first.
 
-        Return whether it has; not if events have to be told of first.
+        Return True if it is changed.
         """
         advancer = self._initialized("its advanced State")
         if advancer.signs.window is not None:

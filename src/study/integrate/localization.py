@@ -1,4 +1,4 @@
-r"""Finding when event triggers change their signs, between two times.
+r"""Localization of events: the time at which an event trigger changes its sign.
 
 First the earliest stretch of a step in which a sign has changed::
 
@@ -18,7 +18,7 @@ Then the time in it::
 
 t is where the earliest change would be if triggers were straight lines, and a little beyond, so
 that the window closes from both sides. Where that does not halve the window, as for a trigger that
-jumps, it is bisected. Leaving zero is no event, reaching it is.
+jumps, it is bisected. Reaching zero is an event, leaving it is not.
 """
 
 from collections import Counter
@@ -37,13 +37,13 @@ from stagecache.system.events.events import Event, EventTriggerInfo
 from stagecache.system.events.triggers import TriggerDirection
 
 Read = Callable[[float], Vector]
-"""The values of all triggers at a time."""
+"""Function of the time that returns the values of all triggers."""
 
 MOST_TURNS: Final = 8
-"""How often a stretch is divided where triggers turn towards zero."""
+"""Divisions of a stretch where triggers turn towards zero."""
 
 MOST_HALVINGS: Final = 4
-"""How often a stretch is halved that is too long for cubics."""
+"""Halvings of a stretch that is too long for cubics."""
 
 REACH: Final = 4.0
 """A turn of a cubic is looked at if the trigger comes nearer to zero by more than what is left,
@@ -60,11 +60,11 @@ class TriggeredEvent:
     Attributes
     ----------
     info : EventTriggerInfo
-        Of which row; `info.event` is what happens then.
+        Row of the trigger, and its event.
     is_rising : bool
-        Whether it was negative before; if not, it was positive.
+        True if it was negative before; if not, it was positive.
     time : float
-        When, as far as is known: in the window in which it was found.
+        Estimated time, in the window in which it was found.
     """
 
     info: EventTriggerInfo
@@ -73,7 +73,7 @@ class TriggeredEvent:
 
     @property
     def event(self) -> Event:
-        """What happens then."""
+        """Event of this trigger."""
         return self.info.event
 
 
@@ -95,7 +95,7 @@ class Window:
 
     @property
     def width(self) -> float:
-        """How far the times are apart."""
+        """Length of the window [s]."""
         return self.high - self.low
 
     def times(self, rows: NDArray[np.intp]) -> Vector:
@@ -125,7 +125,7 @@ class Look:
 
 @final
 class TriggerWatch:
-    """The event triggers of a State, as far as they are looked at.
+    """The event triggers of a State that are watched.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class TriggerWatch:
 
     @property
     def keys(self) -> list[tuple[str, int]]:
-        """What tells them apart, also from those of a State with other numbers of rows."""
+        """Keys of the triggers, which stay the same if numbers of rows change."""
         counts: Counter[str] = Counter()
         keys = []
         for info in self.infos:
@@ -158,7 +158,7 @@ class TriggerWatch:
         return keys
 
     def values(self, triggers: Vector, time: float) -> Vector:
-        """Return those that are watched, of all.
+        """Return the watched triggers of all.
 
         Raises
         ------
@@ -170,24 +170,23 @@ class TriggerWatch:
             return found
         info = self.infos[int(np.argmax(np.isnan(found)))]
         raise NotFiniteError(
-            f"{info.name}: is no number at t = {time:.9g}",
+            f"{info.name}: not a number at t = {time:.9g}",
             "a number: its sign tells whether the event has happened",
             "nan",
             f"look at what computes it at {info.stage}, there and between steps",
         )
 
     def changed(self, before: Vector, after: Vector) -> NDArray[np.intp]:
-        """Which have changed their sign, in a direction that counts: indices of `infos`."""
+        """Return the indices of `infos` whose sign has changed in a direction that counts."""
         rises = self._may_rise & (before < 0) & (after >= 0)
         falls = self._may_fall & (before > 0) & (after <= 0)
         return np.flatnonzero(rises | falls)
 
     @property
     def before_start(self) -> Vector:
-        """Values that triggers are taken to have before anything is known of them.
+        """Values of triggers before the start.
 
-        Zero, which is left without an event. A trigger that happens `initially` was on the other
-        side.
+        Zero, which can be left without an event; the opposite sign for a trigger with `initially`.
         """
         sides = self._may_fall.astype(float) - self._may_rise
         return np.where([info.initially for info in self.infos], sides, 0.0)
@@ -268,14 +267,14 @@ class TriggerWatch:
                 bisections = 0
 
     def split(self, window: Window, t: float, read: Read) -> Window:
-        """The part of a window, up to a time in it or from there on, with the earliest change."""
+        """Return the part of a window, before or after a time in it, with the earliest change."""
         values = read(t)
         if self.changed(window.before, values).size:
             return Window(window.low, t, window.before, values)
         return Window(t, window.high, values, window.after)
 
     def events(self, window: Window) -> tuple[TriggeredEvent, ...]:
-        """All that have changed in a window, the earliest first."""
+        """Return the events in a window, the earliest first."""
         rows = self.changed(window.before, window.after)
         times = window.times(rows)
         order = np.argsort(times, kind="stable")

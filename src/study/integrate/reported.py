@@ -1,4 +1,4 @@
-"""States that a Study shows, which are only for reading."""
+"""States that a Study reports, which are only for reading."""
 
 from typing import Final, final
 
@@ -49,13 +49,13 @@ class InterpolatedState:
             self._keeper = keeper
 
     def show(self, t: float, y: Vector) -> None:
-        """Have that time and y, prescribed motion, and constraints that are met.
+        """Write a time and y, set prescribed motion, and project onto constraints.
 
         Raises
         ------
         ProjectionError
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         state = self.state
         state._contents.guard = None

@@ -1,9 +1,9 @@
-"""What is known of event triggers at the time to which an integration has come.
+"""Signs of event triggers at the end of the last step, and unreported changes.
 
 ::
 
     a step        after    the values at its end
-    an event      before, after: a window in which signs have changed, until somebody is told
+    an event      before, after: a window in which signs have changed, until it is reported
     a write       after    new values; signs that have changed since are an event at this time
                            as long as the same value comes out, a write has changed nothing
 
@@ -29,15 +29,15 @@ FASTER: Final = 4.0
 @final
 @frozen(eq=False)
 class Signs:
-    """The sides of zero on which triggers are, and the changes that nobody was told of yet.
+    """The sides of zero on which triggers are, and the changes that are not reported yet.
 
     Attributes
     ----------
     watch : TriggerWatch
     after : (n,) float
-        Values with the signs that are known: a step that begins compares with these.
+        Values at the start of a step, whose signs are compared with later ones.
     values : (n,) float
-        Their values in the State. Projection may have set them beside what is known by a little.
+        Their values in the State, which projection may have changed slightly.
     gone : (n,) float
         1 or -1, where a trigger has risen or fallen at this time; else 0.
     slopes : (n,) float or None
@@ -45,8 +45,7 @@ class Signs:
     speeds : (n,) float or None
         How fast they have changed lately, at most; None where that is not known.
     window : Window or None
-        Where signs have changed since somebody was told; its ends are the same time where a write
-        has changed them.
+        Unreported changes of signs; both ends are the same time if a write has changed them.
     """
 
     watch: TriggerWatch
@@ -59,12 +58,12 @@ class Signs:
 
     @classmethod
     def of_nothing(cls) -> Self:
-        """Return what is known before there is a State: a write brings the first triggers."""
+        """Return the signs before there is a State: a write brings the first triggers."""
         nothing = np.empty(0)
         return cls(TriggerWatch((), 1.0), nothing, nothing, nothing)
 
     def stepped(self, values: Vector, slopes: Vector | None, speeds: Vector) -> Self:
-        """Return what is known after a step without an event."""
+        """Return the signs after a step without an event."""
         return type(self)(self.watch, values, values, np.zeros(len(values)), slopes, speeds)
 
     def speeds_over(self, length: float, values: Vector) -> Vector:
@@ -81,12 +80,12 @@ class Signs:
         return bool(is_far.all())
 
     def triggered(self, window: Window, values: Vector) -> Self:
-        """Return what is known after a step that ends at an event."""
+        """Return the signs after a step that ends at an event."""
         gone = np.zeros(len(values))
         return type(self)(self.watch, window.after, values, gone, window=window)
 
-    def told(self) -> Self:
-        """Return what is known when somebody was told of the window."""
+    def reported(self) -> Self:
+        """Return the signs after the window is reported."""
         window = self.window
         assert window is not None
         gone = _left(self.gone, self.after)
@@ -95,7 +94,7 @@ class Signs:
         return evolve(self, gone=gone, window=None)
 
     def written(self, watch: TriggerWatch, time: float, values: Vector) -> Self:
-        """Return what is known after a write, which may have changed how many there are."""
+        """Return the signs after a write, which may have changed the number of triggers."""
         known = self if watch.infos == self.watch.infos else self._for(watch)
         has_gone, window = known.gone != 0, known.window
         before = np.where(has_gone, known.gone, known.after) if window is None else window.before
@@ -107,7 +106,7 @@ class Signs:
         return type(self)(watch, after, values, _left(known.gone, after))
 
     def _for(self, watch: TriggerWatch) -> Self:
-        """Return the same for other triggers: what is known of those that were there before."""
+        """Return the signs for other triggers; new ones begin with their start values."""
         places = {key: i for i, key in enumerate(self.watch.keys)}
         rows = np.array([places.get(key, -1) for key in watch.keys], np.intp)
         is_new = rows < 0

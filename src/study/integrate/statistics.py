@@ -1,4 +1,4 @@
-"""What an integrator has done so far, in numbers."""
+"""Counters of an integrator."""
 
 from typing import final
 
@@ -12,34 +12,33 @@ from stagecache.study.counters import AbstractCounters
 class IntegratorStatistics(AbstractCounters):
     """Counters of an `Integrator`.
 
-    Radau and BDF do not tell why they reject a step: one that came out shorter than it was to be
-    counts as one failure, of convergence if it was halved, else of the error test. LSODA tells
-    nothing, and no failures of it are counted.
+    Radau and BDF do not tell why they reject a step: a step that became shorter than planned counts
+    as one failure, of convergence if it was halved, else of the error test. Failures of LSODA are
+    not known, and not counted.
 
     Attributes
     ----------
     num_steps_taken : int
     num_steps_attempted : int
-        Those taken, and those rejected.
+        Steps taken and rejected.
     num_error_test_failures : int
         Attempts whose estimated error was too large.
     num_convergence_test_failures : int
         Attempts in which iterations did not converge.
     num_realization_failures : int
-        Evaluations that raised, or gave no finite numbers.
+        Evaluations that raised, or returned numbers that are not finite.
     num_q_projection_failures, num_u_projection_failures : int
         Attempts from whose result the State could not be projected.
     num_realizations : int
-        Evaluations of derivatives, and of what has to be known beside them: for constraints, event
-        triggers and interpolated States.
+        Evaluations of derivatives, constraints, event triggers and interpolated States.
     num_q_projections, num_u_projections : int
-        Those that changed q, or u.
+        Projections that changed q, or u.
     num_iterations : int
-        Of methods that iterate and tell: Verlet.
+        Iterations of Verlet.
     num_initializations : int
-        How often `Integrator.initialize` was called.
+        Calls of `Integrator.initialize`.
     num_restarts : int
-        How often the method began anew: after `initialize`, events, and changes of the State.
+        Restarts of the method: after `initialize`, events, and changes of the State.
     """
 
     num_steps_taken: int = 0
@@ -58,10 +57,10 @@ class IntegratorStatistics(AbstractCounters):
 
     @property
     def num_projections(self) -> int:
-        """Those of q, and those of u."""
+        """Projections of q and of u."""
         return self.num_q_projections + self.num_u_projections
 
     @property
     def num_projection_failures(self) -> int:
-        """Those of q, and those of u."""
+        """Failed projections of q and of u."""
         return self.num_q_projection_failures + self.num_u_projection_failures

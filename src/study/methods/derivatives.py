@@ -1,13 +1,13 @@
 """The derivatives of y as a function of time and y, computed in a State.
 
-What a numerical method calls thousands of times::
+A numerical method calls them thousands of times::
 
     put(t, y)                   time and y are written, prescribed motion is set
     realize(ACCELERATION)       hooks and entries
     ydot                        a copy; 0 where q or u are prescribed, which no method integrates
 
-A trial step may go too far, where a square root has no value. That raises nothing: the derivatives
-are NaN, which makes a method try a shorter step, and `failure` keeps the reason.
+A trial step may go too far, as into a negative square root. Then the derivatives are NaN, which
+makes a method try a shorter step, and `failure` keeps the reason.
 """
 
 from collections.abc import Callable
@@ -49,19 +49,19 @@ class Derivatives:
     Attributes
     ----------
     count : int
-        How often derivatives were computed, or the State was realized in part.
+        Number of evaluations, and of partial realizations.
     num_failures : int
-        How often that gave no finite numbers.
+        Number of evaluations that were not finite.
     failure : Exception or None
-        Why that was so the last time, since `forgive` was called.
+        Reason of the last failure.
     raises : bool
-        Whether it is raised, for methods that do not notice NaN.
+        True to raise failures, for methods that do not notice NaN.
     is_driven : bool
-        Whether anything is prescribed in the State.
+        True if any q or u is prescribed in the State.
     time : float
-        That of the State.
+        Time of the State.
     y : ndarray or None
-        What was last written into it; None if it is something else now.
+        Array that was last written into the State; None if it has other y now.
     """
 
     __slots__ = (
@@ -95,7 +95,7 @@ class Derivatives:
         self.look()
 
     def look(self) -> None:
-        """See what is prescribed in the State, which parameters may have changed."""
+        """Find prescribed q and u, which parameters may have changed."""
         contents = self.state._contents
         found = [m.rows(self.state) for kind in "qu" for m in motions(self.state, kind)]
         self.is_driven = bool(found)
@@ -111,7 +111,7 @@ class Derivatives:
         NotFiniteError
             It is not finite, and `raises` is set; else it is NaN.
         Exception
-            What a hook or an entry raises, if it is no failure of arithmetic.
+            Any exception of a hook or an entry, but failures of arithmetic.
         """
         self.count += 1
         try:
@@ -155,14 +155,14 @@ class Derivatives:
         self.y = y
 
     def settle(self, time: float, y: Vector, stage: Stage) -> None:
-        """Let the State have that time and y, with prescribed motion, and be at a stage.
+        """Write a time and y into the State, with prescribed motion, and realize a stage.
 
-        Nothing is written if it has them already.
+        Nothing is written if the State has them already.
 
         Raises
         ------
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         if self.y is not y or self.time != time:
             self.put(time, y)
@@ -172,18 +172,14 @@ class Derivatives:
             self.count += 1
             self._realize(self.state, stage)
 
-    def forgive(self) -> None:
-        """Forget the last failure."""
-        self.failure = None
-
     def check(self, ydot: Vector) -> None:
-        """Raise the last failure if derivatives are NaN, with the time and what is affected.
+        """Raise the last failure if derivatives are NaN.
 
         Raises
         ------
         NotFiniteError
         Exception
-            What a hook or an entry raised.
+            Any exception of a hook or an entry.
         """
         if np.isfinite(ydot).all():
             return
@@ -215,12 +211,12 @@ class Derivatives:
             "a finite number",
             f"{ydot[worst]}, where {name} = {y[worst]:.9g}",
             f"look at what computes it there: does a hook write {_cache_of(self.state, worst)}, "
-            "and does it divide by 0?" + _cure_without_hook(self.state, worst),
+            "and does it divide by 0?" + _hint_without_hook(self.state, worst),
         )
 
 
-def _cure_without_hook(state: State, index: int) -> str:
-    """What computes it where no hook does."""
+def _hint_without_hook(state: State, index: int) -> str:
+    """Return a hint on the computation without hooks."""
     return {
         "qdot": " Without a hook, it needs a mass matrix of its u, and kinematics if qdot is not u",
         "udot": " Without a hook, it needs a mass matrix",

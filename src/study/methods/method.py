@@ -29,15 +29,15 @@ it has not moved; the errors lose what is normal to the constraints, in place.""
 
 @frozen
 class StepSizes:
-    """Which steps a method may take.
+    """Limits of step sizes.
 
     Attributes
     ----------
     initial : float or None
-        The first one; None: the method chooses.
+        First step; None: the method chooses.
     least, most : float
     fixed : float or None
-        That of all steps, without a look at their error.
+        Size of all steps, regardless of their error.
     """
 
     initial: float | None = None
@@ -46,8 +46,8 @@ class StepSizes:
     fixed: float | None = None
 
 
-class StepFailed(Exception):  # noqa: N818  # it is caught, and told as another one
-    """A method cannot take a step; whoever catches it knows what to call the State's items."""
+class StepFailed(Exception):  # noqa: N818  # it is caught, and another one is raised
+    """A method cannot take a step; the handler adds the names of variables."""
 
 
 class AbstractMethod(ABC):
@@ -62,13 +62,13 @@ class AbstractMethod(ABC):
     Attributes
     ----------
     t_old, t : float
-        The beginning and the end of the last step.
+        Beginning and end of the last step.
     y_old, y : (ny,) float
-        The solution at both; not to be changed.
+        Solution at both; only for reading.
     project : Projection or None
         The projection of the end of each step; None without constraints.
     step_size : float or None
-        The size to be tried next; None before a method has chosen one.
+        Size of the next attempt; None before a method has chosen one.
     num_rejected, num_diverged : int
         Of the last step: attempts whose error was too large, and that did not converge.
     num_iterations : int
@@ -79,7 +79,7 @@ class AbstractMethod(ABC):
     min_order: int
     max_order: int
     degree: int
-    """Of the interpolant."""
+    """Degree of the interpolant."""
 
     has_long_steps = False
     """A cubic does not follow what depends on y over one of its steps."""

@@ -21,12 +21,12 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
     ------
     UnknownChoiceError
     OutOfRangeError
-        Steps are to be fixed, and the method takes none.
+        The step is fixed, and the method cannot take fixed steps.
     """
     if fixed_step is not None and name in IMPLICIT:
         raise OutOfRangeError(
-            f"Integrator(method={name!r}, fixed_step=...): takes no fixed steps",
-            "a method that does: " + ", ".join(m for m in METHOD_NAMES if m not in IMPLICIT),
+            f"Integrator(method={name!r}, fixed_step=...): cannot take fixed steps",
+            "a method with fixed steps: " + ", ".join(m for m in METHOD_NAMES if m not in IMPLICIT),
             f"fixed_step={short_repr(fixed_step)}",
             "choose another method; or give max_step, below which this one may go",
         )

@@ -1,12 +1,12 @@
-"""What the numbers of a State are called in messages of a Study."""
+"""Names of the numbers of a State in messages of a Study."""
 
 from stagecache.state.state import State
 
 
 def name_of_y(state: State, index: int) -> str:
-    """The variable that has an item of y: "pendulum.angle", or "chain.angles[2]".
+    """Return the variable of an item of y: "pendulum.angle", or "chain.angles[2]".
 
-    Where no declared block has it: the vector of its subsystem, "u[1] of subsystem 2 'cart'".
+    If no declared block has it: "y[3]".
     """
     contents = state._contents
     places = contents.pools.places

@@ -32,10 +32,10 @@ SAFETY: Final = 0.9
 SHRINK: Final = 0.2
 GROW: Final = 10.0
 LANDS: Final = 1e-9
-"""What is left to the bound is taken along with a step, if it is so little of one."""
+"""Part of a step by which it may be longer to reach the bound."""
 
 HOPELESS: Final = 10.0
-"""An attempt with a larger error norm is rejected without a projection, which would not save it."""
+"""Error norm beyond which an attempt is rejected without a projection."""
 
 
 @frozen(eq=False)

@@ -1,4 +1,4 @@
-r"""How large the error of a step may be: for each number of y on its own, by its weight.
+r"""Tolerances of a step: the largest error of each number of y, by its weight.
 
 ::
 
@@ -6,9 +6,8 @@ r"""How large the error of a step may be: for each number of y on its own, by it
                                                       atol_i = accuracy / (10 weight_i)
 
 u and z have the weights of the State. A change of q counts as \|Wq dq\|, Wq = N Wu pinv(N), which
-is block diagonal: where N is 1 the weight of a q is that of its u; the q of another block have the
-largest that Wq can bring about, its norm, as one tolerance for each number is all that a method
-takes.
+is block diagonal: where N is 1, a q has the weight of its u. All q of another block have the norm
+of Wq, its largest factor, since a method takes one tolerance for each number.
 """
 
 from typing import final
@@ -27,7 +26,7 @@ from stagecache.system.motion.operators import weights_of_q
 @final
 @frozen(eq=False)
 class Tolerances:
-    """How large errors of y may be.
+    """Tolerances of y.
 
     Attributes
     ----------
@@ -81,7 +80,7 @@ def tolerances_of(
         index = int(np.argmin(is_good))
         vector = "z_weights" if index >= state.z_start else "u_weights"
         raise OutOfRangeError(
-            f"the weight of {name_of_y(state, index)}: is no weight",
+            f"the weight of {name_of_y(state, index)}: not a weight",
             "a positive, finite number: 1 / what counts as a unit error",
             f"{weights[index]:g}",
             f"write another one into state.{vector}",

@@ -1,4 +1,4 @@
-"""What a trajectory keeps of each row: numbers in arrays that grow, and values that seldom change.
+"""Storage of a trajectory: numbers in arrays that grow, and values that seldom change.
 
 ::
 
@@ -77,7 +77,7 @@ class GrowingArray:
 
 @final
 class SeldomChanging:
-    """The values of a discrete variable: each once, with the row from which on it was so."""
+    """Values of a discrete variable: each once, with the first row that has it."""
 
     __slots__ = ("_starts", "_values")
 
@@ -86,16 +86,16 @@ class SeldomChanging:
         self._values: list[Any] = []
 
     def append(self, row: int, value: Any) -> None:
-        """Have that value from a row on."""
+        """Store the value from a row on."""
         self._starts.append(row)
         self._values.append(value)
 
     def at(self, row: int) -> Any:
-        """The value in a row, which is not to be changed. Cost O(log changes)."""
+        """Return the value in a row, only for reading. Cost O(log changes)."""
         return self._values[bisect_right(self._starts, row) - 1]
 
     def all(self, count: int) -> list[Any]:
-        """The values in that many rows."""
+        """Return the values in this number of rows."""
         spans = pairwise([*self._starts, count])
         return [
             value
@@ -104,7 +104,7 @@ class SeldomChanging:
         ]
 
     def of_rows(self, rows: Sequence[int]) -> "SeldomChanging":
-        """The values in other rows, in that order."""
+        """Return the values in other rows, in that order."""
         new = SeldomChanging()
         last = -1
         for number, row in enumerate(rows):
@@ -116,12 +116,12 @@ class SeldomChanging:
 
 
 def own(value: Any) -> Any:
-    """The value, if nobody can change it; else a copy."""
+    """Return a value that cannot change: itself if it is immutable, else a copy."""
     return value if type(value) in IMMUTABLE else duplicate(value)
 
 
 def array_of_values(values: Sequence[Any]) -> Array:
-    """Return values of one shape, a row for each; objects, if they are no numbers of one shape.
+    """Return values as an array, a row for each; of objects, unless they are numbers of one shape.
 
     A read-only array of shape (n, ...).
     """
@@ -151,7 +151,7 @@ class Column:
         "q", "u", "z", "y", "time", "discrete variable" or "cache entry".
     values : ndarray of shape (n, ...)
     place : slice or None
-        Where it lies in y; None if it does not.
+        Place in y; None if it is not in y.
     """
 
     path: str
@@ -173,7 +173,7 @@ class Column:
         Raises
         ------
         NotANumberError
-            They are none, or not of one shape. `what` says what they are for.
+            They are not numbers, or not of one shape. `what` names their use.
         """
         values = self.values
         if values.dtype.kind in NUMBERS:

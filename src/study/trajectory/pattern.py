@@ -1,4 +1,4 @@
-"""What all States of a trajectory have in common: the System, the items, and what these are called.
+"""Pattern of a trajectory: the System, the items, and their names, common to all rows.
 
 ::
 
@@ -39,7 +39,7 @@ class Pattern:
 
     @classmethod
     def of(cls, state: State) -> "Pattern":
-        """That of a State, which is copied.
+        """Return the pattern of a State, which is copied.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class Pattern:
 
     @property
     def paths(self) -> NodePaths:
-        """What the items are called."""
+        """Names of the items."""
         if self._paths is None:
             self._paths = NodePaths(self.template._contents)
         return self._paths
@@ -83,7 +83,7 @@ class Pattern:
 
     @property
     def blocks(self) -> list[str]:
-        """The paths of what makes up y, but for what is empty."""
+        """Paths of the variables in y that are not empty."""
         subsystems = self.template._contents.realization.layout.subsystems
         blocks = [b for kind in ("q", "u", "z") for s in subsystems for b in s.blocks[kind]]
         places = map(self.place, blocks)
@@ -94,24 +94,24 @@ class Pattern:
         ]
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
-        """Where it lies in y."""
+        """Return the place of a variable in y."""
         return self.template._contents.place(variable)
 
     def handle(self, path: str) -> AbstractHandle:
-        """The handle of a path that `path_of` has returned."""
+        """Return the handle of a path that `path_of` has returned."""
         keys = self.template._contents.realization.store.keys
         found = keys[self.paths.node[path]]
         assert isinstance(found, AbstractHandle)
         return found
 
     def path_of(self, item: object) -> str:
-        """The path of a handle, or a path as it is written here.
+        """Return the path of a handle, or a path in its full form.
 
         Raises
         ------
         UnknownPathError, WrongTypeError, ForeignNodeError
         NodeKindError
-            It is that of a stage, or of weights.
+            The path of a stage, or of weights.
         """
         node = self.paths.find(item)
         path = self.paths.of[node]
@@ -133,7 +133,7 @@ class Pattern:
         ------
         TopologyVersionError
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         system = self.template.system
         system._require_own(self.template)

@@ -1,4 +1,4 @@
-"""The rows of a trajectory: what of each State is kept, and how it is taken from the State."""
+"""Rows of a trajectory: values that are taken from each State."""
 
 from collections.abc import Callable, Sequence
 from operator import is_, itemgetter
@@ -33,7 +33,7 @@ from stagecache.study.trajectory.pattern import Pattern
 
 @final
 class Rows:
-    """What is kept of States, a row for each.
+    """Values of States, a row for each.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Rows:
         self.curves.append(None)
 
     def _look(self, state: State) -> None:
-        """See where the discrete variables are in a State, and which entries are to be computed."""
+        """Find the discrete variables of a State, and the entries to compute."""
         contents = state._contents
         layout = contents.realization.layout
         sizes = [len(subsystem.discrete) for subsystem in layout.subsystems]
@@ -112,7 +112,7 @@ class Rows:
         self._stage = max([handle.available_from for handle in handles], default=Stage.MODEL)
         self._values_of = _getter([v._node for s in layout.subsystems for v in s.discrete])
         self._changing = [column for columns in self.discrete for column in columns]
-        # What a State has as long as nothing has changed; this, if that cannot be told.
+        # Values of a State as long as nothing has changed; self, if they may change in place.
         self._last: list[object] = [self] * len(self._changing)
         self._layout = layout, layout.serial
 
@@ -171,7 +171,7 @@ def _restored(pattern: Pattern, *parts: Any) -> Rows:
 
 
 def _getter(nodes: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """A function that takes what is at these places of a list, as fast as can be."""
+    """Return a fast function that takes the items at these places of a list."""
     if len(nodes) > 1:
         return itemgetter(*nodes)
     return lambda values: tuple([values[node] for node in nodes])

@@ -1,4 +1,4 @@
-"""Trajectories: what a State was at a sequence of times, without keeping the States.
+"""Trajectories: the values of a State at a sequence of times, without keeping the States.
 
 ::
 
@@ -6,8 +6,8 @@
     trajectory[-1]                 a State       made when it is asked for
     trajectory[10:20]              a Trajectory  of these rows
 
-A row has the time, y, all discrete variables, and the entries that were asked for. Whatever else
-there is to know is computed from a State that has these values.
+A row has the time, y, all discrete variables, and the recorded entries. All else is computed from a
+State that has these values.
 """
 
 import re
@@ -34,7 +34,7 @@ ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 WHOLE_Y: Final = "y"
 
 Item = str | AbstractHandle
-"""The path of a column, or the handle of what it has the values of."""
+"""The path of a column, or the handle of its item."""
 
 
 @final
@@ -58,7 +58,7 @@ class Trajectory:
     ------
     WrongTypeError, TopologyVersionError
     UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
-        Something is to be recorded that is no variable or entry of the System.
+        An item to be recorded is not a variable or entry of the System.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Trajectory:
     # ------------------------------------------------------------------ adding rows
 
     def append(self, state: State) -> None:
-        """Add a row with what the State is now.
+        """Add a row with the present values of a State.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Trajectory:
         ShapeError
             It has another number of variables than the pattern.
         Exception
-            Whatever a recorded entry raises. No row is added then, nor in the cases above.
+            Any exception of a recorded entry. No row is added then, nor in the cases above.
         """
         self.system._require_own(state)
         try:
@@ -127,17 +127,17 @@ class Trajectory:
 
     @property
     def record(self) -> tuple[str, ...]:
-        """The paths of what was to be recorded."""
+        """Paths of the recorded items."""
         return self._record
 
     @property
     def termination_reason(self) -> TerminationReason | None:
-        """Why the simulation has ended that it is of; None if it is of none."""
+        """Reason of the end of the simulation; None if no simulation made it."""
         return self._reason
 
     @property
     def statistics(self) -> IntegratorStatistics | None:
-        """What the integrator has done in the simulation that it is of; None if it is of none."""
+        """Counters of the integrator; None if no simulation made it."""
         return self._statistics
 
     @property
@@ -196,11 +196,11 @@ class Trajectory:
     @overload
     def __getitem__(self, which: Item) -> Array: ...
     def __getitem__(self, which: Any) -> Any:
-        """A column by its path or handle, a State by its row, or some rows by a slice.
+        """Return a column by its path or handle, a State by its row, or some rows by a slice.
 
         A column has shape (n,), or (n, k) of a vector, and is read-only. Paths are those of
         `State.graph`: "pendulum.angle", "pendulum.q", "q", "time", also "y"; "chain.angles[2]" is
-        one of several numbers. Values that are no numbers of one shape are objects.
+        one of several numbers. Values that are not numbers of one shape are objects.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class Trajectory:
         ------
         UnknownItemError, StageOutOfRangeError, TopologyVersionError
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         stage = check_stage(stage, INSTANCE, Stage.REPORT, "Trajectory.state(stage=...)")
         return self._kept.state(self._row(index), stage)
@@ -261,7 +261,7 @@ class Trajectory:
         ------
         UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         Exception
-            Whatever a hook or an entry raises.
+            Any exception of a hook or an entry.
         """
         path = self._pattern.path_of(item)
         handle = self._pattern.handle(path)
@@ -274,7 +274,7 @@ class Trajectory:
         row = whole_number(index)
         if row is None:
             raise UnknownItemError(
-                f"{short_repr(index)}: is no row of a trajectory",
+                f"{short_repr(index)}: not a row of a trajectory",
                 "an integer or a slice, or the path or handle of a column",
                 f"an object of type {type(index).__name__}",
                 "for a column pass a handle, as pendulum.angle or body.q; the row of a time is "
@@ -292,7 +292,7 @@ class Trajectory:
     # ------------------------------------------------------------------ columns
 
     def _column(self, item: Item) -> Column:
-        """The column of a path or handle, or of one number of it: "chain.angles[2]"."""
+        """Return the column of a path or handle, or of one number of it: "chain.angles[2]"."""
         if item == WHOLE_Y:
             return Column(WHOLE_Y, "y", self.y, slice(0, self.y.shape[1]))
         try:
@@ -319,7 +319,7 @@ class Trajectory:
         return self._kept.column(path, handle)
 
     def _columns(self, items: tuple[Item, ...]) -> list[Column]:
-        """Several columns; those of tables, if none is named."""
+        """Return several columns; by default those of tables."""
         return [self._column(item) for item in items or self.columns]
 
     # ------------------------------------------------------------------ other forms
@@ -332,7 +332,7 @@ class Trajectory:
         *paths : str or handles
             Which columns; all `columns` by default.
         units : dict of str to str, optional
-            What is to be noted as units of a column, by path.
+            Units of columns, by path.
 
         Raises
         ------
@@ -357,7 +357,7 @@ class Trajectory:
         Raises
         ------
         NotANumberError
-            A column has values that are no real numbers of one shape. Nothing is written.
+            The values of a column are not real numbers of one shape. Nothing is written.
         UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         OSError
         """
@@ -387,7 +387,7 @@ class Trajectory:
         MissingExtraError
             matplotlib is not installed.
         NotANumberError
-            A column has values that are no real numbers of one shape.
+            The values of a column are not real numbers of one shape.
         UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         columns = self._columns(paths)
@@ -412,10 +412,10 @@ class Trajectory:
 
 
 def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[str, ...]:
-    """The paths of what is to be recorded, each once."""
+    """Return the paths of the items to record, each once."""
     if isinstance(record, str | AbstractHandle) or not isinstance(record, Iterable):
         raise WrongTypeError(
-            "record=...: is no collection",
+            "record=...: not a collection",
             "paths or handles, as a tuple or list",
             got := short_repr(record),
             f"write record=({record if isinstance(record, AbstractHandle) else got},)",

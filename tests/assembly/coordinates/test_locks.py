@@ -269,7 +269,7 @@ def test_handles_of_something_else_than_q_are_refused() -> None:
 def test_a_mobilizer_of_another_system_is_refused() -> None:
     _, system, _ = four_bar()
     other, _, _ = four_bar()
-    with pytest.raises(ForeignNodeError, match=r"lock_mobilizer\(mobilizer\): is of another"):
+    with pytest.raises(ForeignNodeError, match=r"lock_mobilizer\(mobilizer\): belongs to another"):
         Assembler(system).lock_mobilizer(other.crank)
 
 

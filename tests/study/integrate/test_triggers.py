@@ -546,13 +546,13 @@ def test_a_trigger_that_is_no_number_is_refused_by_its_name(when: float) -> None
     _, state = state_of(model, OfTime(lambda t: math.nan if t > when else 1.0))
     if when < 0:
         with pytest.raises(
-            NotFiniteError, match=r"of_time\.watched: is no number at t = 0"
+            NotFiniteError, match=r"of_time\.watched: not a number at t = 0"
         ) as caught:
             integrating(model, state=state)
         assert "was initialized" in caught.value.__notes__[0]
         return
     integrator = integrating(model, state=state, accuracy=1e-4, max_step=0.1)
-    with pytest.raises(NotFiniteError, match=r"of_time\.watched: is no number at t = ") as caught:
+    with pytest.raises(NotFiniteError, match=r"of_time\.watched: not a number at t = ") as caught:
         run_to(integrator, 2.0)
     assert "to which the State has returned" in caught.value.__notes__[0]
     last = integrator.advanced_time
