@@ -258,11 +258,11 @@ def test_a_rod_is_a_line_between_its_points_while_it_is_enabled() -> None:
 
 
 BAD = [
-    (DecorativeSphere(1.0), "is no list of decorations"),
-    (3, "is no list of decorations"),
-    ([DecorativeSphere(1.0), "ball"], "item 1 is no decoration"),
-    (DecorativeSphere, "is no list of decorations"),
-    ([DecorativeSphere], "item 0 is no decoration"),
+    (DecorativeSphere(1.0), "not a list of decorations"),
+    (3, "not a list of decorations"),
+    ([DecorativeSphere(1.0), "ball"], "item 1 is not a decoration"),
+    (DecorativeSphere, "not a list of decorations"),
+    ([DecorativeSphere], "item 0 is not a decoration"),
 ]
 
 
