@@ -133,14 +133,7 @@ class QValue(AssemblyCondition):
         """Return the name of the q and the value."""
         return [f"{name_of_q(self._row, state)} - {self._value:.6g}"]
 
-    def calc_goal_residuals(self, state: State) -> Vector:
-        """Return the error."""
-        return self.calc_errors(state)
-
-    def calc_goal_residual_jacobian(self, state: State) -> Vector:
-        """Return the derivatives of the error."""
-        return self.calc_error_jacobian(state)
-
-    def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector:
-        """Return 0 likewise."""
-        return self.calc_error_curvature(state, factors)
+    # Without the factor of other conditions, sqrt(2): the goal is half the square of the error.
+    calc_goal_residuals = calc_errors
+    calc_goal_residual_jacobian = calc_error_jacobian
+    calc_goal_residual_curvature = calc_error_curvature
