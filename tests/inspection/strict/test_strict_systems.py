@@ -334,8 +334,8 @@ def test_errors_triggers_and_updates_have_cures_of_their_own() -> None:
         rows.latch.update(state)
     hints = {f"{r.entry} {r.item}": r.hint for r in reads.undeclared}
     late = (
-        "leave it out: what is computed by Position must not depend on what changes without "
-        "invalidating that; or declare it at a later level or stage"
+        "leave it out: an entry computed by Position must not depend on values that change "
+        "without invalidating that stage; or declare it at a later level or stage"
     )
     whole = (
         "leave prerequisites out of @event_trigger(...), so that it depends on all of stage "
@@ -375,8 +375,8 @@ def test_what_is_allocated_by_hand_cannot_be_declared_as_a_prerequisite() -> Non
         mixed.weight(state)
         mixed.size(state)
     assert [r.hint for r in reads.undeclared] == [
-        "declare load of subsystem 1 in a Subsystem: what is allocated by hand can be no "
-        "prerequisite; or write @cached(..., available_from=Stage.TIME)",
+        "declare load of subsystem 1 in a Subsystem: items allocated by hand cannot be "
+        "prerequisites; or write @cached(..., available_from=Stage.TIME)",
         "allocate it with the prerequisites (mixed.mass,)",
     ]
 
