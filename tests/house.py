@@ -56,8 +56,8 @@ ROOMS: Final = {
     "testing/oracle": "Values computed from scratch, and comparison with cached ones.",
     "testing/programs": "Random programs of reads and writes, and their execution.",
     "testing/diagnosis": "Shortened failures, their suspects, and the report.",
-    "testing/strategies": "Hypothesis strategies for graphs, States and Systems.",
     "testing/checks": "The checks: coherence, pickling, precision, strictness, threads.",
+    "testing/strategies": "Hypothesis strategies for graphs, States and Systems.",
     "cli": "The command `stagecache`, one file a subcommand.",
     "demo": "The demonstration: a four-bar linkage that is assembled and turned.",
 }
