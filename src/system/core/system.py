@@ -95,7 +95,7 @@ class Setting(Generic[G, V]):
         self._check = check
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+        self._name, self._key = name, f"_{name}"
 
     @overload
     def __get__(self, system: None, owner: type) -> Self: ...
@@ -104,13 +104,13 @@ class Setting(Generic[G, V]):
     def __get__(self, system: object | None, owner: type) -> Self | V:
         if system is None:
             return self
-        value: V = vars(system).get(f"_{self._name}", self._default)
+        value: V = vars(system).get(self._key, self._default)
         return value
 
     def __set__(self, system: "System", value: G) -> None:
         checked = self._check(value, self._name)
         system._require_idle(self._name)
-        vars(system)[f"_{self._name}"] = checked
+        vars(system)[self._key] = checked
         system._topology_changed(f"{self._name} was set")
 
 
@@ -392,9 +392,10 @@ class System:
             return found[0]
         what = getattr(kind, "__name__", short_repr(kind))
         named = "" if name is None else f" with the name {name!r}"
+        number = "several subsystems" if found else "no subsystem"
         others = same or self._subsystems
         raise UnknownSubsystemError(
-            f"get({what}): {'several subsystems' if found else 'no subsystem'} of it{named}",
+            f"get({what}): {number} of this class{named}",
             f"one {what}{named} in {self!r}",
             f"{len(found)}; there "
             + ("are " if len(others) > 1 else "is ")
@@ -968,7 +969,10 @@ class System:
         return tuple(o for o in known if isinstance(o, AbstractEventReporter))
 
     def _add_listener(
-        self, listener: AbstractEventListener[Any], name: str | None, kind: type
+        self,
+        listener: AbstractEventListener[Any],
+        name: str | None,
+        kind: type[AbstractEventListener[Any]],
     ) -> None:
         default, who = self.default_subsystem, kind_name(kind)
         name = default._name_for(listener, name, kind)

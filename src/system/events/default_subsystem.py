@@ -30,7 +30,7 @@ class DefaultSystemSubsystem(Subsystem):
 
     _listeners: Mapping[str, AbstractEventListener[Any]] = MappingProxyType({})
 
-    def _name_for(self, listener: Any, name: object, kind: type) -> str:
+    def _name_for(self, listener: Any, name: object, kind: type[AbstractEventListener[Any]]) -> str:
         """Return the name under which a handler or reporter can be added; see `add_event_handler`.
 
         Parameters
@@ -49,7 +49,6 @@ class DefaultSystemSubsystem(Subsystem):
         is_whole = isinstance(listener, AbstractScheduled | AbstractTriggered)
         if not isinstance(listener, kind) or not is_whole:
             raise _refusal_of(listener, who)
-        assert isinstance(listener, AbstractEventListener)
         if listener.is_adopted:
             raise AdoptionError(
                 f"{listener!r}: cannot be added to {self.system!r}",
@@ -104,9 +103,9 @@ class DefaultSystemSubsystem(Subsystem):
             listener._system = self._system
 
 
-def kind_name(kind: type) -> str:
+def kind_name(kind: type[AbstractEventListener[Any]]) -> str:
     """Return "handler" or "reporter"."""
-    return snake_case(kind.__name__).rpartition("_")[2]
+    return "reporter" if kind.is_report else "handler"
 
 
 def _refusal_of(listener: object, who: str) -> WrongTypeError:
