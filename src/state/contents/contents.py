@@ -395,13 +395,13 @@ class Contents:
             self.mend()
         if self.realization.machine.stage < kind.exists:
             raise self._not_there(kind, subsystem)
-        shape = self.pools.view(kind, subsystem).shape
-        if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape:
-            array = values
-        else:
-            array = converted(values, FLOAT, shape, self._title(kind, subsystem))
-        self._count_write(kind, subsystem)
-        self.pools.write(kind, subsystem, array)
+        place = self.pools.place(kind, subsystem)  # which stays: no vector is lost by its write
+        shape = place.shape
+        if not (type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape):
+            values = converted(values, FLOAT, shape, self._title(kind, subsystem))
+        nodes, cause = self.realization.layout.write_set(kind, subsystem)
+        self.invalidate(kind.invalidates, cause, nodes)  # type: ignore[arg-type]  # of a variable
+        place[:] = values
 
     def _not_there(self, kind: VectorKind, subsystem: int | None) -> StagecacheError:
         at = self.realization.machine.stage
@@ -437,43 +437,42 @@ class Contents:
     # ------------------------------------------------------------------ event triggers
 
     def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
-        """A read-only view of the event triggers of a stage."""
+        """Return a read-only view of the event triggers of a stage."""
         what = f"event triggers of stage {stage}"
-        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
-        self.require_stage(INSTANCE, None, what)
+        stage = self._trigger_stage(stage, what)
         self.require_stage(stage, subsystem, what)
         return self.pools.whole["event_triggers"][self.pools.trigger_slice(stage, subsystem)]
 
     def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
-        """A writable view of them."""
+        """Return a writable view of them."""
         what = f"event triggers of stage {stage}"
-        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
-        self.require_stage(INSTANCE, None, what)
+        stage = self._trigger_stage(stage, what)
         self.require_not_frozen(f"write access to {what}")
         return self.pools.writable_triggers(stage, subsystem, self.stage_of(subsystem))
 
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
-        """How many there are."""
-        part = self._trigger_slice(stage, subsystem)
+        """Return the number of them."""
+        stage = self._trigger_stage(stage, f"the number of event triggers of stage {stage}")
+        part = self.pools.trigger_slice(stage, subsystem)
         return part.stop - part.start  # type: ignore[no-any-return]  # two integers
 
     def num_all_triggers(self) -> int:
-        """How many there are of all stages."""
+        """Return the number of event triggers of all stages."""
         self.require_stage(INSTANCE, None, "the number of event triggers")
         return len(self.pools.whole["event_triggers"])
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
-        """Where they start: the system's among all, a subsystem's among those of that stage."""
-        part = self._trigger_slice(stage, subsystem)
+        """Return where they start: the system's among all, a subsystem's among that stage's."""
+        stage = self._trigger_stage(stage, f"the number of event triggers of stage {stage}")
         if subsystem is None:
-            return part.start  # type: ignore[no-any-return]  # an integer
+            return self.pools.trigger_slice(stage, None).start  # type: ignore[no-any-return]  # an integer
         return self.pools.trigger_starts[stage][subsystem]
 
-    def _trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
-        what = f"the number of event triggers of stage {stage}"
+    def _trigger_stage(self, stage: Stage, what: str) -> Stage:
+        """Check a stage, and that there are event triggers."""
         stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
         self.require_stage(INSTANCE, None, what)
-        return self.pools.trigger_slice(stage, subsystem)
+        return stage
 
     # ------------------------------------------------------------------ blocks of q, u and z
 
@@ -573,41 +572,32 @@ class Contents:
     # ------------------------------------------------------------------ copies
 
     def copy(self, bind: Callable[[int], Arguments]) -> "Contents":
-        """Return those of a copy of the State; `State.copy` says what comes along."""
+        """Return contents for a copy of the State; `State.copy` says what comes along."""
         if self.realization.is_torn:
             self.mend()
         self._refuse_dangling()
-        twin = Contents(self.realization.copy(bind), self.system)
-        if self.outdated_by:
-            twin.outdate(self.outdated_by)
+        twin = self._twin(self.realization.copy(bind), self.pools.copy())
         store = twin.realization.store
-        name = self._name_of
-        store.values = duplicates(store.values, self.handed_out, name)
-        twin.pools = self.pools.copy()
-        twin.time = self.time
-        twin.update_times = self.update_times.copy()
+        store.values = duplicates(store.values, self.handed_out, self._name_of)
         return twin
 
     def clone(self, bind: Callable[[int], Arguments]) -> "Contents":
-        """Return those of a State in the same state; `State.copy` says what that is."""
+        """Return contents for a State in the same state; `State.copy` says what that is."""
         if self.realization.is_torn:
             self.mend()
         if self.guard is REALIZING:
             self.require_unguarded("copy(keep_cache=True)")
-        twin = Contents(self.realization.clone(bind), self.system)
-        if self.outdated_by:
-            twin.outdate(self.outdated_by)
-        store = twin.realization.store
-        functions = twin.realization.layout.functions
+        twin = self._twin(self.realization.clone(bind), self.pools.copy(with_caches=True))
+        store, layout = twin.realization.store, twin.realization.layout
         changeable = self.handed_out | {  # an update value becomes that of a variable
             variable._update._node
-            for subsystem in twin.realization.layout.subsystems
+            for subsystem in layout.subsystems
             for variable in subsystem.auto_update
             if variable._update is not None
         }
         is_computed = [  # which are replaced, and never changed
             function is not no_function and node not in changeable
-            for node, function in enumerate(functions)
+            for node, function in enumerate(layout.functions)
         ]
         others = [None if c else v for c, v in zip(is_computed, store.values, strict=True)]
         copies = duplicates(others, self.handed_out, self._name_of)
@@ -615,7 +605,13 @@ class Contents:
             value if computed else copied
             for computed, value, copied in zip(is_computed, store.values, copies, strict=True)
         ]
-        twin.pools = self.pools.clone()
+        return twin
+
+    def _twin(self, realization: Realization, pools: Pools) -> "Contents":
+        twin = Contents(realization, self.system)
+        if self.outdated_by:
+            twin.outdate(self.outdated_by)
+        twin.pools = pools
         twin.time = self.time
         twin.update_times = self.update_times.copy()
         return twin

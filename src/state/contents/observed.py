@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, Protocol, TypeVar, final
 
 from stagecache.graph.evaluation import Arguments
 from stagecache.state.contents.contents import Contents
@@ -37,6 +37,7 @@ from stagecache.state.items.realization import INSTANCE, MODEL
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind, Y
 
+T = TypeVar("T")
 Item = AbstractHandle | Stage
 """Something read: a variable or an entry; if it has no handle, the stage that guarantees it."""
 
@@ -185,6 +186,11 @@ class ObservedContents(Contents):
         for observer in self._observers:
             observer.read(items, title)
 
+    def _noted(self, value: T, *items: Item, title: str = "") -> T:
+        """Return what was read, and tell the observers."""
+        self._read(*items, title=title)
+        return value
+
     def _read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
         for observer in self._observers:
             act = partial(observer.read_entry, entry, act)
@@ -245,9 +251,7 @@ class ObservedContents(Contents):
 
     def version(self, handle: AbstractHandle) -> int:
         """Return the number of the present value."""
-        version = self._plain.version(handle)
-        self._read(handle)
-        return version
+        return self._noted(self._plain.version(handle), handle)
 
     # ------------------------------------------------------------------ writes
 
@@ -312,9 +316,7 @@ class ObservedContents(Contents):
 
     def get_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value."""
-        value = self._plain.get_discrete(variable)
-        self._read(variable)
-        return value
+        return self._noted(self._plain.get_discrete(variable), variable)
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
         """Return when it was last written; NaN if it never was."""
@@ -323,27 +325,19 @@ class ObservedContents(Contents):
 
     def get_block(self, variable: AbstractContinuousVariable) -> Vector:
         """Return a read-only view of a block, or of a whole q, u or z."""
-        values = self._plain.get_block(variable)
-        self._read(variable)
-        return values
+        return self._noted(self._plain.get_block(variable), variable)
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Return where it lies in y."""
-        place = self._plain.place(variable)
-        self._read(MODEL, title=f"the place of {variable}")
-        return place
+        return self._noted(self._plain.place(variable), MODEL, title=f"the place of {variable}")
 
     def get_time(self, variable: AbstractHandle) -> float:
         """Return the time, at any stage."""
-        time = self._plain.get_time(variable)
-        self._read(variable)
-        return time
+        return self._noted(self._plain.get_time(variable), variable)
 
     def read_time(self) -> float:
         """Return the time, from Topology on."""
-        time = self._plain.read_time()
-        self._read(self.realization.layout.variables["time"])
-        return time
+        return self._noted(self._plain.read_time(), self.realization.layout.variables["time"])
 
     def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Return a read-only view of a vector."""
@@ -361,36 +355,46 @@ class ObservedContents(Contents):
 
     def size(self, part: str, subsystem: int | None) -> int:
         """Return the number of items of a part of the vectors: "q", "qerr", ..."""
-        size = self._plain.size(part, subsystem)
-        self._read(MODEL if part in CONTINUOUS else INSTANCE, title=f"the number of {part}")
-        return size
+        return self._noted(
+            self._plain.size(part, subsystem),
+            MODEL if part in CONTINUOUS else INSTANCE,
+            title=f"the number of {part}",
+        )
 
     def start(self, part: str, subsystem: int | None) -> int:
         """Return where it starts."""
-        start = self._plain.start(part, subsystem)
-        self._read(MODEL if part in CONTINUOUS else INSTANCE, title=f"the start of {part}")
-        return start
+        return self._noted(
+            self._plain.start(part, subsystem),
+            MODEL if part in CONTINUOUS else INSTANCE,
+            title=f"the start of {part}",
+        )
 
     def triggers(self, stage: Stage, subsystem: int | None) -> Vector:
         """Return a read-only view of the event triggers of a stage."""
-        values = self._plain.triggers(stage, subsystem)
-        self._read(max(Stage(stage), INSTANCE), title=f"event triggers of stage {stage}")
-        return values
+        return self._noted(
+            self._plain.triggers(stage, subsystem),
+            max(Stage(stage), INSTANCE),
+            title=f"event triggers of stage {stage}",
+        )
 
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
         """Return the number of event triggers of a stage."""
-        number = self._plain.num_triggers(stage, subsystem)
-        self._read(INSTANCE, title="the number of event triggers")
-        return number
+        return self._noted(
+            self._plain.num_triggers(stage, subsystem),
+            INSTANCE,
+            title="the number of event triggers",
+        )
 
     def num_all_triggers(self) -> int:
         """Return the number of event triggers of all stages."""
-        number = self._plain.num_all_triggers()
-        self._read(INSTANCE, title="the number of event triggers")
-        return number
+        return self._noted(
+            self._plain.num_all_triggers(), INSTANCE, title="the number of event triggers"
+        )
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
         """Return where they start."""
-        start = self._plain.trigger_start(stage, subsystem)
-        self._read(INSTANCE, title="the start of event triggers")
-        return start
+        return self._noted(
+            self._plain.trigger_start(stage, subsystem),
+            INSTANCE,
+            title="the start of event triggers",
+        )

@@ -5,6 +5,7 @@ computed from it, so that a late write through a view that someone kept raises, 
 wrong values in the cache. Slices that were taken from such a view cannot be sealed.
 """
 
+from itertools import accumulate
 from typing import Any, Final
 
 import numpy as np
@@ -107,10 +108,9 @@ class Pools:
                 size = sum(starts[k.part][-1] for k in members)
                 arrays[kind.pool] = np.full(size, kind.initial)
         if stage == MODEL:
-            blocks = [
-                rows.initial for part in _parts(MODEL) for s in subsystems for rows in s.rows[part]
-            ]
-            arrays["y"][:] = np.concatenate([NO_ITEMS, *filter(_is_there, blocks)])
+            rows = [rows for part in _parts(MODEL) for s in subsystems for rows in s.rows[part]]
+            initial = [r.initial for r in rows if r.initial is not None]
+            arrays["y"][:] = np.concatenate([NO_ITEMS, *initial])
         self._become(arrays, starts, trigger_starts)
         if stage == MODEL:
             self._find_places(layout)
@@ -212,6 +212,10 @@ class Pools:
             self.is_open = True
         return view
 
+    def place(self, kind: VectorKind, subsystem: int | None) -> Vector:
+        """The place of a vector, to be written at once and not handed out."""
+        return self._arrays[kind.pool][self._slice(kind, subsystem)]
+
     def write(self, kind: VectorKind, subsystem: int | None, values: Vector) -> None:
         """Write all values of a vector."""
         self._arrays[kind.pool][self._slice(kind, subsystem)] = values
@@ -292,23 +296,14 @@ class Pools:
 
     # ------------------------------------------------------------------ copies
 
-    def copy(self) -> "Pools":
-        """Return equal variables; the caches hold NaN."""
+    def copy(self, *, with_caches: bool = False) -> "Pools":
+        """Return pools with equal variables, and equal caches or NaN in them."""
         twin = Pools()
-        caches = {kind.pool for kind in VECTORS if not kind.is_variable}
+        caches = set() if with_caches else {kind.pool for kind in VECTORS if not kind.is_variable}
         arrays = {
             pool: np.full_like(array, np.nan) if pool in caches else array.copy()
             for pool, array in self._arrays.items()
         }
-        twin._become(arrays, self.starts, self.trigger_starts)
-        twin.places = self.places
-        twin.constraints = self.constraints
-        return twin
-
-    def clone(self) -> "Pools":
-        """Return equal variables and equal caches."""
-        twin = Pools()
-        arrays = {pool: array.copy() for pool, array in self._arrays.items()}
         twin._become(arrays, self.starts, self.trigger_starts)
         twin.places = self.places
         twin.constraints = self.constraints
@@ -357,12 +352,5 @@ def _parts(stage: Stage) -> tuple[str, ...]:
     return ("q", "u", "z") if stage == MODEL else ("qerr", "uerr", "udoterr")
 
 
-def _is_there(values: Vector | None) -> bool:
-    return values is not None
-
-
 def _starts(sizes: list[int]) -> list[int]:
-    starts = [0]
-    for size in sizes:
-        starts.append(starts[-1] + size)
-    return starts
+    return list(accumulate(sizes, initial=0))
