@@ -16,7 +16,7 @@ ROOMS: Final = {
     "state/vectors": "The vectors of a State, and conversion of what is written to them.",
     "state/values": "Values of variables: copies, sealing, and comparison.",
     "state/items": "Layouts of Subsystems, and their realization as nodes of a graph.",
-    "state/contents": "What a State contains: values, stages, and the storage of its vectors.",
+    "state/contents": "Contents of a State: values, observers, and the storage of its vectors.",
     "state/continuous": "Continuous states: a vector, its q, u and z, and views of its elements.",
     "inspection": "Questions to a State: why an entry is stale, what a write would cost.",
     "inspection/explain": "Explanations of statuses, and impacts of writes.",

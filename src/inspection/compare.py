@@ -1,4 +1,4 @@
-"""What differs between two States: values, what is realized, and stages.
+"""Differences between two States: values, validity, and stages.
 
 >>> from stagecache import compare
 >>> from stagecache.demo import pendulum as example
@@ -67,7 +67,7 @@ class Difference:
 @final
 @frozen(repr=False, str=False)
 class Comparison:
-    """What differs between two States; false if nothing does. Versions are not compared.
+    """Differences between two States; false if there are none. Versions are not compared.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Comparison:
     differences: tuple[Difference, ...]
 
     def of(self, what: str) -> tuple[Difference, ...]:
-        """Those in "value", "validity", "stage" or "presence"."""
+        """Return the differences in "value", "validity", "stage" or "presence"."""
         return tuple([d for d in self.differences if d.what == what])
 
     def as_dict(self) -> dict[str, Any]:

@@ -183,7 +183,7 @@ class _Builder:
                 yield EdgeInfo(of[node], of[update], EdgeKind.INVALIDATES)
 
     def consequences(self) -> Consequences:
-        """What writes do, which does not follow the State."""
+        """Consequences of writes, which do not follow the State."""
         self._realization.share()
         self._store.share()
         return Consequences(self._contents, self._paths)

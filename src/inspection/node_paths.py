@@ -1,4 +1,4 @@
-"""What the nodes of a State are called in views, and by whoever asks for one: "pendulum.tip".
+"""Paths of the nodes of a State, in views and in questions: "pendulum.tip".
 
 ::
 
@@ -37,11 +37,11 @@ class NodePaths:
     Attributes
     ----------
     of : dict of int to str
-        By node, in the order of the model. Stages of subsystems have none.
+        Paths by node, in the order of the model. Stages of subsystems have none.
     node : dict of str to int
-        By path.
+        Nodes by path.
     subsystems : list of str
-        What the subsystems are called.
+        Names of the subsystems.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -86,7 +86,7 @@ class NodePaths:
             return item._node
         if not isinstance(item, str):
             raise WrongTypeError(
-                f"{short_repr(item)}: is no item of a State",
+                f"{short_repr(item)}: not an item of a State",
                 "a handle, or a path as 'pendulum.tip'",
                 f"an object of type {type(item).__name__}",
                 _cure_for(item),
@@ -99,7 +99,7 @@ class NodePaths:
     def _unknown(self, path: str) -> UnknownPathError:
         listed = ", ".join([*self.node][-MOST_LISTED:])
         return UnknownPathError(
-            f"{path!r}: there is no such item in this State",
+            f"{path!r}: not in this State",
             "the path of an item, as 'pendulum.tip'",
             repr(path),
             did_you_mean(path, self.node) or f"use one of {listed}, ...; state.graph has all",
@@ -118,7 +118,7 @@ class NodePaths:
         return found
 
     def is_shown(self, node: int) -> bool:
-        """Whether views show a node: not a whole, or weights, that are always empty."""
+        """Return True if views show a node: all but wholes and weights that are always empty."""
         layout = self._contents.realization.layout
         key = self._contents.realization.store.keys[node]
         if isinstance(key, AbstractContinuousVariable) and key.slot < 0:
@@ -148,7 +148,7 @@ def _name(item: AbstractHandle) -> str:
 
 
 def invalidated_by(contents: Contents, node: int) -> Stage | None:
-    """The stage that a write of a variable invalidates; None for what is no variable."""
+    """Return the stage that a write of a variable invalidates; None if it is not a variable."""
     layout = contents.realization.layout
     for kind in WEIGHTS:
         if node == layout.weights[kind.name]:

@@ -1,4 +1,4 @@
-"""Where in the code of a model something is read."""
+"""The place of a read in the code of a model."""
 
 import sys
 from typing import Final
@@ -8,14 +8,14 @@ LIBRARY: Final = (
     *("stagecache.system.", "numpy."),
 )
 CHECKING: Final = ("stagecache.state.display", "stagecache.system.constraints.errors")
-"""Of the library, what reads on behalf of no computation: to show something, or to check it."""
+"""Modules of the library that read to show or check something, not for a computation."""
 
 Place = tuple[str, int]
 """A file and a line in it."""
 
 
 def place_of_read() -> Place | None:
-    """Where in the code of a model something is read; None if the library does."""
+    """Return the file and line of a read in the code of a model; None if the library reads."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")

@@ -33,7 +33,7 @@ from stagecache.state.vectors.vectors import Y
 
 @frozen
 class Consequence:
-    """What a write would do.
+    """Consequence of a write.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Consequence:
 
 @final
 class Consequences:
-    """What writes would do to a State, as it is when this is made. Cost O(nodes).
+    """Consequences of writes to a State, as it is when this is made. Cost O(nodes).
 
     It does not follow the State later, if that shares its structure and layout.
 
@@ -94,7 +94,7 @@ class Consequences:
         }
 
     def of(self, variable: int) -> Consequence:
-        """That of a write of a variable."""
+        """Return the consequence of a write of a variable."""
         key = self._structure.keys[variable]
         written = [variable]  # weights, which have no handle
         if isinstance(key, AbstractHandle):
@@ -104,7 +104,7 @@ class Consequences:
         return self._of(written, self.stages[variable])
 
     def of_y(self) -> Consequence:
-        """That of a write of all q, u and z."""
+        """Return the consequence of a write of all q, u and z."""
         return self._of(self._layout.variable_nodes(Y.name, None), Stage.POSITION)
 
     def paths(self) -> dict[str, tuple[str, ...]]:
@@ -174,6 +174,6 @@ class Consequences:
 
 
 def _is_presumed(store: Store, node: int) -> bool:
-    """Whether a valid entry is presumed computed, and would not be valid without that."""
+    """Return True if a valid entry is presumed computed, and would not be valid without that."""
     group = store.group_of[node]
     return store.gates[group] < 0 and store.marks[node] < store.unpresumed[group]

@@ -158,7 +158,7 @@ def _cause(
 def _others(
     contents: Contents, paths: NodePaths, changes: list[Change], first: Change
 ) -> tuple[str, ...]:
-    """What else has changed, each write once."""
+    """Return what else has changed, each write once."""
     seen: list[object] = []
     found: dict[str, None] = {}
     for change in sorted(changes, key=_clock):

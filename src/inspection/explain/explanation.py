@@ -1,4 +1,4 @@
-"""What `State.explain` answers: the cause, what else has changed, and what a call would compute."""
+"""Answers of `State.explain`: the cause, other changes, and the computations of a call."""
 
 from enum import StrEnum
 from html import escape
@@ -88,7 +88,7 @@ class Cause:
         return "no call has computed it" if self.kind is CauseKind.NEVER else f"it is {self.kind}"
 
     def _write(self) -> str:
-        """What was written, with its versions, and where."""
+        """Return the variable written, with its versions, and the place."""
         if not self.variable:
             return self.written_as
         before = f"from version {self.version_before} to" if self.version_before else "now version"

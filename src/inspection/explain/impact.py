@@ -27,7 +27,7 @@ from stagecache.state.vectors.vectors import Y
 @final
 @frozen(repr=False, str=False)
 class Impact:
-    """What a write of a variable would do.
+    """Consequences of a write of a variable.
 
     Attributes
     ----------

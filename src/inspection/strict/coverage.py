@@ -1,4 +1,4 @@
-r"""Whether what a computation reads is covered by what its entry declares.
+r"""Coverage of the reads of a computation by the declaration of its entry.
 
 A read is covered if, and only if, a change of what is read makes the entry stale by the declaration
 of the entry itself::
@@ -36,21 +36,20 @@ from stagecache.state.vectors.vectors import CONTINUOUS
 
 @frozen
 class Gap:
-    """What an entry would have to declare as well for its reads to be covered."""
+    """Prerequisites and a stage that an entry lacks for its reads to be covered."""
 
     handles: tuple[AbstractHandle, ...]
-    """The prerequisites that it would have to name."""
+    """Prerequisites that it lacks."""
 
     stage: Stage | None
     """The stage on which it would have to depend; None if that is early enough."""
 
     latest: Stage
-    """Of the stages that changes of what is read invalidate, the latest; Infinity if one does not
-    invalidate any."""
+    """The latest stage that changes of the items invalidate; Infinity if one does not."""
 
 
 def gap_of(realization: Realization, entry: CacheEntry[Any], items: Sequence[Item]) -> Gap | None:
-    """What an entry lacks for reads of these items to be covered; None if nothing."""
+    """Return the gap in the declaration of an entry for reads of these items; None if covered."""
     declared = Declared(realization, entry)
     handles = []
     stages = []
@@ -72,7 +71,7 @@ def gap_of(realization: Realization, entry: CacheEntry[Any], items: Sequence[Ite
 
 @final
 class Declared:
-    """What an entry declares."""
+    """The declaration of an entry."""
 
     def __init__(self, realization: Realization, entry: CacheEntry[Any]) -> None:
         structure = realization.store.structure
@@ -82,7 +81,7 @@ class Declared:
         self._entry = entry
 
     def covers_stage(self, stage: Stage) -> bool:
-        """Whether it is stale when a stage is; or Model, when q, u and z are made anew."""
+        """Return True if it is stale when a stage is; or Model, when q, u and z are made anew."""
         if stage <= self._entry.available_from:
             return True
         return stage <= Stage.MODEL and any(
@@ -90,7 +89,7 @@ class Declared:
         )
 
     def covers(self, handle: AbstractHandle) -> bool:
-        """Whether it is stale when a variable or another entry changes."""
+        """Return True if it is stale when a variable or another entry changes."""
         if handle in self.handles:
             return True
         if isinstance(handle, CacheEntry):
@@ -116,7 +115,7 @@ class Declared:
         return layout.subsystems[variable.subsystem].whole[kind] in self.handles
 
     def _covers_part(self, subsystem: int, kind: str) -> bool:
-        """Whether it declares a subsystem's q, u or z, or all blocks of it that are not empty."""
+        """Return True if it declares a subsystem's q, u or z, or all blocks that are not empty."""
         layout = self._realization.layout.subsystems[subsystem]
         if layout.whole[kind] in self.handles:
             return True
@@ -127,7 +126,7 @@ class Declared:
 
 
 def written_stage(variable: AbstractHandle) -> Stage:
-    """The stage that each change of a variable invalidates; Infinity if there may be none."""
+    """Return the stage that each change of a variable invalidates; Infinity if some do not."""
     if isinstance(variable, DiscreteVariable):  # an automatic update invalidates no stage
         return variable.invalidates if variable._update is None else Stage.INFINITY
     if isinstance(variable, AbstractContinuousVariable):
@@ -138,7 +137,7 @@ def written_stage(variable: AbstractHandle) -> Stage:
 
 
 def latest_source(realization: Realization, handle: AbstractHandle) -> Stage:
-    """The latest stage that changes upstream of an item invalidate; Infinity if there is none."""
+    """Return the latest stage that changes upstream of an item invalidate, or Infinity."""
     if not isinstance(handle, CacheEntry):
         return written_stage(handle)
     structure = realization.store.structure

@@ -1,10 +1,9 @@
-"""Finding values that were changed in place, behind the back of the State.
+"""Detection of values that were changed in place, unnoticed by the State.
 
 A value that can be changed is remembered when it is read, as what pickle makes of it, together with
 its version. If the same version is different at a later look, somebody has changed it in place:
-the computation that read it, or who kept it. Arrays are kept read-only, so they need not be looked
-at, but for those of which a slice may be about that was taken when they were handed out by
-``upd_...()``.
+the computation that read it, or somebody else with a reference. Arrays are read-only, so they need
+no check, except those that were handed out by ``upd_...()``, of which somebody may hold a slice.
 """
 
 import pickle
@@ -29,7 +28,7 @@ from stagecache.state.values.values import IMMUTABLE
 
 
 class _Pickler(pickle.Pickler):
-    """Takes a value apart, but not the model nor States, to which it may refer."""
+    """Pickler of a value without the model and States to which it may refer."""
 
     def __init__(self, file: BytesIO) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
@@ -55,7 +54,7 @@ class _Unpickler(pickle.Unpickler):
 
 @final
 class Digest:
-    """A value as it is now, to be compared with what it will be.
+    """A value as it is now, to be compared later.
 
     Raises
     ------
@@ -78,13 +77,13 @@ class Digest:
             self._copy = deepcopy(value)
 
     def value(self) -> Any:
-        """A copy of the value as it was."""
+        """Return a copy of the value as it was."""
         if not self._pickled:
             return self._copy
         return _Unpickler(BytesIO(self._pickled), self._referred).load()
 
     def matches(self, value: object) -> bool:
-        """Whether the value is as it was."""
+        """Return True if the value is as it was."""
         if not self._pickled:
             return same(self._copy, value)
         try:
@@ -116,7 +115,7 @@ class Observed:
     value : object
     digest : Digest
     readers : dict of str to None
-        By whom it was read so far, in order.
+        Readers so far, in order.
     """
 
     __slots__ = ("digest", "readers", "value", "version")
@@ -166,7 +165,7 @@ class Observations:
         value = _value(contents, handle)
         try:
             digest = Digest(value)
-        except Exception:  # it is not to be had: nothing is known of it
+        except Exception:  # it can be neither pickled nor copied: nothing is known of it
             return
         version = contents.realization.store.versions[handle._node]
         self._observed[handle] = Observed(version, value, digest, reader)
@@ -195,7 +194,7 @@ class Observations:
                 self._observed.pop(handle, None)
 
     def _same_version(self, contents: Contents, handle: AbstractHandle) -> Observed | None:
-        """What was read, if it should still be the same."""
+        """Return the value that was read, if it should still be the same."""
         observed = self._observed.get(handle)
         if observed is None:
             return None
@@ -242,12 +241,12 @@ def _value(contents: Contents, handle: AbstractHandle) -> Any:
 
 
 def _is_settled(contents: Contents) -> bool:
-    """Whether q, u and z are there, and nobody may write them through a view any more."""
+    """Return True if q, u and z exist, and no view of them is writable any more."""
     return contents.realization.machine.stage >= Stage.MODEL and not contents.pools.writable
 
 
 def _can_change(contents: Contents, handle: AbstractHandle) -> bool:
-    """Whether a value could be changed in place without being handed out anew."""
+    """Return True if a value could be changed in place without being handed out anew."""
     if isinstance(handle, AbstractContinuousVariable):
         return _is_settled(contents)
     value = _value(contents, handle)

@@ -1,4 +1,4 @@
-"""What the computations of a State have read, as strict mode notes it."""
+"""Reads of the computations of a State, as strict mode notes them."""
 
 from collections.abc import Callable, Iterable
 from threading import Lock
@@ -22,13 +22,13 @@ class UndeclaredRead:
     """The entry that was being computed."""
 
     item: Item
-    """What its computation has read."""
+    """The item that its computation has read."""
 
     file: str
     line: int
 
     hint: str
-    """What to declare."""
+    """The declaration that is missing."""
 
 
 @frozen
@@ -41,7 +41,7 @@ class OverDeclared:
 
 @final
 class ReadLog:
-    """What computations have read, from the beginning of a block to its end.
+    """Reads of computations, from the beginning of a block to its end.
 
     Several threads may write into one log.
     """
@@ -58,22 +58,23 @@ class ReadLog:
         self._writing = Lock()
 
     def of(self, entry: CacheEntry[Any]) -> frozenset[Item]:
-        """What the computations of an entry have read so far.
+        """Return the items that the computations of an entry have read so far.
 
-        Variables and entries as their handles; a vector of variables as that of the whole, and y as
-        those of q, u and z; other vectors, and numbers of items, as the stage that guarantees them.
+        Variables and entries are handles; a vector of variables is the handle of the whole, and y
+        is those of q, u and z; other vectors, and numbers of items, are the stage that guarantees
+        them.
         """
         with self._writing:
             return frozenset(self._reads.get(entry, NO_ITEMS))
 
     @property
     def undeclared(self) -> tuple[UndeclaredRead, ...]:
-        """The reads that are not covered by what their entries declare, each place once."""
+        """Reads that are not covered by the declarations of their entries, each place once."""
         with self._writing:
             return tuple(self._undeclared)
 
     def over_declared(self) -> tuple[OverDeclared, ...]:
-        """The prerequisites that were not read, of the entries that were computed meanwhile."""
+        """Return prerequisites that were not read, of the entries that were computed."""
         with self._writing:
             return tuple(
                 OverDeclared(entry, prerequisite)
@@ -89,7 +90,7 @@ class ReadLog:
                 f"{len(self._undeclared)} undeclared reads)"
             )
 
-    # ------------------------------------------------------------------ for who watches
+    # ------------------------------------------------------------------ notes of a watch
 
     def _add_read(self, entry: CacheEntry[Any], item: Item, version: int | None) -> None:
         """Note a read; the version is None where it is read to verify a value of before."""
@@ -120,13 +121,13 @@ class ReadLog:
             self._declared[entry] = declared
 
     def _version_read(self, entry: CacheEntry[Any], item: Item) -> int:
-        """The version of an item when an entry was last computed from it; -1 if not known."""
+        """Return the version of an item when an entry last read it; -1 if not known."""
         with self._writing:
             return self._reads.get(entry, {}).get(item, -1)
 
 
 def _is_read(prerequisite: AbstractHandle, reads: Iterable[Item]) -> bool:
-    """Whether a prerequisite is among what was read, or a part of it, or a whole that has it."""
+    """Return True if a prerequisite was read, or a part of it, or a whole that has it."""
     if not isinstance(prerequisite, AbstractContinuousVariable):
         return prerequisite in reads
     return any(
@@ -137,7 +138,7 @@ def _is_read(prerequisite: AbstractHandle, reads: Iterable[Item]) -> bool:
 
 
 def path_of(layout: Layout, handle: AbstractHandle) -> str:
-    """What messages call an item, or a subsystem's q, u or z."""
+    """Return the name of an item, or of a subsystem's q, u or z, in messages."""
     if isinstance(handle, AbstractContinuousVariable) and handle.slot < 0:
         return handle.kind + (
             "" if handle.subsystem is None else f" of {layout.label(handle.subsystem)}"
@@ -146,7 +147,7 @@ def path_of(layout: Layout, handle: AbstractHandle) -> str:
 
 
 def overlap(one: AbstractContinuousVariable, other: AbstractContinuousVariable) -> bool:
-    """Whether two different handles of q, u or z have items in common."""
+    """Return True if two different handles of q, u or z have items in common."""
     if one.kind != other.kind:
         return False
     if one.subsystem is None or other.subsystem is None:

@@ -1,8 +1,8 @@
-"""Strict mode finds prerequisites that are not declared, and values that are out of date.
+"""Strict mode finds prerequisites that are not declared, and stale values that count as valid.
 
-In strict mode each read by a computation is noted, and one that is not covered by what the entry
-declares is refused, for a change of what it reads would leave the entry as it is. See `coverage`
-for what is covered, and `watch` for how it is done.
+Each read by a computation is noted. If the declaration of the entry does not cover it, it is
+refused, for a change of the item would leave the entry as it is. `coverage` defines this, `watch`
+does it.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from stagecache.state.state import State
 Undeclared = Literal["raise", "record"]
 
 ALL: Final = object()
-"""Each State that is made; None may come from a mistake."""
+"""Default of `strict`: each State that is made. None may come from a mistake."""
 
 
 @overload
@@ -37,7 +37,7 @@ def strict(
 def strict(
     state: object = ALL, *, undeclared: Undeclared = "raise"
 ) -> AbstractContextManager[ReadLog]:
-    """Watch what computations read, in a ``with`` block.
+    """Watch the reads of computations, in a ``with`` block.
 
     A read is covered if a change of what is read makes the entry stale by what the entry itself
     declares: its prerequisites, or its stage. That one of its prerequisites depends on the same
@@ -59,7 +59,7 @@ def strict(
     Returns
     -------
     context manager of ReadLog
-        What was read.
+        Reads of computations.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def strict(
     """
     if undeclared not in ("raise", "record"):
         raise UnknownChoiceError(
-            "strict(undeclared=...): is no such way",
+            "strict(undeclared=...): not a mode",
             "'raise' or 'record'",
             short_repr(undeclared),
             "leave it out for 'raise'",
@@ -99,12 +99,11 @@ def strict(
 
 
 def verify(state: State) -> AbstractContextManager[ReadLog]:
-    """Compute every entry again that is read and realized, in a ``with`` block, and compare.
+    """Compute each valid entry again when it is read, in a ``with`` block, and compare.
 
-    So it finds values that are out of date although nothing upstream has changed, whatever the
-    reason: a prerequisite that is not declared, a global, an attribute. What is upstream of an
-    entry is verified before it. Undeclared reads as such do not raise, but are recorded; values
-    that are changed in place are found as by `strict`.
+    This finds wrong values that count as valid, whatever the reason: a prerequisite that is not
+    declared, a global, an attribute. Entries upstream are verified first. Undeclared reads as such
+    do not raise, but are recorded; values that are changed in place are found as by `strict`.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ def verify(state: State) -> AbstractContextManager[ReadLog]:
     Returns
     -------
     context manager of ReadLog
-        What was read.
+        Reads of computations.
 
     Raises
     ------
@@ -155,7 +154,7 @@ def begin_watching(state: Any, log: ReadLog) -> None:
 
 
 def end_watching(state: Any, log: ReadLog) -> Watch | None:
-    """Undo `begin_watching`, as far as it came, and return what has watched."""
+    """Undo `begin_watching`, as far as it came, and return the watch."""
     with state.lock:
         contents: Contents = state._contents
         watch = watch_of(contents)
@@ -174,7 +173,7 @@ def watch_always(state: Any) -> None:
 
 @final
 class One:
-    """What watches one State."""
+    """A watch of one State."""
 
     __slots__ = ("_state", "log")
 
@@ -193,7 +192,7 @@ class One:
 
 @final
 class Everywhere:
-    """What watches all States that are made while it is there, and which it has found so far."""
+    """A watch of all States that are made in a block, with those made so far."""
 
     __slots__ = ("is_over", "log", "states")
 

@@ -1,7 +1,7 @@
-"""Computing again what is valid, to see whether it comes out the same.
+"""Verification: valid entries are computed again, and compared.
 
-What is upstream of an entry is verified before it, the deepest first: so the entry that is named
-is the one at fault, not one that depends on it, and a chain of any length takes no deep recursion.
+Entries upstream are verified first, the deepest before all. So the error names the entry at fault,
+not one that depends on it, and a chain of any length takes no deep recursion.
 """
 
 from threading import get_ident
@@ -20,7 +20,7 @@ UNKNOWN: Final = "something that is not in the State: a global, an attribute, a 
 
 @final
 class Verification:
-    """What a thread is verifying.
+    """The verification in progress in a thread.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ def verify_upstream(
 
 
 def _deepest_first(contents: Contents, node: int, done: set[int]) -> list[int]:
-    """The valid computed entries upstream of one, each after those on which it depends."""
+    """Return the valid computed entries upstream of one, each after its prerequisites."""
     realization = contents.realization
     store = realization.store
     prerequisites = store.structure.prerequisites
@@ -137,7 +137,7 @@ def _stale(
 
 
 def _has_changed(contents: Contents, read: UndeclaredRead, logs: tuple[ReadLog, ...]) -> bool:
-    """Whether what was read is known to be another version than when the value was computed."""
+    """Return True if the item read is known to have changed since the value was computed."""
     if not isinstance(read.item, AbstractHandle):
         return False
     before = max(log._version_read(read.entry, read.item) for log in logs)

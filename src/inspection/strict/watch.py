@@ -30,11 +30,11 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 
 FEWEST: Final = 100
-"""How many computations there are at least before it is seen to what can be forgotten."""
+"""Least number of computations before items that were removed are forgotten."""
 
 
 def being_computed(contents: Contents) -> CacheEntry[Any] | None:
-    """The entry that this thread is computing, the innermost one; None if it computes none."""
+    """Return the innermost entry that this thread is computing, or None."""
     realization = contents.realization
     running = realization.evaluator.running
     if running:
@@ -49,9 +49,9 @@ def being_computed(contents: Contents) -> CacheEntry[Any] | None:
 
 @final
 class Computations:
-    """Those of each thread, in order.
+    """Computations that have begun, by thread, in order.
 
-    Nobody says that one has ended; it is not running any more when it is looked for.
+    Nobody tells that one has ended: it is not running any more when it is looked for.
     """
 
     __slots__ = ("_begun",)
@@ -64,7 +64,7 @@ class Computations:
         self._begun.setdefault(get_ident(), []).append(entry)
 
     def ended(self, contents: Contents) -> list[CacheEntry[Any]]:
-        """Return those of this thread that have ended since this was asked."""
+        """Return the computations of this thread that have ended since the last call."""
         me = get_ident()
         running = contents.realization.evaluator.running
         begun = self._begun.get(me, [])
@@ -76,7 +76,7 @@ class Computations:
         return ended
 
     def forget(self) -> None:
-        """Forget those of this thread, which Control-C has left."""
+        """Forget computations of this thread that Control-C has left."""
         self._begun.pop(get_ident(), None)
 
 
@@ -87,9 +87,9 @@ class Watch(Observer):
     Attributes
     ----------
     contents : Contents
-        Of the State, not observed.
+        Contents of the State, not observed.
     logs : tuple of ReadLog
-        One for each block that watches it, the innermost last, which says what is raised.
+        One for each block that watches it, the innermost last, which decides about raising.
     """
 
     __slots__ = (
@@ -165,7 +165,7 @@ class Watch(Observer):
         title: str,
         place: Place,
     ) -> None:
-        """Note what a computation reads, and whether that is declared."""
+        """Note the reads of a computation, and raise if they are not declared."""
         contents, logs = self.contents, self.logs
         again = self._undeclared_again(entry)
         versions = contents.realization.store.versions
@@ -210,7 +210,7 @@ class Watch(Observer):
             del self._verifications[me]
 
     def _undeclared_again(self, entry: CacheEntry[Any]) -> list[UndeclaredRead] | None:
-        """Where this is noted of an entry that is being verified; None of any other."""
+        """Return the list of undeclared reads of an entry that is being verified, or None."""
         verification = self._verifications.get(get_ident())
         if verification is not None and verification.stack:
             node, undeclared = verification.stack[-1]
@@ -258,7 +258,7 @@ class Watch(Observer):
             self._forget()
 
     def _ended(self) -> list[CacheEntry[Any]]:
-        """The computations of this thread that have ended; note those that gave a value."""
+        """Return computations of this thread that have ended; note those that gave a value."""
         contents = self.contents
         ended = self._computations.ended(contents)
         for entry in ended:
@@ -268,7 +268,7 @@ class Watch(Observer):
         return ended
 
     def _settle(self) -> None:
-        """See whether computations of this thread that have ended have changed what they read."""
+        """Check that computations of this thread that have ended have not changed values read."""
         for entry in self._ended():
             for log in self.logs[-1:]:
                 for item in log.of(entry):
@@ -276,7 +276,7 @@ class Watch(Observer):
                         self._observations.check(self.contents, item)
 
     def _forget(self) -> None:
-        """Drop what is known of items that there are no more; cost O(1) for each computation."""
+        """Forget items that were removed; cost O(1) for each computation."""
         keys = self.contents.realization.store.keys
         self._until_forgetting = max(FEWEST, len(keys))
 
@@ -295,7 +295,7 @@ class Watch(Observer):
         self._observations.open(handle)
 
     def check(self) -> None:
-        """See whether any value that was read has been changed in place.
+        """Check that values that were read have not been changed in place.
 
         Raises
         ------
@@ -354,7 +354,7 @@ def watch_of(contents: Contents) -> Watch | None:
 
 
 def hint_of(contents: Contents, entry: CacheEntry[Any], gap: Gap) -> str:
-    """What to declare for a read to be covered."""
+    """Return the declaration that would cover a read."""
     if contents.system is not None and entry._owner is not None:
         return str(contents.system._hint_of(entry, gap))
     hints = []
@@ -368,7 +368,7 @@ def hint_of(contents: Contents, entry: CacheEntry[Any], gap: Gap) -> str:
 
 
 def _expression(handle: AbstractHandle) -> str:
-    """How to write a handle, as far as that is known."""
+    """Return the expression for a handle in a program, as far as it is known."""
     if handle._owner is not None or handle._name:
         return str(handle) if handle._owner is not None else handle._name
     if isinstance(handle, AbstractContinuousVariable) and handle.slot < 0:
@@ -378,7 +378,7 @@ def _expression(handle: AbstractHandle) -> str:
 
 
 def titles_of(contents: Contents, items: Sequence[Item]) -> str:
-    """What messages call several items."""
+    """Return the names of several items in messages."""
     layout = contents.realization.layout
     return ", ".join(path_of(layout, item) for item in items if isinstance(item, AbstractHandle))
 
@@ -386,7 +386,7 @@ def titles_of(contents: Contents, items: Sequence[Item]) -> str:
 def undeclared_error(
     contents: Contents, entry: CacheEntry[Any], title: str, place: Place, hint: str
 ) -> UndeclaredPrerequisiteError:
-    """Return what says who has read what, where, and what to write."""
+    """Return the error of an undeclared read."""
     names = ", ".join(map(str, contents.prerequisites(entry))) or "none"
     file, line = place
     return UndeclaredPrerequisiteError(

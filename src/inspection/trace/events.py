@@ -1,4 +1,4 @@
-"""What a trace tells about, one by one."""
+"""The events of a trace."""
 
 from typing import final
 
@@ -9,16 +9,16 @@ from stagecache.state.stage import Stage
 
 @frozen(kw_only=True)
 class AbstractTraceEvent:
-    """Something that has happened to a State while it was traced.
+    """An event of a State while it was traced.
 
     Attributes
     ----------
     time : float [s]
-        Since the trace began; of what takes time, when it began.
+        Time since the trace began; for an event that takes time, of its beginning.
     thread : int
         0 for the first thread that did something, and so on.
     state : int
-        Which of the States that are traced, in the order in which they were given.
+        Index of the State among those traced, in the order in which they were given.
     """
 
     time: float
@@ -35,9 +35,9 @@ class WriteEvent(AbstractTraceEvent):
     ----------
     variable : str
     before, after : int
-        Its versions.
+        Versions before and after.
     file, line : str and int
-        Where in the code of a model it was written; "" and 0 if that is not known.
+        Place of the write in the code of a model; "" and 0 if it is not known.
     """
 
     variable: str
@@ -50,7 +50,7 @@ class WriteEvent(AbstractTraceEvent):
 @final
 @frozen(kw_only=True)
 class InvalidationEvent(AbstractTraceEvent):
-    """An entry that was realized, and is not any more.
+    """An entry that was valid, and is not any more.
 
     Attributes
     ----------
@@ -72,17 +72,17 @@ class ComputationEvent(AbstractTraceEvent):
     ----------
     entry : str
     seconds, own_seconds : float
-        How long it took; and that without computations that it began itself.
+        Its time; and without computations that it began itself.
     reads : tuple of str
         The variables and entries that it has read, in its own thread; what has no path, by its
         name.
     reader : str
         The entry that it was computed for; empty if none.
     changed : tuple of str, or None
-        What was written since it was last computed, or since the trace began, and is upstream of
-        it; None if it had no value that this could be compared with.
+        Paths upstream written since it was last computed, or since the trace began; None if it had
+        no value to compare with.
     is_unchanged : bool or None
-        Whether the value is the one that it had before; None if that is not known.
+        True if the value equals the one before; None if that is not known.
     error : str
         The name of the exception that it raised, if it did.
     """
@@ -122,7 +122,7 @@ class StageEvent(AbstractTraceEvent):
     ----------
     before, after : Stage
     seconds : float
-        How long it took to realize.
+        Time of realizing.
     cause : str
         "realize()", or what was written.
     subsystem : str

@@ -1,4 +1,4 @@
-"""What was noted of States while they were traced, and what it adds up to.
+"""The log of a trace: its records, and their sums.
 
 Records come in as raw tuples. Now and then, and whenever somebody looks, they are counted: so
 counts are complete however long a trace is, and only the records themselves are limited.
@@ -38,7 +38,7 @@ Changes = tuple[str, ...]
 
 @define(eq=False)
 class EntryTally:
-    """What was done with an entry, in all States."""
+    """Counts of an entry, in all States."""
 
     handle: CacheEntry[Any]
     is_compared: bool
@@ -51,16 +51,16 @@ class EntryTally:
     own_nanoseconds: int = 0
     last_nanoseconds: int = 0
     read: dict[AbstractHandle | str, str] = field(factory=dict)
-    """What its computations have read, and its path."""
+    """Items that its computations have read, with their paths."""
     recomputed: dict[Changes, int] = field(factory=dict)
-    """How often it was computed again, by what had changed."""
+    """Number of repeated computations, by the changes before."""
     unchanged_after: dict[Changes, int] = field(factory=dict)
-    """How often its value came out as before."""
+    """Number of those that gave an equal value, by the changes before."""
 
 
 @define(eq=False)
 class WriteTally:
-    """What came of writes of a variable, or of something else that makes entries stale."""
+    """Counts of writes of a variable, or of something else that makes entries stale."""
 
     cause: object
     writes: int = 0
@@ -71,20 +71,20 @@ class WriteTally:
 
 @define(eq=False)
 class StateTally:
-    """What is known of one State, while records are counted."""
+    """Knowledge of one State, while records are counted."""
 
     number: int
     entries: dict[CacheEntry[Any], EntryTally] = field(factory=dict)
     written: dict[str, tuple[int, frozenset[Any]]] = field(factory=dict)
-    """By path: the number of the last record that wrote it, and what was downstream."""
+    """Number of the last record that wrote a path, and the entries downstream, by path."""
     changed: dict[str, int] = field(factory=dict)
-    """By path of a variable or an entry: the number of the last record that gave it a new value."""
+    """Number of the last record that gave a variable or entry a new value, by path."""
     computed: dict[CacheEntry[Any], int] = field(factory=dict)
-    """The number of the last record of a computation."""
+    """Number of the last record of a computation."""
     read: dict[CacheEntry[Any], tuple[AbstractHandle | str, ...]] = field(factory=dict)
-    """What that computation has read."""
+    """Items that this computation has read."""
     causes: dict[CacheEntry[Any], dict[str, None]] = field(factory=dict)
-    """What other than writes has made an entry stale since."""
+    """Causes other than writes that have made an entry stale since."""
 
 
 @final
@@ -94,11 +94,11 @@ class TraceLog:
     Attributes
     ----------
     entries : dict of str to EntryTally
-        By path.
+        Tallies of entries, by path.
     writes : dict of str to WriteTally
-        By path of what was written.
+        Tallies of writes, by path of the variable.
     dropped : int
-        How many events were counted only.
+        Number of events that were counted only.
     """
 
     def __init__(self, most: int) -> None:
@@ -116,7 +116,7 @@ class TraceLog:
         self._number = 0
 
     def add_state(self, tracer: Tracer, number: int) -> None:
-        """Say which State a tracer is that of."""
+        """Give the State of a tracer a number."""
         (self._states.get(tracer) or self._state(tracer)).number = number
 
     def add(self, record: Record) -> None:
@@ -129,7 +129,7 @@ class TraceLog:
     # ------------------------------------------------------------------ counting
 
     def count(self) -> None:
-        """Count what has come in."""
+        """Count the records that have come in."""
         with self._counting:
             chunk = self._pending.copy()
             del self._pending[: len(chunk)]  # more may have come in
@@ -230,7 +230,7 @@ class TraceLog:
     # ------------------------------------------------------------------ events
 
     def events(self) -> tuple[AbstractTraceEvent, ...]:
-        """What has happened, in the order in which it ended."""
+        """Return the events, in the order in which they ended."""
         self.count()
         with self._counting:
             kept = self._kept.copy()
@@ -287,7 +287,7 @@ class TraceLog:
 def _are_as_at(
     since: int, read: Iterable[AbstractHandle | str], changed: dict[str, int], tracer: Tracer
 ) -> bool:
-    """Whether all that was read is known to have the values of that time."""
+    """Return True if all items read are known to have the values of that time."""
     return all(
         isinstance(item, AbstractHandle) and changed.get(tracer.path(item), 0) <= since
         for item in read

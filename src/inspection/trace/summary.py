@@ -1,4 +1,4 @@
-"""What a trace adds up to: a table with a row for each entry that was read."""
+"""The summary of a trace: a table with a row for each entry that was read."""
 
 from html import escape
 from typing import Any, Final, final
@@ -22,7 +22,7 @@ HEADINGS: Final = (
 @final
 @frozen
 class EntrySummary:
-    """What was done with an entry.
+    """Counts and times of an entry.
 
     Attributes
     ----------
@@ -31,13 +31,13 @@ class EntrySummary:
         The reads of it, by whether they had to compute. What is computed ahead of a read, as in
         long chains, belongs to the first read that finds it.
     seconds : float
-        How long its computations took, without those of other entries that they began.
+        Time of its computations, without those of other entries that they began.
     total_seconds : float
-        How long they took with these.
+        Time of its computations, with these.
     last_seconds : float
-        How long the last one took, with these; 0 if there was none.
+        Time of the last one, with these; 0 if there was none.
     share : float
-        Of the time that all computations took.
+        Part of the time of all computations.
     unchanged : int
         The times that it was computed again and had the same value as before: in vain.
     needless : int
@@ -61,12 +61,12 @@ class EntrySummary:
 
     @property
     def reads(self) -> int:
-        """How often it was read: computations and hits."""
+        """Number of reads: computations and hits."""
         return self.computed + self.hits
 
     @property
     def hit_rate(self) -> float:
-        """How often a read found a value."""
+        """Part of the reads that found a value."""
         return self.hits / self.reads
 
     def _cells(self) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class TraceSummary:
         return sum(row.seconds for row in self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain values, for JSON."""
+        """Return the summary in plain values, for JSON."""
         rows = [asdict(row) | {"hit_rate": row.hit_rate} for row in self.rows]
         total = {"computed": self.computed, "hits": self.hits, "seconds": self.seconds}
         return {"entries": rows, "total": total}
@@ -188,7 +188,7 @@ def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def html_table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """The same as HTML."""
+    """Return the table as HTML."""
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     lines = [
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows

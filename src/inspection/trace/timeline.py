@@ -36,7 +36,7 @@ LINE: Final = 20
 
 @final
 class Timeline:
-    """What happened when. It shows itself in a notebook.
+    """A picture of events over time, which shows itself in a notebook.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Timeline:
         )
 
     def _key(self) -> str:
-        """What the colours mean, of the entries that took the most time."""
+        """Return the legend of the entries that took the most time."""
         own = self._own_seconds()
         marks = [f'<span><i style="background:{_colour(e)}"></i>{escape(e)}</span>' for e in own]
         more = [f"<span>and {len(marks) - MOST_IN_KEY} more</span>"]
@@ -184,7 +184,7 @@ class Timeline:
 
 
 def _nested(events: list[ComputationEvent]) -> Iterator[tuple[int, ComputationEvent]]:
-    """How deep each computation is inside of others, of one thread."""
+    """Return the depth of each computation inside others, of one thread."""
     ends: list[float] = []
     for event in sorted(events, key=lambda e: (e.time, -e.seconds)):
         while ends and ends[-1] <= event.time:

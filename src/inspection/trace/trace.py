@@ -1,4 +1,4 @@
-"""Tracing: what was written, what that made stale, what was computed for it and what it cost.
+"""Tracing: writes, the entries that they made stale, computations, and their cost.
 
 ::
 
@@ -34,7 +34,7 @@ COLUMNS: Final = (
 
 @final
 class Trace:
-    """What happens to States in a ``with`` block; it can be looked at in the block and after it.
+    """A record of all that happens to States in a ``with`` block, to be read in it and after it.
 
     Made by `State.trace`. Copies that are made in the block are not traced. An event costs a
     microsecond or two, which is part of the times that are told, unless a computation is compared
@@ -47,7 +47,7 @@ class Trace:
     ----------
     states : tuple of State
     most : int
-        How many events are kept; later ones are only counted.
+        Number of events to keep; later ones are only counted.
     """
 
     def __init__(self, states: tuple[Any, ...], most: int = MOST) -> None:
@@ -95,27 +95,27 @@ class Trace:
 
     @property
     def events(self) -> tuple[AbstractTraceEvent, ...]:
-        """What has happened so far, in the order in which it ended. Cost O(events)."""
+        """The events so far, in the order in which they ended. Cost O(events)."""
         return self._log.events()
 
     @property
     def num_dropped(self) -> int:
-        """The number of events that were counted and not kept, as there were too many."""
+        """Number of events that were counted and not kept, as there were too many."""
         self._log.count()
         return self._log.dropped
 
     def summary(self) -> TraceSummary:
-        """A row for each entry: how often it was computed and found, and what that took."""
+        """Return a table with a row for each entry: its computations, hits and times."""
         return TraceSummary._of(self._log)
 
     def timeline(self) -> Timeline:
-        """A picture of what was done when: HTML in a notebook, or by matplotlib."""
+        """Return a picture of the events: HTML in a notebook, or by matplotlib."""
         return Timeline(self.events)
 
     # ------------------------------------------------------------------ taking it elsewhere
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
-        """The events, a line for each, written to a file if a path is given.
+        """Return the events, a line for each, and write them to a file if a path is given.
 
         Columns that an event does not have are empty; where several things are in one, they are
         separated by ``;``.
@@ -127,7 +127,7 @@ class Trace:
         return _written(text.getvalue(), path)
 
     def to_chrome(self, path: str | PathLike[str] | None = None) -> str:
-        """The events in the Trace Event Format, for chrome://tracing, Perfetto or Speedscope."""
+        """Return the events in the Trace Event Format of Chrome, Perfetto and Speedscope."""
         document = {"traceEvents": chrome_events(self.events), "displayTimeUnit": "ms"}
         return _written(json.dumps(document, ensure_ascii=False), path)
 

@@ -1,8 +1,7 @@
-"""What a traced State notes: raw records, each a tuple, which a log makes sense of later.
+"""The tracer of a State: it notes raw records, each a tuple, which a log interprets later.
 
-A record costs one or two microseconds. Which entries a write makes stale is not looked for by going
-through all of them: what is downstream of a variable is found once, and those that are valid are
-known, so that it is an intersection of two sets.
+A record costs one or two microseconds. The entries that a write makes stale are an intersection of
+two sets: those downstream of the variable, which are found once, and those that are valid.
 """
 
 import sys
@@ -60,7 +59,7 @@ class Running:
     ----------
     entry : CacheEntry
     reads : dict of (handle or str) to None
-        What it has read, in order.
+        Items read so far, in order.
     inside : int
         The nanoseconds that computations inside of it took.
     """
@@ -80,7 +79,7 @@ class Tracer(Observer):
     Attributes
     ----------
     contents : Contents
-        Of the State, not observed.
+        Contents of the State, not observed.
     logs : tuple of TakesRecords
         One for each trace of it.
     valid : set of CacheEntry
@@ -90,9 +89,9 @@ class Tracer(Observer):
     unread : set of CacheEntry
         Those that were computed, by the first read or ahead of it, and not read since.
     stacks : dict of int to list of Running
-        By thread: the computations that are going on, each inside of the one before it.
+        Computations in progress, by thread, each inside the one before it.
     paths : dict
-        What views call an item; also one that there is no more.
+        Paths of items, also of those that were forgotten.
     """
 
     __slots__ = (
@@ -134,15 +133,15 @@ class Tracer(Observer):
 
     @property
     def layout(self) -> Any:
-        """That of the State now."""
+        """Layout of the State now."""
         return self.contents.realization.layout
 
     def path(self, item: object) -> str:
-        """What views call an item; of what is no handle, its text."""
+        """Return the path of an item, or the text of something without a handle."""
         return self.paths.get(item) or str(item)
 
     def is_compared(self, entry: CacheEntry[Any]) -> bool:
-        """Whether the values of an entry are compared, as `equal=` says."""
+        """Return True if the values of an entry are compared (`equal=`)."""
         return entry._node in self.layout.equals
 
     def _note(self, record: Record) -> None:
@@ -225,7 +224,7 @@ class Tracer(Observer):
         self.valid.add(entry)
 
     def _wrap(self) -> None:
-        """Let the functions of the evaluator be noted, also those that were added since."""
+        """Trace the functions of the evaluator, also those that were added since."""
         realization = self.contents.realization
         self._look_at(realization.layout)
         realization.evaluator.functions = self._functions
@@ -236,7 +235,7 @@ class Tracer(Observer):
         realization.evaluator.functions = realization.layout.functions
 
     def _look_at(self, layout: Any) -> None:
-        """Look what there is now, unless that was done. Cost O(nodes)."""
+        """Find the present items, unless they are known. Cost O(nodes)."""
         if self._seen is layout.functions and self._serial == layout.serial:
             return
         self._seen = layout.functions
@@ -261,12 +260,12 @@ class Tracer(Observer):
     def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
         """Note an operation that makes stale what depends on some nodes.
 
-        It is a write if there are several nodes; a single one is that of a stage or an entry.
+        It is a write if there are several nodes; a single node is a stage or an entry.
 
         Parameters
         ----------
         cause : object
-            The handle of what was written, or text that says what happened.
+            Handle of the variable that was written, or text that says what happened.
         nodes : sequence of int
             Nodes of all that changes.
         """
@@ -293,7 +292,7 @@ class Tracer(Observer):
         return found
 
     def _place(self) -> Place:
-        """Where in the code of a model something is written; as `place_of_read`, but quicker."""
+        """Return the file and line of a write in the code of a model, quicker than for reads."""
         is_library = self._is_library
         frame = sys._getframe(3)
         while frame.f_back is not None:
@@ -330,7 +329,7 @@ class Tracer(Observer):
             self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, gone, cause))
 
     def _reach(self, nodes: Sequence[int]) -> Reach:
-        """The entries downstream of some nodes, and the paths of these.
+        """Return the entries downstream of some nodes, and the paths of these nodes.
 
         Cost O(what is downstream) the first time.
         """
@@ -360,7 +359,7 @@ class Tracer(Observer):
         self.valid.update([e for e in entries if store.is_valid(e._node)])
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
-        """The version before the last write of a variable, and where it was; None if unknown."""
+        """Return the version before the last write of a variable, its file and its line."""
         found = [w for w in self._writes.values() if node in w[1]]
         if not found:
             return None
@@ -480,9 +479,10 @@ class TracedFunction:
 
 
 def is_same(one: Any, other: Any) -> bool | None:
-    """Whether two values are the same; None if nobody knows. Quick for numbers and small arrays.
+    """Return whether two values are the same; None if it is not known.
 
-    What is still the same object may have been changed in place, unless nobody can do that.
+    Quick for numbers and small arrays. The same object may have been changed in place, unless it is
+    immutable.
     """
     kind = type(one)
     if one is other:
@@ -502,7 +502,7 @@ def is_same(one: Any, other: Any) -> bool | None:
 
 
 def _is_told_apart(value: object) -> bool:
-    """Whether `same` looks into it; what pickle cannot take passes for the same as anything."""
+    """Return True if `same` looks into a value; one that cannot be pickled equals anything."""
     try:
         value.__reduce_ex__(4)
     except Exception:

@@ -1,1 +1,1 @@
-"""What a State contains: values, stages, and the storage of its vectors."""
+"""Contents of a State: values, observers, and the storage of its vectors."""

@@ -1,17 +1,17 @@
-r"""What has made an entry stale: the changes upstream of it since it was computed.
+r"""Causes of a stale entry: the changes upstream of it since it was computed.
 
-The search goes up from the entry. A change counts where nothing between it and the entry has come
-out as it was::
+The search goes up from the entry. A change counts unless an entry in between was computed again and
+came out equal::
 
     angle, written      width, written
       |                   |
-    side, compared        |       side was computed again and is equal: angle is no cause,
+    side, compared        |       side was computed again and is equal: angle is not a cause,
        \                  |       and width is one
         \________________/
                force
 
-When a variable was written is not stored for each write: known is the first one since something
-below it was computed, and of a stage the last one that invalidated it.
+The time of each write is not stored. Known are the first write of a variable since something below
+it was computed, and the last one that invalidated a stage.
 """
 
 from typing import Any
@@ -33,10 +33,10 @@ from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import Y
 
 Causes = list[tuple[int, object]]
-"""By stage: when something last invalidated it, and what: a handle, or text."""
+"""Time and cause of the last invalidation, by stage; a cause is a handle, or text."""
 
 Above = dict[int, int]
-"""By node upstream of an entry: the next one on a shortest way down to it."""
+"""Next node on a shortest path down to an entry, by node upstream of it."""
 
 
 @frozen
@@ -46,13 +46,13 @@ class Change:
     Attributes
     ----------
     clock : int
-        When.
+        Time of the change.
     node : int
         The variable, or the compared entry whose value was replaced by hand; -1 for a stage.
     stage : int
-        The stage; 0 if it is none.
+        The stage; 0 if the change is not one of a stage.
     written : object
-        What was written then, or with it later: a handle, or text; None if that is not known.
+        Handle of the variable written then, or later with it; or text; None if it is not known.
     way : tuple of int
         The entries from there down to the one in question.
     """
@@ -67,12 +67,12 @@ class Change:
 def changes_upstream(
     realization: Realization, entry: CacheEntry[object], *, cuts: bool = True
 ) -> list[Change]:
-    """All that is known of, the nearest first, stages after variables.
+    """Return all known changes, the nearest first, stages after variables.
 
     Parameters
     ----------
     cuts : bool
-        Whether what has come out as it was hides what is above it. If not, this finds also what a
+        Leave out changes above entries that came out equal. If False, this finds also what a
         read is yet to look into.
     """
     store = realization.store
@@ -113,9 +113,9 @@ def changes_upstream(
 
 
 def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
-    """Since when changes count; below 0 if it was not computed since it was invalidated.
+    """Return the time since which changes count; below 0 if not computed since invalidated.
 
-    One that was presumed computed, until something upstream was written, was so up to that write.
+    An entry that was presumed computed until something upstream was written was so up to then.
     """
     store = realization.store
     mark = store.marks[entry._node]
@@ -128,7 +128,7 @@ def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
 
 
 def write_that_invalidated(realization: Realization, entry: CacheEntry[object]) -> Change | None:
-    """The write of an auto-update variable that has discarded its next value, and so the entry."""
+    """Return the write of an auto-update variable that has discarded the entry, its next value."""
     clock = ~realization.store.marks[entry._node] - 1
     for when, cause in realization.causes:
         if when == clock and isinstance(cause, DiscreteVariable) and cause.update is not None:
@@ -139,7 +139,7 @@ def write_that_invalidated(realization: Realization, entry: CacheEntry[object]) 
 
 
 def _threshold(store: Store, node: int, since: int) -> int:
-    """Since when changes above a compared entry count; -1 if it has come out as it was."""
+    """Return the time since which changes above a compared entry count; -1 if it came out equal."""
     mark = store.marks[node]
     if mark < 0 or store.changed.get(node, mark) > since:
         return since
@@ -147,13 +147,13 @@ def _threshold(store: Store, node: int, since: int) -> int:
 
 
 def _replaced(store: Store, node: int) -> int:
-    """When the value of a compared entry was stored by hand, since it was computed; else -1."""
+    """Return the time at which a compared entry was stored by hand after its computation, or -1."""
     changed = store.changed.get(node, -1)
     return changed if changed > store.marks[node] >= 0 else -1
 
 
 def _known_causes(realization: Realization) -> Causes:
-    """Those of a State; what was forgotten since is called by its name."""
+    """Return the causes in a State, with names of handles that were forgotten since."""
     keys = realization.store.keys
     return [
         (when, str(cause))
@@ -165,7 +165,7 @@ def _known_causes(realization: Realization) -> Causes:
 
 
 def _written(causes: Causes, variable: object, clock: int) -> object:
-    """What the last write of a variable was, which changed then; None if it is not known."""
+    """Return the cause of the last change of a variable, which was then; None if not known."""
     known = [
         (when, stage, cause)
         for stage, (when, cause) in enumerate(causes)
@@ -181,7 +181,7 @@ def _written(causes: Causes, variable: object, clock: int) -> object:
 
 
 def _overlap(cause: object, variable: object) -> bool:
-    """Whether a write of the one, as causes are called, is one of the other, too."""
+    """Return True if a write with this cause is one of the variable, too."""
     if not isinstance(variable, AbstractContinuousVariable):
         return cause is variable
     if cause == Y.name:
@@ -203,17 +203,17 @@ def _way(below: Above, node: int) -> tuple[int, ...]:
 
 
 def _length(realization: Realization, change: Change) -> int:
-    """How many edges lie between a stage that has changed and the entry in question."""
+    """Return the number of edges between a stage that has changed and the entry in question."""
     first = realization.store.keys[change.way[0]]
     assert isinstance(first, CacheEntry)
     return first.available_from - change.stage + len(change.way)
 
 
-# ---------------------------------------------------------------------- what it waits for
+# ---------------------------------------------------------------------- missing stages
 
 
 def ways_upstream(realization: Realization, entry: CacheEntry[object]) -> Above:
-    """The entry and all those on which it depends, directly or not, and the ways down to it."""
+    """Return the entry and all on which it depends, directly or not, with the paths down to it."""
     structure = realization.store.structure
     below: Above = {entry._node: -1}
     queue = [entry._node]
@@ -228,7 +228,7 @@ def ways_upstream(realization: Realization, entry: CacheEntry[object]) -> Above:
 def missing_stage(
     realization: Realization, entry: CacheEntry[object]
 ) -> tuple[CacheEntry[object], Stage, tuple[int, ...]] | None:
-    """The nearest entry whose stage its subsystem has not reached, and the way down from there."""
+    """Return the nearest entry whose stage is not reached, the stage, and the path down from it."""
     below = ways_upstream(realization, entry)
     for node in below:
         key = realization.store.keys[node]
@@ -242,7 +242,7 @@ def missing_stage(
 
 
 def invalidated_together(realization: Realization, entry: CacheEntry[object]) -> tuple[int, ...]:
-    """The way from the farthest entry upstream that was invalidated at the same time."""
+    """Return the path from the farthest entry upstream that was invalidated at the same time."""
     store = realization.store
     mark = store.marks[entry._node]
     below: Above = {entry._node: -1}
@@ -296,7 +296,7 @@ def _waits(
 
 
 def entries_upstream(realization: Realization, entry: CacheEntry[Any]) -> list[CacheEntry[Any]]:
-    """The entry and all those on which it depends, directly or not, the nearest first."""
+    """Return the entry and all on which it depends, directly or not, the nearest first."""
     keys = realization.store.keys
     found = [keys[node] for node in ways_upstream(realization, entry)]
     return [key for key in found if isinstance(key, CacheEntry)]

@@ -1,8 +1,7 @@
 """Contents of a State: `State` is a view of the whole of it, `SubsystemState` of a part.
 
-A write goes in this order: what is refused is refused; then all that depends on the variable is
-made stale; then the value changes. So nothing stale passes for valid, even if Control-C strikes in
-between.
+A write first checks whether it is allowed; then it makes stale all that depends on the variable;
+then it changes the value. So nothing stale passes for valid, even if Control-C strikes in between.
 """
 
 from collections.abc import Callable, Sequence
@@ -75,19 +74,19 @@ class Contents:
     time : float
         NaN before Topology is realized.
     update_times : dict of int to float
-        By node of a discrete variable: when it was last written; not there if it never was.
+        Time of the last write, by node of a discrete variable; absent if it was never written.
     handed_out : set of int
-        By node: whose array was handed out to be changed, so that a slice of it may be about.
+        Nodes whose array was handed out to be changed, so that somebody may hold a slice of it.
     system : object
         The System whose State it is; None if it was made by hand.
     guard : Guard or None
-        Why it must not be written, if it must not.
+        Reason why the State must not be written, if there is one.
     outdated_by : str
         The change of its System that made it useless, if one did.
     checkpoints : list of tuple
-        To which it may go back, the first one first: a weak reference, and what was kept.
+        Checkpoints, the oldest first: a weak reference, and the snapshot.
     unfinished : callable or None
-        What was begun and must be done to its end: a rollback, or an assignment.
+        Operation that was begun and must be completed: a rollback, or an assignment.
     """
 
     __slots__ = (
@@ -137,10 +136,11 @@ class Contents:
     # ------------------------------------------------------------------ errors in the middle
 
     def finish(self, what: Callable[[], object], cause: str = "") -> None:
-        """Do what, once begun, must be done to its end, and can be done again from its beginning.
+        """Run an operation that must be completed once begun, and can be run again from its start.
 
-        If an error cuts it short, the next operation does it. It returns what it has replaced: that
-        is let go of at last, since finalizers may look at the State. Observers are told the cause.
+        If an error cuts it short, the next operation runs it. It returns the objects that it has
+        replaced, which are released last, since finalizers may look at the State. Observers are
+        told the cause.
         """
         try:
             self.unfinished = what
@@ -152,14 +152,14 @@ class Contents:
         let_go(before)
 
     def mend(self) -> None:
-        """Make good what an operation that was cut short by an error has left. Cost O(items)."""
+        """Complete or undo an operation that was cut short by an error. Cost O(items)."""
         if self.unfinished is not None:
             self.finish(self.unfinished)
         self.realization.mend()
         self._drop_unreached()
 
     def stage_of(self, subsystem: int | None) -> int:
-        """The stage of a subsystem, or of the system."""
+        """Return the stage of a subsystem, or of the system."""
         realization = self.realization
         if realization.is_torn:
             self.mend()
@@ -171,7 +171,7 @@ class Contents:
         )
 
     def who(self, subsystem: int | None) -> str:
-        """What messages call it."""
+        """Return the name of a subsystem, or of the system, in messages."""
         return self.realization.layout.label(subsystem)
 
     def require_stage(self, needed: int, subsystem: int | None, what: str) -> None:
@@ -220,15 +220,15 @@ class Contents:
     def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and of variables; back up before the stage.
 
-        To be called before a value changes: if an error cuts this short, what is valid is right,
-        and the next operation backs up.
+        Call it before a value changes: if an error cuts it short, valid entries are right, and the
+        next operation backs up.
 
         Parameters
         ----------
         cause : object
-            The handle of what was written, or text that says what happened.
+            Handle of the variable that was written, or text that says what happened.
         nodes : sequence of int
-            Those of the stage and of the variables that were written; each has a new version.
+            Nodes of the stage and of the variables that were written; each gets a new version.
         """
         realization = self.realization
         if realization.is_torn:
@@ -265,15 +265,15 @@ class Contents:
             self.time = NAN
 
     def is_computing_here(self) -> bool:
-        """Whether this thread computes an entry of the State now."""
+        """Return True if this thread computes an entry of the State now."""
         running = self.realization.evaluator.running
         return bool(running) and get_ident() in list(running.values())
 
     def guarded(self, guard: Guard | None, act: Callable[[], Any]) -> Any:
         """Call a function while the State has a guard, and return what that returns.
 
-        It has the guard of before again, whatever strikes in the meantime: a context manager would
-        keep the other one if Control-C came when it is entered or left.
+        The guard of before is put back whatever is raised in the meantime. A context manager would
+        keep the other one if Control-C struck when it is entered or left.
         """
         before = self.guard
         try:
@@ -306,7 +306,7 @@ class Contents:
         self.realization.store.invalidate_all()
 
     def invalidate_explicitly(self, stage: Stage) -> None:
-        """The same without a write; does nothing if nobody is at that stage."""
+        """Invalidate a stage without a write; do nothing if it is not realized anywhere."""
         if self.realization.is_torn:
             self.mend()
         if self.realization.machine.highest >= stage:
@@ -341,7 +341,7 @@ class Contents:
         )
 
     def _why_foreign(self, handle: AbstractHandle) -> tuple[str, str]:
-        """What was got, and what to do."""
+        """Return the last two parts of the error: what was got, and a hint."""
         owner = handle._owner
         if owner is None:
             return (
@@ -363,7 +363,7 @@ class Contents:
     # ------------------------------------------------------------------ vectors
 
     def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """A read-only view of a vector."""
+        """Return a read-only view of a vector."""
         if self.stage_of(subsystem) < kind.read:
             at = self.stage_of(subsystem)
             raise too_low(self._title(kind, subsystem), kind.read, self.who(subsystem), at)
@@ -372,7 +372,7 @@ class Contents:
         return self.pools.view(kind, subsystem)
 
     def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """Write access to a vector."""
+        """Return a writable view of a vector."""
         if self.realization.is_torn:
             self.mend()
         realization = self.realization
@@ -416,12 +416,12 @@ class Contents:
         return kind.name if subsystem is None else f"{kind.name} of {self.who(subsystem)}"
 
     def size(self, part: str, subsystem: int | None) -> int:
-        """The number of items of a part of the vectors: "q", "qerr", ..."""
+        """Return the number of items of a part of the vectors: "q", "qerr", ..."""
         self._require_part(part, f"the number of {part}", subsystem)
         return self.pools.size(part, subsystem)
 
     def start(self, part: str, subsystem: int | None) -> int:
-        """Where it starts."""
+        """Return the index at which it starts."""
         self._require_part(part, f"the start of {part}", subsystem)
         return self.pools.start(part, subsystem)
 
@@ -477,11 +477,11 @@ class Contents:
     # ------------------------------------------------------------------ blocks of q, u and z
 
     def get_block(self, variable: AbstractContinuousVariable) -> Vector:
-        """A read-only view of a block, or of a whole q, u or z."""
+        """Return a read-only view of a block, or of a whole q, u or z."""
         return self.pools.y[self.place(variable)]
 
     def upd_block(self, variable: AbstractContinuousVariable) -> Vector:
-        """Write access to it."""
+        """Return a writable view of it."""
         place = self.place(variable)
         kind = CONTINUOUS[variable.kind]
         if variable.slot < 0 or variable.subsystem is None:
@@ -503,7 +503,7 @@ class Contents:
         self._write_block(variable, place, value)
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
-        """Where it lies in y."""
+        """Return its place in y."""
         self.require(variable)
         if self.realization.machine.stage < MODEL:
             raise self._not_there(CONTINUOUS[variable.kind], variable.subsystem)
@@ -560,12 +560,12 @@ class Contents:
         self.pools.write_y(WHOLE, y)
 
     def get_time(self, variable: AbstractHandle) -> float:
-        """The time, at any stage."""
+        """Return the time, at any stage."""
         self.require(variable)
         return self.time
 
     def read_time(self) -> float:
-        """The time, from Topology on."""
+        """Return the time, from Topology on."""
         self.require_stage(TOPOLOGY, None, "time")
         return self.time
 
@@ -617,9 +617,9 @@ class Contents:
         return twin
 
     def assign(self, other: "Contents") -> object:
-        """Become `other`, which nobody else has; version numbers exceed those of both before.
+        """Become `other`, which nobody else has, and return the realization of before.
 
-        Returns what was there until now.
+        Version numbers exceed all that were given in either.
         """
         before = self.realization
         other.realization.exceed(self.realization)
@@ -638,7 +638,7 @@ class Contents:
         return self.realization.layout.path(key) if isinstance(key, AbstractHandle) else str(key)
 
     def _refuse_dangling(self) -> None:
-        """Refuse a copy in which something would depend on what is left out of it."""
+        """Refuse a copy that would leave out a prerequisite of something in it."""
         realization = self.realization
         structure = realization.store.structure
         left_out = realization.left_out()
@@ -667,7 +667,7 @@ class Contents:
         return self.realization.store.values[variable._node]
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
-        """When it was last written; NaN if it never was."""
+        """Return the time of the last write; NaN if it was never written."""
         return self.update_times.get(variable._node, NAN)
 
     def set_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
@@ -697,7 +697,7 @@ class Contents:
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
-        """Exchange each discrete variable with its update value, if that is realized."""
+        """Exchange each discrete variable with its update value, if that is valid."""
         self.require_unguarded("auto_update_discrete_variables()")
         store = self.realization.store
         self.pools.seal()
@@ -726,7 +726,7 @@ class Contents:
         self.update_times[node] = self.time
 
     def _was_computed(self, node: int) -> bool:
-        """Whether an entry can be computed, and was: since it was invalidated, if it ever was."""
+        """Return True if an entry can be computed, and was since it was last invalidated."""
         realization = self.realization
         return (
             realization.store.marks[node] >= 0
@@ -741,7 +741,7 @@ class Contents:
         self.require(entry)
         realization = self.realization
         node = entry._node
-        if realization.store.is_valid(node):  # as it is where reads were watched until just now
+        if realization.store.is_valid(node):  # the State is observed, or was until just now
             return realization.store.values[node]
         if self.guard is FROZEN:
             raise CacheEntryOutOfDateError(
@@ -763,9 +763,9 @@ class Contents:
         return realization.evaluator.evaluate(node)
 
     def _seal_variables(self) -> None:
-        """Seal what was handed out to be written, as something is computed from it.
+        """Seal views that were handed out for writing, as something is computed from them.
 
-        In a hook, that are but caches, of subsystems that come before; they are sealed at its end.
+        In a hook these are caches of earlier subsystems, which are sealed at its end.
         """
         if self.pools.writable and self.guard is not REALIZING:
             self.pools.seal()
@@ -779,7 +779,7 @@ class Contents:
         return store.values[entry._node]
 
     def set_entry(self, entry: CacheEntry[Any], value: object) -> None:
-        """Store a value, without saying that it is realized."""
+        """Store a value, without marking it as valid."""
         self.require(entry)
         self.require_not_frozen("storing a value")
         own = kept(value, entry)
@@ -788,7 +788,7 @@ class Contents:
         self.handed_out.discard(entry._node)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:
-        """Return the value to be changed in place, realized or not."""
+        """Return the value to be changed in place, valid or not."""
         self.require(entry)
         self.require_not_frozen("write access to a cache entry")
         self.realization.store.renounce(entry._node)
@@ -799,7 +799,7 @@ class Contents:
         return value
 
     def is_valid(self, entry: CacheEntry[Any]) -> bool:
-        """Whether the value is up to date."""
+        """Return True if the entry is valid."""
         self.require(entry)
         return self.realization.store.is_valid(entry._node)
 
@@ -817,7 +817,7 @@ class Contents:
         store.mark_valid(entry._node)
 
     def unmark(self, entry: CacheEntry[Any]) -> None:
-        """Make it, and all that depends on it, unrealized."""
+        """Discard the value of an entry, and of all that depends on it."""
         self.require(entry)
         self.require_not_frozen("invalidating an entry")
         self.discard(entry._node, entry)
@@ -836,7 +836,7 @@ class Contents:
             if not value.flags.writeable:  # copies of the State share it
                 value = values[node] = independent_copy(value)
         elif node not in self.handed_out and (
-            self.checkpoints  # to which the value of before belongs
+            self.checkpoints  # which keep the value of before
             or self.realization.layout.functions[node] is not no_function  # copies share it
         ):
             value = values[node] = duplicate(value)
@@ -846,7 +846,7 @@ class Contents:
     # ------------------------------------------------------------------ handles
 
     def variable(self, name: str, subsystem: int | None) -> AbstractHandle:
-        """The handle of the time, or of a whole q, u or z."""
+        """Return the handle of the time, or of a whole q, u or z."""
         layout = self.realization.layout
         handles = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
         if name not in list(handles):
@@ -859,7 +859,7 @@ class Contents:
         return handles[name]
 
     def require_of(self, handle: AbstractHandle, subsystem: int) -> None:
-        """The same as `require`, for the handle of an item of that subsystem."""
+        """Raise as `require` does, also unless it is the handle of an item of that subsystem."""
         self.require(handle)
         if handle.subsystem != subsystem:
             raise UnknownItemError(
@@ -870,12 +870,12 @@ class Contents:
             )
 
     def version(self, handle: AbstractHandle) -> int:
-        """The number of the present value."""
+        """Return the version of the present value."""
         self.require(handle)
         return self.realization.store.versions[handle._node]
 
     def dependents(self, handle: AbstractHandle) -> tuple[CacheEntry[Any], ...]:
-        """The entries that name it as a prerequisite, in order of subsystem and index."""
+        """Return the entries that name it as a prerequisite, in order of subsystem and index."""
         self.require(handle)
         structure = self.realization.store.structure
         found = [structure.keys[node] for node in structure.dependents[handle._node]]
@@ -883,7 +883,7 @@ class Contents:
         return tuple(sorted(entries, key=lambda entry: (entry.subsystem, entry.index)))
 
     def prerequisites(self, entry: CacheEntry[Any]) -> tuple[AbstractHandle, ...]:
-        """The variables and entries that it names."""
+        """Return the variables and entries that it names."""
         self.require(entry)
         structure = self.realization.store.structure
         found = [structure.keys[node] for node in structure.prerequisites[entry._node]]

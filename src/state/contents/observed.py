@@ -86,7 +86,7 @@ class Observer:
         return act()
 
     def compute(self, act: Act) -> Any:
-        """Note what computes entries without a read of them."""
+        """Note an operation that may compute entries without a read of them."""
         return act()
 
     def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
@@ -232,7 +232,7 @@ class ObservedContents(Contents):
         return ObservedContents(twin, observers) if observers else twin
 
     def finish(self, what: Callable[[], object], cause: str = "") -> None:
-        """Do what, once begun, must be done to its end."""
+        """Run an operation that, once begun, must be completed."""
         if cause:
             self._replace(cause, partial(self._plain.finish, what))
         else:
@@ -250,7 +250,7 @@ class ObservedContents(Contents):
                 observer.advanced(stage, subsystem)
 
     def version(self, handle: AbstractHandle) -> int:
-        """Return the number of the present value."""
+        """Return the version of the present value."""
         return self._noted(self._plain.version(handle), handle)
 
     # ------------------------------------------------------------------ writes
@@ -319,7 +319,7 @@ class ObservedContents(Contents):
         return self._noted(self._plain.get_discrete(variable), variable)
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
-        """Return when it was last written; NaN if it never was."""
+        """Return the time of the last write; NaN if it was never written."""
         self._read(variable)
         return self._plain.update_time(variable)
 
@@ -328,7 +328,7 @@ class ObservedContents(Contents):
         return self._noted(self._plain.get_block(variable), variable)
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
-        """Return where it lies in y."""
+        """Return its place in y."""
         return self._noted(self._plain.place(variable), MODEL, title=f"the place of {variable}")
 
     def get_time(self, variable: AbstractHandle) -> float:
@@ -362,7 +362,7 @@ class ObservedContents(Contents):
         )
 
     def start(self, part: str, subsystem: int | None) -> int:
-        """Return where it starts."""
+        """Return the index at which it starts."""
         return self._noted(
             self._plain.start(part, subsystem),
             MODEL if part in CONTINUOUS else INSTANCE,

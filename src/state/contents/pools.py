@@ -1,8 +1,8 @@
-"""The vectors of one State: contiguous arrays, of which all else is a view.
+"""Pools: the contiguous arrays of one State; each vector is a view of a part of one.
 
-What is handed out for writing is remembered, and *sealed* (made read-only) as soon as something is
-computed from it, so that a late write through a view that someone kept raises, rather than leave
-wrong values in the cache. Slices that were taken from such a view cannot be sealed.
+Views for writing are remembered, and *sealed* (made read-only) as soon as something is computed
+from them. So a late write through a view that someone kept raises, and does not leave wrong values
+in the cache. Slices taken from such a view cannot be sealed.
 """
 
 from itertools import accumulate
@@ -18,7 +18,7 @@ from stagecache.state.vectors.vectors import CONTINUOUS, EVENT_TRIGGERS, VECTORS
 MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
 NO_ITEMS: Final = np.empty(0)
 Key = tuple[str, int | None, int, int, int]
-"""Of a view that was handed out: vector, owner, the stage that seals it, place."""
+"""Key of a view that was handed out: vector, owner, the stage that seals it, place."""
 
 KeptPools = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
 """The arrays of a State at some time, and how they are divided."""
@@ -30,30 +30,29 @@ class Pools:
     Attributes
     ----------
     starts : dict of str to list of int
-        By part (q, u, z; qerr, uerr, udoterr): where each subsystem's items start among all; the
-        last item is their number. The parts that exist are there.
+        Start of each subsystem's items among all, by part (q, u, z; qerr, uerr, udoterr); the last
+        item is their number. Parts that do not exist are absent.
     trigger_starts : list of list of int
-        By stage: the same for event triggers.
+        Starts of event triggers, by stage.
     whole : dict of str to ndarray
-        By name of a vector: a read-only view. Those that exist are there.
+        Read-only views of the vectors that exist, by name.
     y : ndarray
         The whole y among them, one step nearer; empty if it does not exist.
     places : dict of int to slice
-        Where in y the blocks and wholes of q, u and z lie, by their node; those that exist.
+        Places in y of the blocks and wholes of q, u and z that exist, by node.
     writable : dict of tuple to ndarray
         Views of variables, and of caches that can be read, that were handed out and not sealed yet.
     writable_caches : dict of tuple to ndarray
         Views of caches that cannot be read yet, likewise.
     writable_entries : dict of int to ndarray
-        By node of a cache entry: the value that was handed out and not sealed yet.
+        Values of cache entries that were handed out and not sealed yet, by node.
     is_open : bool
-        Whether there may be anything in these three.
+        False if these three are empty.
     constraints : object
-        What a System has found out about whose the rows of errors are; None if nobody has asked
-        since they were allocated.
+        Table of a System that says to which subsystem each row of errors belongs; None if it was
+        not asked for since they were allocated.
     differences : dict of str to object
-        What a System has computed by differences, with what it is good for; it is looked at before
-        it is used.
+        Derivatives that a System has computed by differences, with the versions they are good for.
     """
 
     __slots__ = (
@@ -116,7 +115,7 @@ class Pools:
             self._find_places(layout)
 
     def _find_places(self, layout: Layout) -> None:
-        """Note where blocks and wholes lie in y."""
+        """Note the places of blocks and wholes in y."""
         self.places = places = {}
         for kind in CONTINUOUS.values():
             places[layout.variables[kind.name]._node] = self._slice(kind, None)
@@ -132,7 +131,7 @@ class Pools:
     def drop(self, stage: Stage) -> None:
         """Drop the vectors that exist from `stage` on; views of them are sealed and detached.
 
-        If an error cuts this short, it is to be called again.
+        If an error cuts this short, call it again.
         """
         gone = [kind for kind in VECTORS if kind.exists >= stage]
         if self.whole.keys().isdisjoint([kind.name for kind in gone]):
@@ -152,7 +151,7 @@ class Pools:
         starts: dict[str, list[int]],
         trigger_starts: list[list[int]],
     ) -> None:
-        """Have these arrays, and read-only views of the vectors in them."""
+        """Take these arrays, and make read-only views of the vectors in them."""
         places: dict[str, slice] = {}
         whole: dict[str, Vector] = {}
         for kind in VECTORS:
@@ -176,7 +175,7 @@ class Pools:
     # ------------------------------------------------------------------ views
 
     def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """A read-only view of a vector that exists, or of a subsystem's part of it."""
+        """Return a read-only view of a vector that exists, or of a subsystem's part of it."""
         whole = self.whole[kind.name]
         if subsystem is None:
             return whole
@@ -184,7 +183,7 @@ class Pools:
         return whole[starts[subsystem] : starts[subsystem + 1]]
 
     def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
-        """The same for writing, until it is sealed; `at` is the stage of its owner."""
+        """Return a view for writing, until it is sealed; `at` is the stage of its owner."""
         known = self._handing_out.get((kind.name, subsystem))
         if known is None:  # which is kept, since hooks ask for the same again and again
             place = self._slice(kind, subsystem)
@@ -193,18 +192,18 @@ class Pools:
         return self._hand_out(kind, *known, at)
 
     def writable_block(self, kind: VectorKind, subsystem: int, place: slice) -> Vector:
-        """The same of some items of y."""
+        """Return a view for writing some items of y."""
         key = (kind.name, subsystem, Stage.EMPTY, place.start, place.stop)
         return self._hand_out(kind, key, place, Stage.EMPTY)
 
     def writable_triggers(self, stage: Stage, subsystem: int | None, at: int) -> Vector:
-        """The same of the event triggers of a stage."""
+        """Return a view for writing the event triggers of a stage."""
         place = self.trigger_slice(stage, subsystem)
         key = (EVENT_TRIGGERS.name, subsystem, max(stage, INSTANCE), place.start, place.stop)
         return self._hand_out(EVENT_TRIGGERS, key, place, at)
 
     def _hand_out(self, kind: VectorKind, key: Key, place: slice, at: int) -> Vector:
-        """A view that is sealed when its stage is reached; if it is already, as variables are."""
+        """Return a view that is sealed when its stage is reached, or with the next computation."""
         views = self.writable if at >= key[2] else self.writable_caches
         view: Vector | None = views.get(key)
         if view is None or not view.flags.writeable:  # sealing it may have been cut short
@@ -213,7 +212,7 @@ class Pools:
         return view
 
     def place(self, kind: VectorKind, subsystem: int | None) -> Vector:
-        """The place of a vector, to be written at once and not handed out."""
+        """Return the place of a vector, for a write at once; do not hand it out."""
         return self._arrays[kind.pool][self._slice(kind, subsystem)]
 
     def write(self, kind: VectorKind, subsystem: int | None, values: Vector) -> None:
@@ -235,13 +234,13 @@ class Pools:
         self._arrays[EVENT_TRIGGERS.pool][at : at + len(values)] = values
 
     def start(self, part: str, subsystem: int | None) -> int:
-        """Where q, u, z, qerr or uerr starts in y or yerr; a subsystem's, in that vector."""
+        """Return the start of q, u, z, qerr or uerr in y or yerr, or a subsystem's in that."""
         if subsystem is not None:
             return self.starts[part][subsystem]
         return self._places[part].start if part in self._places else 0
 
     def size(self, part: str, subsystem: int | None) -> int:
-        """The number of items."""
+        """Return the number of items."""
         starts = self.starts[part]
         return starts[-1] if subsystem is None else starts[subsystem + 1] - starts[subsystem]
 
@@ -255,7 +254,7 @@ class Pools:
     # ------------------------------------------------------------------ event triggers
 
     def trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
-        """Where the triggers of a stage lie among all."""
+        """Return the place of the triggers of a stage among all."""
         base = sum(starts[-1] for starts in self.trigger_starts[:stage])
         starts = self.trigger_starts[stage]
         if subsystem is None:
@@ -265,13 +264,13 @@ class Pools:
     # ------------------------------------------------------------------ sealing
 
     def seal(self) -> None:
-        """Make the views of variables read-only that were handed out for writing."""
+        """Make read-only the views of variables that were handed out for writing."""
         for view in list(self.writable.values()):  # other threads may seal as well
             view.flags.writeable = False
         self.writable = {}
 
     def seal_reached(self, stage: int, subsystem: int | None) -> None:
-        """Seal all that was handed out, of caches only what can be read from this stage on."""
+        """Seal all views that were handed out; of caches, those that a stage makes readable."""
         if self.writable:
             self.seal()
         if self.writable_entries:
@@ -315,7 +314,7 @@ class Pools:
         return arrays, self.starts, self.trigger_starts, self.places
 
     def bring_back(self, kept: KeptPools) -> None:
-        """Have the vectors of before, in place where the sizes are equal."""
+        """Restore the vectors of before, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
         self.differences = {}
         arrays, starts, trigger_starts, places = kept
@@ -327,7 +326,7 @@ class Pools:
         self.places = places
 
     def assign(self, other: "Pools") -> None:
-        """Take over what `copy` of another State's returned, in place where the sizes are equal."""
+        """Take over a copy of another State's pools, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
         self._take(other._arrays, other.starts, other.trigger_starts)
         self.places = other.places
@@ -335,7 +334,7 @@ class Pools:
     def _take(
         self, arrays: dict[str, Vector], starts: dict[str, list[int]], triggers: list[list[int]]
     ) -> None:
-        """Have copies of these arrays, in place where the sizes are equal."""
+        """Take copies of these arrays, in place where the sizes are equal."""
         taken = {}
         for pool, array in arrays.items():
             mine = self._arrays.get(pool)
@@ -348,7 +347,7 @@ class Pools:
 
 
 def _parts(stage: Stage) -> tuple[str, ...]:
-    """The parts whose sizes are known from Model, or from Instance on."""
+    """Return the parts whose sizes are known from Model, or from Instance on."""
     return ("q", "u", "z") if stage == MODEL else ("qerr", "uerr", "udoterr")
 
 
