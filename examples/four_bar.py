@@ -51,19 +51,19 @@ class Gauge(Subsystem):
 
     @cached(prerequisites=lambda self: tuple(bar.q for bar in self.bars))
     def angles(self, state: State) -> Vector:
-        """Of crank, coupler and rocker from the x axis, the rocker seen from its pivot [rad]."""
+        """Angles of crank, coupler and rocker from the x axis [rad]."""
         turned: Vector = np.cumsum([bar.q(state)[0] for bar in self.bars])
         turned[2] += np.pi
         return turned
 
     @cached(prerequisites=lambda self: (self.bars[1].pose,))
     def point(self, state: State) -> Vector:
-        """Where the point of the coupler is [m]."""
+        """Position of the point of the coupler [m]."""
         return self.bars[1].pose(state).apply(COUPLER_POINT)
 
 
 def bar(name: str, *corners: Place) -> list[AbstractDecoration]:
-    """What a bar looks like: lines from corner to corner, from its pin on, and the pin."""
+    """Draw a bar: lines from corner to corner, beginning at its pin, and the pin."""
     lines = [
         DecorativeLine(one, other, color=COLORS[name], line_width=4.0)
         for one, other in zip((ORIGIN, *corners), corners, strict=False)

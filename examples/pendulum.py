@@ -22,13 +22,13 @@ class Pendulum(Subsystem):
 
     @cached(prerequisites=(angle, length))
     def tip(self, state: State) -> NDArray[np.float64]:
-        """Where the mass is, from the pivot [m]."""
+        """Position of the mass, from the pivot [m]."""
         angle = self.angle(state)
         return self.length(state) * np.array([math.sin(angle), -math.cos(angle)])
 
     @cached(prerequisites=(mass, gravity))
     def weight(self, state: State) -> float:
-        """What pulls the mass down [N]."""
+        """Weight of the mass [N]."""
         return self.mass(state) * self.gravity(state)
 
     @cached(available_from=Stage.VELOCITY)
@@ -47,14 +47,14 @@ class Pendulum(Subsystem):
 
 
 class Anchor(Subsystem):
-    """What the pendulum hangs from."""
+    """Anchor of the pendulum."""
 
     def __init__(self, pendulum: Pendulum) -> None:
         self.pendulum = pendulum
 
     @cached(prerequisites=lambda self: (self.pendulum.tip, self.pendulum.weight))
     def torque(self, state: State) -> float:
-        """Of the weight about the pivot [N m]."""
+        """Torque of the weight about the pivot [N m]."""
         return -self.pendulum.weight(state) * float(self.pendulum.tip(state)[0])
 
 

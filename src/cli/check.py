@@ -26,15 +26,15 @@ from stagecache.system import System
 from stagecache.testing.result import CheckResult
 
 HOW_TO_GET_IT: Final = re.compile("^# system = .*$", re.MULTILINE)
-"""What a program of the kit begins with, which cannot know where the System came from."""
+"""First lines of a program of the kit, which does not know the source of the System."""
 
 INNERMOST: Final = -3
-"""How many frames are shown of an error that the model itself raises."""
+"""Most frames that are shown of an error of the model itself."""
 
 
 @frozen
 class Outcome:
-    """What came of one check: a result, or an error."""
+    """Outcome of one check: a result, or an error."""
 
     name: str
     result: CheckResult | None
@@ -73,7 +73,7 @@ def check_model(
     MissingExtraError
         Hypothesis is not installed.
     ModelError, WrongTypeError
-        There is no such model.
+        The model does not exist.
     """
     require_extra("hypothesis", "testing", "stagecache check")
     system = load_system(model)

@@ -50,7 +50,7 @@ def show_explanation(
     Raises
     ------
     UnknownPathError, NodeKindError
-        There is no such entry.
+        The entry does not exist.
     ModelError
         The model, or the function, raises.
     """

@@ -34,7 +34,7 @@ DPI: Final = 150
 
 @frozen
 class Selection:
-    """Which nodes are shown; None is no limit."""
+    """Selection of the nodes that are shown; None does not select."""
 
     subsystem: str | None = None
     kind: str | None = None
@@ -85,7 +85,7 @@ def show_graph(
     Raises
     ------
     UnknownPathError, UnknownSubsystemError
-        There is no such node, or no such subsystem.
+        The node, or the subsystem, does not exist.
     ModelError
         The model, or the function, raises.
     MissingExtraError

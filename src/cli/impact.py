@@ -33,7 +33,7 @@ def show_impact(
     Raises
     ------
     UnknownPathError, NodeKindError
-        There is no such variable.
+        The variable does not exist.
     """
     impact = make_state(load_system(model), stage or "Report", writes).impact(variable)
     if as_json:

@@ -157,7 +157,7 @@ def _import(name: str, place: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name and f"{name}.".startswith(f"{error.name}."):
             raise ModelError(
-                f"{place}: there is no such module",
+                f"{place}: module not found",
                 "the name of a module that can be imported, or the path of a .py file",
                 str(error),
                 f"run in the folder or the environment where it is found; this is {Path.cwd()}",
@@ -177,7 +177,7 @@ def _failed(place: str, error: BaseException) -> ModelError:
 
 
 def told(error: BaseException) -> str:
-    """What a model raised, on one line, and the innermost place that is not in stagecache."""
+    """Describe an error of a model on one line, with the innermost place outside of stagecache."""
     what = error.what if isinstance(error, StagecacheError) else str(error)
     text = f"{type(error).__name__}: {' '.join(what.split())}"
     if isinstance(error, SyntaxError):
@@ -231,7 +231,7 @@ def _candidates(module: ModuleType) -> list[str]:
 
 
 def _makers(module: ModuleType) -> dict[str, object]:
-    """What it has that can be called without arguments, and of which type it says the result is.
+    """Return what can be called without arguments, by name, with the annotation of its result.
 
     If it says nothing, that is None. What it has imported is left out.
     """

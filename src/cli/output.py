@@ -1,4 +1,4 @@
-"""What the subcommands print: JSON for programs, texts and tables for people."""
+"""Output of the subcommands: JSON for programs, texts and tables for people."""
 
 import json
 from typing import Final

@@ -65,7 +65,7 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
 
 
 def take_steps(system: System, steps: int, failures: dict[str, str]) -> Callable[[State], None]:
-    """What an integrator does to a State: a step of time, a small change, and all anew.
+    """Do what an integrator does: advance the time, change y a little, compute all anew.
 
     The changes are random, and the same each time. What raised is put into `failures`, by entry.
     """

@@ -85,7 +85,7 @@ def read_all(state: State) -> dict[str, str]:
 
 
 def raised_by(call: Callable[[], object]) -> str:
-    """What a call of the model raises, and where; "" if it does not.
+    """Describe the error that a call of the model raises, with its place; "" if it does not.
 
     What it prints goes to the standard error.
     """
@@ -115,7 +115,7 @@ def write(state: State, path: str, value: Any) -> None:
     Raises
     ------
     UnknownPathError, NodeKindError
-        There is no such variable.
+        The variable does not exist.
     """
     state.impact(path)  # which refuses what cannot be written, by its path
     paths = NodePaths(state._contents)
@@ -140,7 +140,7 @@ def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
     Raises
     ------
     ModelError, WrongTypeError
-        There is no such function.
+        The function does not exist.
     ModelError
         It raises.
     """
@@ -184,6 +184,6 @@ def _assignment(text: str) -> tuple[str, Any]:
         return path.strip(), float(value)  # inf, nan
     except ValueError:
         raise click.BadParameter(
-            f"{value.strip()!r} is no value of Python: put texts into quotes.",
+            f"{value.strip()!r} is not a value of Python: put texts into quotes.",
             param_hint="'--after'",
         ) from None

@@ -1,4 +1,4 @@
-"""What there is in a State, by its place, which is the same in all States of a System.
+"""Items of a State by their place, which is the same in all States of a System.
 
 Handles of what a hook allocates are others in each State, and those of a System that was built anew
 are others, too. An `Item` says which one is meant.
@@ -71,7 +71,7 @@ item_at: Final = cache(Item)
 
 
 def layout_of(state: State) -> Layout:
-    """What is allocated in a State."""
+    """Items that are allocated in a State."""
     return state._contents.realization.layout
 
 
@@ -115,7 +115,7 @@ def entries_of(state: State) -> list[tuple[Item, CacheEntry[Any]]]:
 
 
 def has_item(state: State, item: Item) -> bool:
-    """Whether a State has an item."""
+    """Return True if a State has an item."""
     try:
         item.handle(state)
     except IndexError:
@@ -124,17 +124,17 @@ def has_item(state: State, item: Item) -> bool:
 
 
 def is_open(state: State, entry: CacheEntry[Any]) -> bool:
-    """Whether all stages are reached that an entry depends on."""
+    """Return True if all stages are realized from which an entry is available."""
     return not state._contents.realization.store.is_closed(entry._node)
 
 
 def is_valid(state: State, entry: CacheEntry[Any]) -> bool:
-    """Whether a read finds a value."""
+    """Return True if a read finds a value."""
     return state._contents.realization.store.is_valid(entry._node)
 
 
 def is_computed(state: State, entry: CacheEntry[Any]) -> bool:
-    """Whether an entry has a compute function, so that no hook has to fill it."""
+    """Return True if an entry has a compute function, so that no hook has to fill it."""
     return layout_of(state).functions[entry._node] is not no_function
 
 
@@ -150,7 +150,7 @@ def invalidated_stage(handle: AbstractHandle) -> Stage:
 
 
 class Names:
-    """What programs call the subsystems of a System, and their items."""
+    """Names of the subsystems of a System, and of their items, in programs."""
 
     def __init__(self, system: System) -> None:
         self.subsystems: list[str] = []
@@ -171,7 +171,7 @@ class Names:
         if owner is not None:
             name, declared_as = self.subsystems[owner.index], handle._declared_as
             if "." in declared_as and declared_as in type(owner).declarations:
-                return f'{name}.declarations["{declared_as}"].bound({name})'  # is no attribute
+                return f'{name}.declarations["{declared_as}"].bound({name})'  # not an attribute
             number = "" if handle._number == NO_NUMBER else f"[{handle._number}]"
             return f"{name}.{declared_as}{number}"
         if handle.subsystem is None:
@@ -191,7 +191,7 @@ class Names:
         return f"{state}[{self.subsystems[handle.subsystem]}].{what}_info({handle.index})"
 
     def title(self, handle: AbstractHandle) -> str:
-        """What messages call it: as models do, "pendulum.angle"."""
+        """Return its name in messages, as in models: "pendulum.angle"."""
         known = str(handle) if handle._owner is not None else self.item(handle)
         return known or str(handle)
 

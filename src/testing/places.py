@@ -1,4 +1,4 @@
-"""Where in a model something was raised."""
+"""Places in a model where an error was raised."""
 
 import sysconfig
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ LIBRARY: Final = (
 )
 KIT: Final = "stagecache.testing."
 INSTALLED: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-"""Where the packages are that a model calls. Of what they raise, the call is shown."""
+"""Folders of packages that a model calls. Of their errors, the call is shown."""
 
 
 def place_of(error: BaseException) -> str:
@@ -40,12 +40,12 @@ def hook_of(error: BaseException) -> str:
 
 
 def depth_of(error: BaseException) -> int:
-    """How many calls lie between who saw it and who raised it."""
+    """Count the calls between the place that raised and the one that caught."""
     return len(list(frames_of(error)))
 
 
 def frames_of(error: BaseException) -> Iterator[tuple[FrameType, int]]:
-    """What was called, from the outside in, and the lines there."""
+    """Return the calls, from the outside in, and their lines."""
     at = error.__traceback__
     while at is not None:
         yield at.tb_frame, at.tb_lineno

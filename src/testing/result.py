@@ -1,4 +1,4 @@
-"""What a check returns if it finds nothing."""
+"""Result of a check that finds nothing."""
 
 from attrs import frozen
 

@@ -1,8 +1,8 @@
-"""What must hold after each operation of a program.
+"""Conditions that hold after each operation of a program.
 
 - **Coherence.** What is realized has the value that a fresh State gives it, and so has what was
   read. This looks at what is valid anyway, so that it does not change what is computed when.
-- **Precision.** What a write makes unrealized is downstream of what was written.
+- **Precision.** Entries that a write makes stale are downstream of it.
 - **Versions.** That of what was written grows, that of other variables does not, and none stands
   for two values.
 """
@@ -191,7 +191,7 @@ class Watch:
     def _refuse_error(
         self, operation: AbstractOperation, number: int, error: Exception | None
     ) -> None:
-        """What a realization raises, that of a fresh State raises as well; all else is refused."""
+        """Refuse an error of a realization that a fresh State does not raise."""
         if not isinstance(operation, Realize):
             if error is not None:
                 raise error
@@ -206,7 +206,7 @@ class Watch:
             raise Failure("realization", run, number, subject, *outcomes)
 
     def _next_values(self, number: int) -> NextValues:
-        """What is in each variable, and what an automatic update has to put there if it does."""
+        """Values of variables, and those that an automatic update has to put there."""
         state = self.run.states[number]
         items = {id(handle): item for item, handle in entries_of(state)}
         snapshot, fresh = self._know(number)

@@ -1,4 +1,4 @@
-"""What a view of a graph consists of: nodes and edges, described for people and for programs."""
+"""Nodes and edges of a view, described for people and for programs."""
 
 from enum import StrEnum
 from typing import Final, Protocol
@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from attrs import frozen
 
 KINDS: Final = ("variable", "entry", "stage")
-"""Of nodes."""
+"""Kinds of nodes."""
 
 
 class Status(StrEnum):
@@ -35,7 +35,7 @@ class Status(StrEnum):
 
 
 class EdgeKind(StrEnum):
-    """Why one node depends on another."""
+    """Reason why one node depends on another."""
 
     PREREQUISITE = "prerequisite"
     """The entry names it."""
@@ -121,11 +121,11 @@ class EdgeInfo:
 
 
 class AbstractView(Protocol):
-    """What pictures are made of, and what a `GraphView` has."""
+    """Protocol of a view: the attributes of a `GraphView` that pictures need."""
 
     @property
     def title(self) -> str:
-        """What pictures call it."""
+        """Title of pictures."""
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What can be reached from a node along edges, and by which shortest path."""
+"""Nodes that can be reached along edges, and shortest paths."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ def neighbours(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def reached(
     start: str, neighbours: Mapping[str, Sequence[str]], depth: int | None = None
 ) -> dict[str, str]:
-    """What is reached from a node, itself included, by at most `depth` steps: the nearest first.
+    """Find the nodes within `depth` steps of a node, itself included: the nearest first.
 
     Returns
     -------

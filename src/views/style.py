@@ -30,7 +30,7 @@ LIGHT: Final = {
     "not-computed": "#e4e7ea",
     "not-computed-line": "#75818c",
 }
-"""What each thing is coloured with."""
+"""Colours of a light page."""
 
 DARK: Final = {
     "paper": "#14181d",
@@ -54,7 +54,7 @@ DARK: Final = {
     "not-computed": "#2a3037",
     "not-computed-line": "#6d7883",
 }
-"""The same in the dark."""
+"""Colours of a dark page."""
 
 LOOKS: Final = {
     Status.VALID: "valid",
@@ -66,7 +66,7 @@ LOOKS: Final = {
 """Look of each status that has one: the name of its colours, and its class in CSS."""
 
 DASHES: Final = {"stale": (5, 3), "not-computed": (2, 2)}
-"""How long the dashes of a border are, and the gaps: not only a colour tells what is not valid."""
+"""Lengths of dashes and gaps of borders: not colour alone shows that a node is not valid."""
 
 
 def look_of(node: NodeInfo) -> str:
@@ -109,4 +109,4 @@ STYLE: Final = (
         for name, (dash, gap) in DASHES.items()
     )
 )
-"""Of the whole picture. A status counts more than a kind, as it comes later."""
+"""CSS of the whole picture. A status overrides a kind, as it comes later."""

@@ -47,7 +47,7 @@ class GraphView:
         Between these. There is one edge at most from a node to another: of several, the first
         counts. They are kept in the order of their sources, then of their targets.
     title : str
-        What pictures call it.
+        Title of pictures.
     stages : sequence of str
         The stages in order, which are the columns of pictures. Those of nodes that are missing
         here are put last: first those of the stage nodes, then others, as they come.
@@ -107,7 +107,7 @@ class GraphView:
         return iter(self._in_order)
 
     def __contains__(self, item: object) -> bool:
-        """Whether it has that node, or one of that path."""
+        """Return True if the view has this node, or one of this path."""
         if isinstance(item, NodeInfo):
             return self._nodes.get(item.path) == item
         return isinstance(item, str) and self._at(item) is not None
@@ -135,7 +135,7 @@ class GraphView:
 
     @property
     def title(self) -> str:
-        """What pictures call it."""
+        """Title of pictures."""
         return self._title
 
     @property
@@ -160,7 +160,7 @@ class GraphView:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many nodes there are of each kind, and how many edges."""
+        """Numbers of nodes of each kind, and of edges."""
         found = dict.fromkeys(KINDS, 0)
         for node in self:
             found[node.kind] = found.get(node.kind, 0) + 1
@@ -168,7 +168,7 @@ class GraphView:
 
     @cached_property
     def impacts(self) -> Impacts:
-        """By the path of a variable: the valid entries that a write of it makes stale.
+        """Paths of valid entries that a write would make stale, by the path of the variable.
 
         As `State.impact` would have told when the view was made; empty if it is of no State. Cost
         O(variables * entries) the first time.
@@ -279,7 +279,7 @@ class GraphView:
         version : number
             1. It is raised when one who reads the old format would misunderstand the new one.
         title : string
-            What pictures call it.
+            Title of pictures.
         stages : array of strings
             The stages, in order.
         nodes : array of objects

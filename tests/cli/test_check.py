@@ -139,7 +139,7 @@ def test_an_error_of_the_model_is_told_with_where_it_was_raised(
 @pytest.mark.parametrize(
     ("model", "what"),
     [
-        ("nowhere", "Error: nowhere: there is no such module"),
+        ("nowhere", "Error: nowhere: module not found"),
         ("nowhere.py", "Error: nowhere.py: not a file of Python"),
         (f"{SOUND}:nothing", f"Error: {SOUND}: has nothing of that name"),
         (f"{SOUND}:Pendulum", f"Error: {SOUND}:Pendulum: does not return a System"),

@@ -1,4 +1,4 @@
-"""Whether what is cached is always what would be computed anew."""
+"""Check of coherence: cached values are those that would be computed anew."""
 
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
@@ -29,7 +29,7 @@ def check_coherence(
     A program writes variables, realizes and invalidates stages, copies States, goes back to
     checkpoints, and reads. After each of its steps, all that is realized, and all that was
     read, is compared with a fresh State that is given the same variables. What a write makes
-    unrealized has to be downstream of what was written, and versions have to count writes.
+    stale has to be downstream of what was written, and versions have to count writes.
 
     Parameters
     ----------

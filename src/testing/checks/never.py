@@ -1,4 +1,4 @@
-"""What raises in every program that gets to it: of that, no check can say anything.
+"""Entries and hooks that always raise: no check can say anything of these.
 
 A computation may raise for some values of the variables, so no single exception is a fault. What
 never gave a value in any program is one, or the values that are drawn make no sense there.
@@ -56,7 +56,7 @@ class Raising:
 
 
 class Tally:
-    """What gave a value in any program of a check, and what raised.
+    """Entries and hooks that worked in any program of a check, and those that raised.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Tally:
         return run
 
     def _never(self) -> list[Raising]:
-        """What never went through, without what raises only because of another one."""
+        """Return the faults that always raise, but for consequences of others."""
         found: dict[tuple[type, str], Raising] = {}
         for raising in sorted(self._raising.values(), key=lambda raising: raising.rank):
             if not self._goes_through(raising.subject):
@@ -126,7 +126,7 @@ class Tally:
         return list(found.values())
 
     def _goes_through(self, subject: Subject) -> bool:
-        """Whether it has worked in some program; or would, if somebody filled an entry."""
+        """Return True if it worked in some program, or would if an entry were filled."""
         if subject.stage is not None:
             return subject.stage <= self._reached
         return subject in self._gave or subject in self._waiting

@@ -1,4 +1,4 @@
-"""Whether a System and its States are the same in another process."""
+"""Check of pickling: a System and its States are the same in another process."""
 
 from typing import Any, Final
 
@@ -108,7 +108,7 @@ def _compare(run: Run, number: int) -> None:
 
 
 class _Journey:
-    """What arrives."""
+    """Return the copy that arrives."""
 
     def __init__(self, system: System, state: State, handles: list[Any]) -> None:
         self.system = system

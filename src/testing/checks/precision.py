@@ -1,4 +1,4 @@
-"""Whether all that is declared as a prerequisite is ever needed."""
+"""Check of precision: each declared prerequisite is read by some computation."""
 
 from collections import Counter
 from typing import Any, Final
@@ -28,7 +28,7 @@ RECORDING: Final = 'strict(undeclared="record")'
 
 @frozen
 class Found:
-    """What was declared and not read, and how often its entry was computed."""
+    """Prerequisites that were declared and never read, and the number of computations."""
 
     over_declared: tuple[OverDeclared, ...]
     computations: dict[CacheEntry[Any], int]

@@ -1,4 +1,4 @@
-"""Whether computations read only what they declare, whatever the variables are."""
+"""Check of strictness: computations read only what they declare, for any variables."""
 
 from textwrap import indent
 
@@ -21,7 +21,7 @@ from stagecache.testing.result import CheckResult
 
 
 class StrictFailure(Failure):
-    """What strict mode has raised, or verify mode after it.
+    """Error of strict mode, or of verify mode after it.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class StrictFailure(Failure):
         self.mode = mode
 
     def told(self) -> Exception:
-        """What was raised, with the program as a note."""
+        """Return the error, with the program as a note."""
         self.error.add_note("\n" + self.program())
         return self.error
 

@@ -1,4 +1,4 @@
-"""Whether a State can be read by several threads at the same time."""
+"""Check of threads: several of them can read a State at the same time."""
 
 import sys
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ def check_threads(
 
 
 def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[Outcome]]:
-    """What threads get that read at the same time, each from its State.
+    """Return the values that threads get which read at the same time, each from its State.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[O
 
 @frozen
 class Difference:
-    """What is not in threads as it is in one.
+    """Return the first difference between threads and one alone.
 
     Attributes
     ----------

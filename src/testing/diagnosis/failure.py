@@ -1,4 +1,4 @@
-"""What a check has found, before it is made an error."""
+"""Failure of a check, before it becomes an error."""
 
 from stagecache.testing.items import Item
 from stagecache.testing.oracle.comparison import NOTHING, Outcome
@@ -15,7 +15,7 @@ class Failure(Exception):  # noqa: N818  # it never leaves the kit
         "value": it is not that of a fresh State. "realization": it raises, and that of a fresh
         State does not, or the other way around. "exchange": a variable was exchanged for another
         value than its next one. "changed": a value is another one, but not its version. "lost": an
-        entry is unrealized because of what is not upstream of it. "version": that of a variable
+        entry is invalidated by a variable that is not upstream of it. "version": that of a variable
         does not count its writes. "rollback": something is not as it was at the checkpoint.
     run : Run
     number : int
@@ -51,5 +51,5 @@ class Failure(Exception):  # noqa: N818  # it never leaves the kit
         self.lines = len(run.lines) if lines is None else lines
 
     def is_like(self, other: "Failure") -> bool:
-        """Whether it is the same fault, as far as one can tell."""
+        """Return True if it is the same fault, as far as can be told."""
         return self.kind == other.kind and self.subject == other.subject

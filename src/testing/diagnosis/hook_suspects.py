@@ -52,7 +52,7 @@ class HookSearch:
     name: Callable[[Key], str]
 
     def result(self) -> Found | None:
-        """Who is to blame, if that is one of the two."""
+        """Return the suspects, if these are hooks."""
         keys = [key for key, _ in self._mattering()]
         return self._too_soon() or self._exchanged(keys)
 

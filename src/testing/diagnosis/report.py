@@ -36,8 +36,8 @@ def error_of(failure: Failure) -> CheckFailedError:
     if failure.kind == "lost":
         return ImpreciseError(
             f"{title}: is invalidated by what is not upstream of it",
-            "an entry that stays realized, for nothing that it depends on was written",
-            "one that is not realized any more",
+            "an entry that stays valid, as nothing upstream of it was written",
+            "one that is stale",
             "tell the authors of stagecache",
             program,
         )

@@ -91,7 +91,7 @@ class Shortener:
         return sum(len(repr(operation)) for operation in self.program)
 
     def _simpler(self, operation: AbstractOperation) -> Iterator[AbstractOperation]:
-        """What may stand for an operation, the simplest first."""
+        """Yield operations that may replace one, the simplest first."""
         if operation.where:
             yield attrs.evolve(operation, where=0)
         item = self.failure.subject.item

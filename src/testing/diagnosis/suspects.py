@@ -1,4 +1,4 @@
-"""Who is to blame for a wrong value, and what to do about it.
+"""Suspects of a wrong value, and what to do about them.
 
 In this order:
 
@@ -37,14 +37,14 @@ OUTSIDE: Final = (
 
 @frozen
 class Suspects:
-    """What is to blame, by name, and what to do about it."""
+    """Suspects by name, and what to do about them."""
 
     names: tuple[str, ...]
     hint: str
 
 
 def suspects_of(failure: Failure) -> Suspects:
-    """Who is to blame for a value that is not that of a fresh State."""
+    """Find the suspects of a value that differs from the one in a fresh State."""
     return Search(failure).result()
 
 
@@ -70,7 +70,7 @@ class Search:
         self.now = self._at_its_stage(self.history[-1])
 
     def result(self) -> Suspects:
-        """Who is to blame."""
+        """Return the suspects."""
         values = [self._value(self.now) for _ in range(2)]
         if None not in values and not same_outcome(*[v for v in values if v is not None]):
             return Suspects(
@@ -88,7 +88,7 @@ class Search:
     # ------------------------------------------------------------------ 2: strict mode
 
     def _found_by_strict(self, ignored: list[Item | str]) -> Suspects | None:
-        """What strict mode tells when the entry is computed in a fresh State."""
+        """Return the error of strict mode when the entry is computed in a fresh State."""
         if self.subject.item is None:
             return None
         state = self._fresh(self.now.at(Stage.REPORT)) or self._fresh(self.now)
@@ -208,12 +208,12 @@ class Search:
         return None
 
     def _matters(self, before: Snapshot, key: Item | str) -> bool:
-        """Whether one variable makes the value another one."""
+        """Return True if one variable changes the value."""
         one, other = self._value(before), self._value(before.with_one_of(self.now, key))
         return one is not None and other is not None and not same_outcome(one, other)
 
     def _stays(self, before: Snapshot, key: Item | str) -> bool:
-        """Whether a write of one variable leaves the value realized."""
+        """Return True if a write of one variable leaves the value valid."""
         state = self._fresh(before)
         if state is None:
             return False

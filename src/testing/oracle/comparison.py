@@ -1,4 +1,4 @@
-"""Whether two values are the same, what is kept of one, and how it is written in Python.
+"""Comparison of values, their copies, and their form in Python.
 
 Both values were computed by the same code from the same numbers, so there is no tolerance: arrays
 are equal in type, shape and each element. NaN is the same as NaN.
@@ -24,7 +24,7 @@ NEW_LINE: Final = "\n"
 
 @attrs.frozen
 class Outcome:
-    """What a read gave: a value, or an error."""
+    """Outcome of a read: a value, or an error."""
 
     value: Any = None
     error: Exception | None = attrs.field(default=None, eq=False)
@@ -41,7 +41,7 @@ NOTHING: Final = Outcome()
 
 
 def outcome_of(read: Callable[[], object]) -> Outcome:
-    """What a read gives, of which a copy is kept if somebody could change it."""
+    """Read, and copy the value if it could be changed in place."""
     try:
         return Outcome(copied(read()))
     except Exception as error:  # whatever the model raises is to be compared
@@ -49,7 +49,7 @@ def outcome_of(read: Callable[[], object]) -> Outcome:
 
 
 def same_outcome(a: Outcome, b: Outcome) -> bool:
-    """Whether both are the same value, or errors of the same type."""
+    """Return True if both are the same value, or errors of the same type."""
     if a.error is not None or b.error is not None:
         return type(a.error) is type(b.error)
     x, y = a.value, b.value

@@ -1,4 +1,4 @@
-"""What the values should be: those of a fresh State with the same variables.
+"""Oracle: the values of a fresh State with the same variables.
 
 ::
 
@@ -175,7 +175,7 @@ def write_one_of(state: State, snapshot: Snapshot, key: Item | str) -> bool:
 
 @attrs.frozen
 class Subject:
-    """What is read: an entry, or a vector of the State that is computed.
+    """A readable thing: an entry, or a computed vector of the State.
 
     Attributes
     ----------
@@ -208,14 +208,14 @@ class Subject:
         return f"{state}.{self.vector}"
 
     def title(self, names: Names, owner: State) -> str:
-        """What messages call it."""
+        """Name in messages."""
         if self.item is not None:
             return names.title(self.item.handle(owner))
         return self.code(names, owner, "state")
 
 
 def expected(system: System, snapshot: Snapshot, fresh: Fresh, subject: Subject) -> Outcome | None:
-    """What a read in a fresh State gives; None if that says nothing.
+    """Return the outcome of a read in a fresh State; None if that says nothing.
 
     What a hook fills, and no function computes, may have been filled at a later stage.
     """

@@ -13,7 +13,7 @@ NOT_KNOWN: Final = None
 
 
 def rebuilt(system: System, pickled: bytes) -> Any:
-    """What was pickled together with a System, which is built anew here."""
+    """Objects that were pickled together with a System, which is built anew here."""
     content = system._content
     known = KNOWN.pop(content, NOT_KNOWN)
     try:
@@ -43,7 +43,7 @@ class Blueprint:
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be built anew."""
+        """Return True if it can be built anew."""
         return self._pickled is not None
 
     def build(self) -> System:

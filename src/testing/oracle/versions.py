@@ -1,4 +1,4 @@
-"""Precision and versions: what a write makes unrealized is downstream of it, and it is counted."""
+"""Precision and versions: writes make only dependents stale, and versions count writes."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class Before:
         self.versions = {id(h): store.versions[h._node] for h in _all_variables(state)}
 
     def lost(self, state: State, written: list[Item | str], stage: Stage) -> list[Item]:
-        """The entries that are unrealized now because of nothing that was written.
+        """Return the entries that are stale although nothing upstream was written.
 
         Parameters
         ----------
@@ -39,12 +39,12 @@ class Before:
             That was invalidated, beside those that writes invalidate.
         """
         store = state._contents.realization.store
-        unrealized = [
+        stale = [
             (item, entry)
             for item, entry in entries_of(state)
             if entry in self.valid and not store.is_valid(entry._node)
         ]
-        if not unrealized:
+        if not stale:
             return []
         stages = [stage]
         stages += [invalidated_stage(x.handle(state)) for x in written if isinstance(x, Item)]
@@ -55,9 +55,7 @@ class Before:
         for subsystem in layout_of(state).subsystems:
             changed |= {id(v._update) for v in subsystem.auto_update if id(v) in changed}
         return [
-            item
-            for item, entry in unrealized
-            if not _is_downstream(state, entry, changed, min(stages))
+            item for item, entry in stale if not _is_downstream(state, entry, changed, min(stages))
         ]
 
     def miscounted(self, state: State, written: list[Item | str]) -> list[tuple[Item, int, int]]:

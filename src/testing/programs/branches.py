@@ -21,7 +21,7 @@ class Copy(AbstractOperation):
     keep_cache: bool = False
 
     def is_possible(self, run: Run) -> bool:
-        """Whether there are not many already."""
+        """Return True if there are not many already."""
         return len(run.states) < MOST_STATES
 
     def code(self, run: Run) -> str:
@@ -40,7 +40,7 @@ class MakeMark(AbstractOperation):
     """Make a checkpoint."""
 
     def is_possible(self, run: Run) -> bool:
-        """Whether there are not many already."""
+        """Return True if there are not many already."""
         return len(run.marks) < MOST_MARKS
 
     def code(self, run: Run) -> str:
@@ -71,7 +71,7 @@ class RollBack(AbstractOperation):
         return 0 if mark is None else mark.number
 
     def is_possible(self, run: Run) -> bool:
-        """Whether there is a checkpoint."""
+        """Return True if there is a checkpoint."""
         return self.mark(run) is not None
 
     def code(self, run: Run) -> str:

@@ -1,4 +1,4 @@
-"""What there is in a System to be operated, and which values its variables may get."""
+"""Inventory of a System: its items, and strategies for the values of variables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -29,7 +29,7 @@ MOST_NUMBERS: Final = 6  # that are drawn for a block; more are repetitions of t
 
 
 class Inventory:
-    """What a System has, and which values its variables may get.
+    """Items of a System, and strategies for the values of its variables.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Inventory:
     Raises
     ------
     UnknownItemError
-        A strategy is given for what is no variable of the System.
+        A strategy is given for something that is not a variable of the System.
     """
 
     def __init__(self, system: System, strategies: Strategies | None = None) -> None:
@@ -86,7 +86,7 @@ def _by_item(state: State, strategies: Strategies) -> dict[Item, st.SearchStrate
         for member in members:
             if id(member) not in known:
                 raise UnknownItemError(
-                    f"strategies: {short_repr(member)} is no variable of the System",
+                    f"strategies: {short_repr(member)} is not a variable of the System",
                     "the handle of a discrete variable, of some q, u or z, or of the time",
                     repr(member),
                     "give strategies for what is written; entries are computed from that",

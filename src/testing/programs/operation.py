@@ -18,7 +18,7 @@ from stagecache.testing.programs.run import Run
 
 @frozen(kw_only=True)
 class AbstractOperation:
-    """What can be done with a State.
+    """Operation on a State.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class AbstractOperation:
     """
 
     may_raise: ClassVar[bool] = False
-    """Whether the model may raise an exception as it is done, beside reads."""
+    """True if the model may raise an exception meanwhile, apart from reads."""
 
     where: int = 0
 
@@ -36,7 +36,7 @@ class AbstractOperation:
         return self.where % len(run.states)
 
     def is_possible(self, run: Run) -> bool:  # noqa: ARG002  # others need it
-        """Whether it can be done now."""
+        """Return True if it can be done now."""
         return True
 
     def code(self, run: Run) -> str:
@@ -62,7 +62,7 @@ class ReadEntry(AbstractOperation):
     item: Item
 
     def is_possible(self, run: Run) -> bool:
-        """Whether the State has it, and it can be read."""
+        """Return True if the State has it, and it can be read."""
         state = run.state(self.where)
         if not has_item(state, self.item):
             return False
@@ -114,7 +114,7 @@ class Realize(AbstractOperation):
     stage: Stage = Stage.REPORT
 
     def is_possible(self, run: Run) -> bool:
-        """Whether it is not realized yet."""
+        """Return True if the stage is not realized yet."""
         return run.state(self.where).stage < self.stage
 
     def code(self, run: Run) -> str:
@@ -134,7 +134,7 @@ class Invalidate(AbstractOperation):
     stage: Stage
 
     def is_possible(self, run: Run) -> bool:
-        """Whether it is realized."""
+        """Return True if the stage is realized."""
         return run.state(self.where).stage >= self.stage
 
     def code(self, run: Run) -> str:

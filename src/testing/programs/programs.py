@@ -80,7 +80,7 @@ class Composer:
     # ------------------------------------------------------------------ single operations
 
     def change(self) -> Program:
-        """What changes a State, each kind as often as it is of use."""
+        """Kinds of operations that change a State, repeated by their use."""
         where = self.random.choice(STATES)
         kinds: list[Callable[[int], Program]] = [
             self.invalidate,
@@ -95,7 +95,7 @@ class Composer:
         return self.random.choice([*kinds, self.time])(where)
 
     def look(self) -> Program:
-        """What computes something in a State."""
+        """Kinds of operations that compute something in a State."""
         where = self.random.choice(STATES)
         kinds: list[Callable[[int], Program]] = [self.read_all] * 4
         kinds += [self.read_one] * 4 if self.has.entries else []
@@ -235,7 +235,7 @@ def programs(draw: st.DrawFn, has: Inventory, max_steps: int = MOST_STEPS) -> Pr
 
 @st.composite
 def steps(draw: st.DrawFn, has: Inventory, *, changing: bool) -> Program:
-    """What changes a State, or what computes something in one, as Hypothesis chooses."""
+    """Draw an operation that changes a State, or that computes something in one."""
     random = draw(st.randoms(use_true_random=False))
     composer = Composer(has, random, lambda item: draw(has.values[item]), has.variables)
     return composer.change() if changing else composer.look()

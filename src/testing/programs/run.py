@@ -57,7 +57,7 @@ class Read:
 
 @attrs.frozen(eq=False)
 class Raised:
-    """What was raised by an entry or a stage, in which State, and after how many lines."""
+    """Error of an entry or a stage, its State, and the line of the program."""
 
     number: int
     error: Exception
@@ -116,7 +116,7 @@ class Run:
         return self.states[self.number(which)]
 
     def name(self, which: int) -> str:
-        """What the program calls it."""
+        """Name in the program."""
         return state_name(self.number(which))
 
     def add(self, state: State, copied_from: int) -> None:
@@ -141,7 +141,7 @@ class Run:
     ) -> int:
         """Do those of some operations that are possible, and return how many these were.
 
-        What a model raises when it is realized or computes is no fault: the program goes on.
+        An error of the model itself is not a fault: the program goes on.
         `look` is called after each.
 
         Raises
@@ -205,16 +205,16 @@ def _tolerant(line: str, raised: Exception | None) -> str:
 
 
 def exception_name(error: Exception) -> str:
-    """What programs call the type of an exception, which may be one of the model's own."""
+    """Return the name of a type of exception in programs; it may be one of the model."""
     name = type(error).__name__
     return name if type(error).__module__ == "builtins" else "Exception"
 
 
 def state_name(number: int) -> str:
-    """What programs call a State."""
+    """Return the name of a State in programs."""
     return "state" if number == 0 else f"state_{number + 1}"
 
 
 def mark_name(number: int) -> str:
-    """What programs call a checkpoint."""
+    """Return the name of a checkpoint in programs."""
     return "mark" if number == 0 else f"mark_{number + 1}"

@@ -26,7 +26,7 @@ class Related:
     name: str
 
     def to(self, present: Any) -> Any:
-        """That value; the present one itself, where there is no such value of its type."""
+        """Return that value; the present one, if its type has no such value."""
         if self is OTHER and isinstance(present, bool):
             return not present
         if self is NEAR and isinstance(present, float):
@@ -61,7 +61,7 @@ class SetVariable(AbstractOperation):
     in_place: bool = False
 
     def is_possible(self, run: Run) -> bool:
-        """Whether the State has it, and programs can name it."""
+        """Return True if the State has it, and programs can name it."""
         state = run.state(self.where)
         if not has_item(state, self.item):
             return False
@@ -137,7 +137,7 @@ class SetVector(AbstractOperation):
     in_place: bool = False
 
     def is_possible(self, run: Run) -> bool:
-        """Whether the vector exists, and is not empty."""
+        """Return True if the vector exists, and is not empty."""
         state, kind = run.state(self.where), KINDS[self.name]
         if state.stage < kind.exists:
             return False

@@ -116,7 +116,7 @@ class InvalidationMachine(RuleBasedStateMachine):
 
     @invariant()
     def what_is_cached_is_right(self) -> None:
-        """What is realized in any State is as in a fresh one, after each rule."""
+        """Compare valid values of any State with those of a fresh one, after each rule."""
         self._guard(self._check_all)
 
     def teardown(self) -> None:
@@ -154,7 +154,7 @@ class InvalidationMachine(RuleBasedStateMachine):
             raise self._error(found)
 
     def _trace(self) -> list[tuple[object, ...]]:
-        """What is another one if somebody writes, realizes, computes or copies."""
+        """Return a part of the State that any write, realization, computation or copy changes."""
         realizations = [state._contents.realization for state in self.states]
         return [(r.store.clock, [*r.machine.stages], [*r.store.versions]) for r in realizations]
 

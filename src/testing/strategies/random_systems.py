@@ -78,7 +78,7 @@ class PlannedItem:
 
 @frozen
 class Plan:
-    """What is in a System."""
+    """Items of a System."""
 
     parts: int
     items: tuple[PlannedItem, ...]
@@ -175,7 +175,7 @@ def part_class(plan: Plan, number: int) -> type[Subsystem]:
 
 
 def _declared(plan: Plan, item: PlannedItem) -> dict[str, Any]:
-    """What stands for an item in the body of the class."""
+    """Return the declaration of an item in the body of the class."""
     name, first = item.name, float(item.first)
     prerequisites: Any = lambda self, *_: _handles(self, plan, item)  # noqa: E731
     if item.kind == "option":
@@ -221,7 +221,7 @@ def _block(plan: Plan, item: PlannedItem) -> Any:
 
 
 def _handles(self: Any, plan: Plan, item: PlannedItem) -> list[Any]:
-    """What an item reads: handles, and families of them."""
+    """Return what an item reads: handles, and families of them."""
     owners = self.system.subsystems[1:]
     return [getattr(owners[plan.items[i].part], plan.items[i].name) for i in item.reads]
 

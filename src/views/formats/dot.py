@@ -24,7 +24,7 @@ STYLES: Final[Mapping[EdgeKind, str]] = {
 
 
 def dot_of(view: AbstractView) -> str:
-    """A view in the language of Graphviz."""
+    """Return a view in the language of Graphviz."""
     names = {node.path: f"n{number}" for number, node in enumerate(view.nodes)}
     lines = [
         f"digraph {_quoted(view.title)} {{",
@@ -62,7 +62,7 @@ def _attributes(node: NodeInfo) -> str:
 
 
 def _first(view: AbstractView, names: Mapping[str, str]) -> Iterable[str]:
-    """That variables to which nothing leads come before all others."""
+    """Yield the rule that variables without sources come before all other nodes."""
     targets = {edge.target for edge in view.edges}
     first = [n.path for n in view.nodes if n.kind == "variable" and n.path not in targets]
     if first:

@@ -25,7 +25,7 @@ from stagecache.views.nodes import AbstractView
 from stagecache.views.style import LIGHT, STYLE, variables
 
 PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
-"""Where something is put into the page."""
+"""Placeholder of a part of the page."""
 
 PROGRAMS: Final = ("graph.js", "camera.js", "panel.js", "search.js", "keyboard.js")
 """In this order: the last one starts."""
@@ -94,6 +94,6 @@ def _data(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a policy calls a style or a program by."""
+    """Return the hash by which a policy names a style or a program."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

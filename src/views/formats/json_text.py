@@ -13,13 +13,13 @@ FORMAT: Final = "stagecache graph"
 VERSION: Final = 1
 
 Readers: TypeAlias = Mapping[str, Callable[[object], Any]]
-"""What checks an attribute, by its name, and returns it as it is to be held."""
+"""Functions that check and convert values, by the name of the attribute."""
 
 Item = TypeVar("Item", NodeInfo, EdgeInfo)
 
 
 def json_of(view: AbstractView, indent: int | None = None) -> str:
-    """A view as JSON."""
+    """Return a view as JSON."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -32,7 +32,7 @@ def json_of(view: AbstractView, indent: int | None = None) -> str:
 
 
 def parts_of_json(text: str) -> Parts:
-    """What was written by `json_of`.
+    """Read the document that `json_of` wrote.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def parts_of_json(text: str) -> Parts:
     lists = {name: document.get(name, []) for name in ("nodes", "edges", "stages")}
     for name, items in lists.items():
         if not isinstance(items, list):
-            raise refused(f"{name} that is no array", short_repr(items))
+            raise refused(f"{name} that are not an array", short_repr(items))
     return Parts(
         tuple(map(node_of, lists["nodes"])),
         tuple(map(edge_of, lists["edges"])),

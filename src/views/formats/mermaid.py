@@ -25,7 +25,7 @@ PLAIN: Final = frozenset(string.ascii_letters + string.digits + " _-.,:+/()'")
 
 
 def mermaid_of(view: AbstractView) -> str:
-    """A view as a flowchart of Mermaid."""
+    """Return a view as a flowchart of Mermaid."""
     names = {node.path: f"n{number}" for number, node in enumerate(view.nodes)}
     inside: dict[str, list[NodeInfo]] = {}
     for node in view.nodes:

@@ -19,7 +19,7 @@ from stagecache.views.nodes import AbstractView, Parts
 
 
 def networkx_of(view: AbstractView) -> Any:
-    """A view as a graph of networkx."""
+    """Return a view as a graph of networkx."""
     graph: Any = nx.DiGraph(title=view.title, stages=json.dumps(view.stages))
     for node in view.nodes:
         attributes = _attributes(node)
@@ -30,7 +30,7 @@ def networkx_of(view: AbstractView) -> Any:
 
 
 def parts_of_networkx(graph: Any) -> Parts:
-    """What was made by `networkx_of`, or a graph made by hand.
+    """Read a graph that `networkx_of` made, or one made by hand.
 
     A node without a kind is a variable if nothing leads to it, else an entry. Other attributes
     that it lacks get the value that `NodeInfo` gives them; those that are not known are left out.
@@ -55,7 +55,7 @@ def _stages(text: object) -> tuple[str, ...]:
     except ValueError:
         stages = None
     if not isinstance(stages, list):
-        raise refused("stages that are no JSON array", short_repr(text))
+        raise refused("stages that are not a JSON array", short_repr(text))
     return tuple(map(str, stages))
 
 

@@ -29,12 +29,12 @@ ROW: Final = 20.0
 """The height of a line of the legend."""
 
 SMALL: Final = 0.85
-"""How wide the texts of the legend are, compared to those of nodes."""
+"""Width of the texts of the legend, relative to those of nodes."""
 
 NARROWEST: Final = 360.0
 
 ILLEGAL: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML can hold, and the carriage return, which it would read as a line feed."""
+"""Characters that XML cannot hold, and the carriage return, which it reads as a line feed."""
 
 EDGES: Final = {
     EdgeKind.PREREQUISITE: "is a prerequisite of",
@@ -45,7 +45,7 @@ EDGES: Final = {
 
 
 def svg_of(view: AbstractView, most: int = 500) -> str:
-    """A view as SVG; groups of nodes instead of each if there are more than that."""
+    """Return a view as SVG, with groups in place of nodes if there are more than `most`."""
     shown = collapsed(view, most)
     layout = layout_of(shown)
     width = max(layout.width, 1.2 * width_of(view.title) + 2 * MARGIN, NARROWEST)
@@ -139,7 +139,7 @@ def _shape(node: NodeInfo, box: Box) -> str:
 
 
 def _legend(view: AbstractView, top: float, width: float) -> tuple[float, list[str]]:
-    """Where it ends, and its lines: the shapes, colours and arrows that occur."""
+    """Return the lower end of the legend, and its lines: shapes, colours and arrows that occur."""
     kinds = dict.fromkeys(node.kind for node in view.nodes)
     samples = [(_sample(NodeInfo("", kind=kind)), kind) for kind in kinds]
     for status in LOOKS:
@@ -169,6 +169,6 @@ def _sample(node: NodeInfo) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as XML holds it, in attributes too; what no XML can hold is replaced."""
+    """Escape a text for XML, in attributes too; characters that XML cannot hold are replaced."""
     legal = ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)
     return escape(legal).replace("\n", "&#10;").replace("\t", "&#9;")

@@ -1,4 +1,4 @@
-"""How edges run through layers that lie between their ends: together, where they belong together.
+"""Bundles of edges: common bends in the layers between their ends.
 
 An edge passes each layer between its ends at a bend. What one node gives to many shares its bends,
 and so does what many variables of a subsystem do to one stage::
@@ -15,7 +15,7 @@ from attrs import frozen
 from stagecache.views.nodes import EdgeInfo, EdgeKind
 
 MOST: Final = 40_000
-"""How often edges may pass a bend. If it were more, nobody could follow them: then none bends."""
+"""Most passes of edges through bends. With more, no reader could follow them, and none bends."""
 
 MERGED: Final = (EdgeKind.INVALIDATES, EdgeKind.PART)
 """Kinds of edges that share bends where they have the target in common, not the source."""

@@ -12,7 +12,7 @@ from typing import Final
 from stagecache.views.nodes import AbstractView, EdgeInfo, NodeInfo, Parts, Status
 
 EDGES: Final = 2
-"""How many edges there may be for each node that there may be."""
+"""Most edges for each node that is allowed."""
 
 URGENCY: Final = (
     *(Status.STALE, Status.NOT_COMPUTED, Status.VALID),
@@ -22,7 +22,7 @@ URGENCY: Final = (
 
 
 def collapsed(view: AbstractView, most: int) -> AbstractView:
-    """The view itself if it has at most so many nodes, else one of groups of them.
+    """Return the view itself if it has at most so many nodes, else a view of groups.
 
     Stages are never taken together, so there may be more than that in the end.
     """

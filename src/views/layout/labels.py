@@ -1,4 +1,4 @@
-"""What is written into the box of a node: on one line, short, and how wide that is."""
+"""Labels in the boxes of nodes: one short line each, and its width."""
 
 import unicodedata
 from typing import Final
@@ -29,7 +29,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def width_of(label: str) -> float:
-    """How wide a text is about, in pixels; a Chinese character is as wide as two others."""
+    """Estimate the width of a text [pixels]; a Chinese character is as wide as two others."""
     cells = sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in label
@@ -38,7 +38,7 @@ def width_of(label: str) -> float:
 
 
 def description_of(node: NodeInfo) -> str:
-    """All that is known of a node, a line for each: a tooltip."""
+    """Return all attributes of a node, a line for each: a tooltip."""
     kind = f"{node.kind}, {node.variant}" if node.variant else node.kind
     lines = [
         node.path,

@@ -1,4 +1,4 @@
-"""Which column and which layer a node stands in.
+"""Columns and layers of the nodes of a picture.
 
 Columns are the variables, then one for each stage, in order. A column has as many layers as the
 longest path inside of it has nodes, and more where a layer would get too high::
@@ -19,15 +19,15 @@ from stagecache.views.nodes import AbstractView, NodeInfo
 from stagecache.views.reach import neighbours
 
 ROWS: Final = 60
-"""How many nodes are about to stand below each other, over all bands."""
+"""Typical number of nodes below each other, over all bands."""
 
 FEWEST_ROWS: Final = 6
-"""How many nodes at least a band may have below each other."""
+"""Number of nodes that any band may have below each other."""
 
 
 @frozen
 class Layers:
-    """Where nodes stand, from left to right.
+    """Layers and columns of nodes, from left to right.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def _columns(view: AbstractView) -> dict[tuple[int, str], list[NodeInfo]]:
 
 
 def _after_a_stage(view: AbstractView) -> set[str]:
-    """What is downstream of an item of a stage."""
+    """Return the paths downstream of any item that has a stage."""
     below = neighbours((e.source, e.target) for e in view.edges)
     found = {node.path for node in view.nodes if node.stage and node.kind != "variable"}
     waiting = list(found)

@@ -1,4 +1,4 @@
-"""Where the nodes and edges of a picture are: stages as columns, subsystems as bands.
+"""Layout of a picture: stages are columns, subsystems are bands.
 
 ::
 
@@ -30,7 +30,7 @@ from stagecache.views.layout.placing import placed
 from stagecache.views.nodes import AbstractView, EdgeKind
 
 HEIGHT: Final = 24.0
-"""Of the box of a node."""
+"""Height of the box of a node."""
 
 ROOM: Final = 10.0
 """Between boxes below each other."""
@@ -42,7 +42,7 @@ GAP: Final = 34.0
 """Between layers, at least; more where many edges have to find their way."""
 
 STEADY: Final[Mapping[str, float]] = {"stage": 100.0, "bend": 4.0}
-"""What is to be in line with its neighbours, before others."""
+"""Weights: items with a high one are put in line with their neighbours first."""
 
 MARGIN: Final = 12.0
 TITLE: Final = 22.0
@@ -53,7 +53,7 @@ Point = tuple[float, float]
 
 @frozen
 class Box:
-    """Where a node is: its left upper corner and its size, in pixels."""
+    """Box of a node: left upper corner and size [pixels]."""
 
     path: str
     label: str
@@ -65,7 +65,7 @@ class Box:
 
 @frozen
 class Band:
-    """Where a subsystem is, over the whole width; the name is empty for the whole State."""
+    """Band of a subsystem, over the whole width; the name is empty for the whole State."""
 
     subsystem: str
     x: float
@@ -76,7 +76,7 @@ class Band:
 
 @frozen
 class Column:
-    """Where a stage is, from top to bottom."""
+    """Column of a stage, from top to bottom."""
 
     title: str
     x: float
@@ -85,7 +85,7 @@ class Column:
 
 @frozen
 class Route:
-    """How an edge runs: from the side of one box through all bends to the side of the other.
+    """Route of an edge: from the side of one box through its bends to the side of the other.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Route:
 
 @frozen
 class Layout:
-    """Where everything is, in pixels from the left upper corner.
+    """Layout of a picture, in pixels from the left upper corner.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ def curve(points: Sequence[Point]) -> str:
 
 
 def _first_of(view: AbstractView) -> dict[str, int]:
-    """Where each subsystem comes first; what belongs to the whole State comes before all."""
+    """Return the first node of each subsystem, by number; the whole State comes first."""
     found = {"": -1}
     for number, node in enumerate(view.nodes):
         found.setdefault(node.subsystem, number)

@@ -38,7 +38,7 @@ def ordered(cells: Cells, before: Links, after: Links, sweeps: int) -> tuple[Cel
 
 
 def crossings_of(cells: Cells, before: Links) -> int:
-    """How many pairs of edges cross between neighbouring layers."""
+    """Count the pairs of edges that cross between neighbouring layers."""
     places = _places(cells)
     crossings = 0
     for layer in cells:

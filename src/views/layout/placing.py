@@ -1,4 +1,4 @@
-"""How high items stand: near their neighbours, in their order, and in their band.
+"""Heights of items: near their neighbours, in their order, and in their band.
 
 For a cell, this is a problem of least squares with an order to keep, which is solved by pooling
 neighbours that are in each other's way (isotonic regression).
@@ -21,7 +21,7 @@ def placed(
     weights: Sequence[float],
     bounds: Sequence[tuple[float, float]],
 ) -> dict[int, float]:
-    """Where the middle of each item is.
+    """Return the middle of each item.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def test_what_is_missing_or_unknown_in_a_document_does_no_harm() -> None:
         ("[]", "an object whose format is not"),
         ('{"format": "other"}', "an object whose format is not"),
         ('{"format": "stagecache graph", "version": 2}', "another version"),
-        ('{"format": "stagecache graph", "version": 1, "nodes": 3}', "nodes that is no array"),
+        ('{"format": "stagecache graph", "version": 1, "nodes": 3}', "nodes that are not an array"),
         ('{"format": "stagecache graph", "version": 1, "nodes": [3]}', "a wrong node"),
         ('{"format": "stagecache graph", "version": 1, "nodes": [{}]}', "a wrong node"),
         (
@@ -110,7 +110,7 @@ def test_what_is_no_such_document_is_refused(text: str, what: str) -> None:
 
 @pytest.mark.parametrize("stages", ["Time", ["Time"], "3", None])
 def test_stages_of_another_type_are_refused(stages: object) -> None:
-    with pytest.raises(GraphFormatError, match="stages that are no JSON array"):
+    with pytest.raises(GraphFormatError, match="stages that are not a JSON array"):
         GraphView.from_networkx(nx.DiGraph(stages=stages))
 
 
