@@ -1,7 +1,8 @@
 """An extension of Sphinx: the pictures of the guides, drawn when the documentation is built.
 
 Most are drawn of the programs in `examples`, as these are, into `docs/_generated`, which is not
-committed: pictures that pages show, and pages that are copied beside the others.
+committed: pictures that pages show, text that pages include, and pages that are copied beside the
+others.
 """
 
 import io
@@ -52,6 +53,11 @@ def pictures() -> Iterator[tuple[str, str]]:
     link.matter.add_body("link", link.matter.ground, Pin())
     yield "link.svg", link.graph.upstream_of("matter.velocity[1]").to_svg()
     yield "frames.svg", _text_of(runpy.run_path(str(DOCS / "frames.py"))["make_figure"]())
+
+    rooms = runpy.run_path(str(DOCS / "house.py"))
+    yield "house.svg", rooms["picture"]()
+    yield "rooms.md", rooms["table"]()
+    yield "delegates.md", rooms["delegates"]()
 
     arm = _example("robot_arm")
     system = arm["make_arm"]()

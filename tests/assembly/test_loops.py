@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stagecache import Assembler, QValue, Stage, State
 from stagecache.errors import AssembleFailed
 from stagecache.multibody import Markers, MobilizedBody
+from tests.profiles import count
 from tests.multibody.constrained_trees import PAIRS, angle, ball, closed, line, plane, rod, tied
 from tests.multibody.trees import MOBILIZERS, Tree, make_tree
 
@@ -78,9 +79,9 @@ def test_loops_are_closed_from_far_away() -> None:
 
 
 def test_a_closed_start_is_never_made_worse() -> None:
-    """1,000 random problems with random goals."""
-    changed = 0
-    for seed in range(1_000):
+    """1,000 random problems with random goals in the profile ci."""
+    changed, problems = 0, count(1_000)
+    for seed in range(problems):
         rng = np.random.default_rng(seed)
         tree = closed_tree(rng, (rod, ball, plane, line, angle), int(rng.integers(0, 3)))
         assembler = Assembler(tree.system)
@@ -101,4 +102,4 @@ def test_a_closed_start_is_never_made_worse() -> None:
         assert result.error_norm <= assembler.error_tolerance, seed
         assert result.goal <= before, seed
         changed += result.goal < before
-    assert changed > 900
+    assert changed > 0.9 * problems
