@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from stagecache import Assembler, QValue, Stage, State
 from stagecache.errors import AssembleFailed
 from stagecache.multibody import Markers, MobilizedBody
-from tests.profiles import count
 from tests.multibody.constrained_trees import PAIRS, angle, ball, closed, line, plane, rod, tied
 from tests.multibody.trees import MOBILIZERS, Tree, make_tree
+from tests.profiles import count
 
 MOST_FAILURES = 0.005
 """Which part of far starts may fail. Of 4,000, 3 did: 0.0008."""
