@@ -38,8 +38,7 @@ from stagecache.study.integrate.refusals import not_finite, too_fast, without_co
 from stagecache.study.integrate.signs import Signs
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.methods.derivatives import Derivatives
-from stagecache.study.methods.method import AbstractMethod, StepFailed, StepSizes
-from stagecache.study.methods.resting import Resting
+from stagecache.study.methods.method import AbstractMethod, Resting, StepFailed, StepSizes
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.methods.tolerances import tolerances_of
 from stagecache.system.core.system import System

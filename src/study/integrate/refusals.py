@@ -15,9 +15,8 @@ from stagecache.errors import (
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
 from stagecache.study.integrate.localization import TriggeredEvent
-from stagecache.study.methods.derivatives import Derivatives
+from stagecache.study.methods.derivatives import Derivatives, name_of_y
 from stagecache.study.methods.method import AbstractMethod
-from stagecache.study.methods.names import name_of_y
 from stagecache.system.core.system import System
 
 

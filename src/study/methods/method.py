@@ -14,6 +14,7 @@ steps: a multistep method that began anew would stay at order 1 where each step 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import inf
+from typing import final
 
 from attrs import frozen
 
@@ -129,3 +130,33 @@ class AbstractMethod(ABC):
     def limited(self, step: float) -> float:
         """Return a step size within the limits."""
         return min(max(step, self.sizes.least), self.sizes.most)
+
+
+@final
+class Resting(AbstractMethod):
+    """The method of Systems without y, whose events happen at times or depend on them.
+
+    A step goes to the bound, or as far as it may be.
+    """
+
+    name, min_order, max_order, degree = "none", 0, 0, 0
+
+    def begin(self, t: float, y: Vector, bound: float) -> None:  # noqa: ARG002  # others need it
+        """Note the time."""
+        self.t_old = self.t = t
+        self.y_old = self.y = y
+
+    def step(self, bound: float) -> None:
+        """Let time go on."""
+        longest = self.sizes.fixed or self.sizes.most
+        t_new = min(bound, self.t + longest)
+        if t_new == inf or t_new <= self.t:
+            raise StepFailed("time cannot go on")
+        if self.project is not None:  # which only sees whether they are met
+            self.project(t_new, self.y, None)
+        self.t_old, self.t = self.t, t_new
+        self.step_size = t_new - self.t_old
+
+    def interpolant(self) -> StepPolynomial:
+        """Return y, which has no numbers."""
+        return StepPolynomial.constant(self.t_old, self.y)

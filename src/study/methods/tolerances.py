@@ -18,7 +18,7 @@ from attrs import frozen
 from stagecache.errors import OutOfRangeError
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
-from stagecache.study.methods.names import name_of_y
+from stagecache.study.methods.derivatives import name_of_y
 from stagecache.system.core.system import System
 from stagecache.system.motion.operators import weights_of_q
 

@@ -1,12 +1,28 @@
-"""Rows of a trajectory: values that are taken from each State."""
+"""Rows of a trajectory: values that are taken from each State, and States made of them.
 
+::
+
+    times, y             GrowingArray     [0.0, 0.1, 0.2, ...]
+    discrete variables   SeldomChanging   from row 0: 3, from row 7: 4
+    recorded entries     a list of values, one for each row
+
+    path, handle  ->  Pattern  ->  place in a row
+    a row         ->  Pattern  ->  State
+"""
+
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from operator import is_, itemgetter
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
 
-from stagecache.errors import ShapeError
+from stagecache.checks import require_type
+from stagecache.errors import NodeKindError, NotANumberError, ShapeError, WrongTypeError, short_repr
+from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -18,17 +34,316 @@ from stagecache.state.handles import (
 )
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.state.values.values import duplicate
+from stagecache.state.values.values import IMMUTABLE, duplicate
 from stagecache.study.methods.step_polynomial import StepPolynomial
-from stagecache.study.trajectory.columns import (
-    DISCRETE,
-    Column,
-    GrowingArray,
-    SeldomChanging,
-    array_of_values,
-    own,
-)
-from stagecache.study.trajectory.pattern import Pattern
+
+Array = NDArray[Any]
+NUMBERS: Final = "biuf"
+"""The kinds of arrays that are real numbers, or truth values."""
+
+DISCRETE: Final = "discrete variable"
+"""The kind of a column."""
+
+FIRST_CAPACITY: Final = 64
+
+
+@final
+class GrowingArray:
+    """Rows of floats, to which more are added. Cost of a row O(its size), amortised.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of a row.
+    rows : array_like, optional
+        Which it has already; they are copied.
+
+    Attributes
+    ----------
+    count : int
+        The number of rows.
+    shape : tuple of int
+    """
+
+    __slots__ = ("_rows", "count", "shape")
+
+    def __init__(self, shape: tuple[int, ...], rows: Array | None = None) -> None:
+        self.shape = shape
+        self.count = 0 if rows is None else len(rows)
+        self._rows = np.empty((FIRST_CAPACITY, *shape)) if rows is None else np.array(rows)
+
+    def append(self, row: Any) -> None:
+        """Add a row, which is copied."""
+        count = self.count
+        if count == len(self._rows):
+            more = np.empty((max(2 * count, FIRST_CAPACITY), *self.shape))
+            more[:count] = self._rows
+            self._rows = more
+        self._rows[count] = row
+        self.count = count + 1
+
+    @property
+    def rows(self) -> Array:
+        """All rows: a read-only view, which later ones do not change."""
+        view = self._rows[: self.count]
+        view.flags.writeable = False
+        return view
+
+    def __reduce__(self) -> Any:
+        return GrowingArray, (self.shape, self._rows[: self.count])
+
+
+@final
+class SeldomChanging:
+    """Values of a discrete variable: each once, with the first row that has it."""
+
+    __slots__ = ("_starts", "_values")
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._values: list[Any] = []
+
+    def append(self, row: int, value: Any) -> None:
+        """Store the value from a row on."""
+        self._starts.append(row)
+        self._values.append(value)
+
+    def at(self, row: int) -> Any:
+        """Return the value in a row, only for reading. Cost O(log changes)."""
+        return self._values[bisect_right(self._starts, row) - 1]
+
+    def all(self, count: int) -> list[Any]:
+        """Return the values in this number of rows."""
+        spans = pairwise([*self._starts, count])
+        return [
+            value
+            for value, (start, stop) in zip(self._values, spans, strict=True)
+            for _ in range(start, stop)
+        ]
+
+    def of_rows(self, rows: Sequence[int]) -> "SeldomChanging":
+        """Return the values in other rows, in that order."""
+        new = SeldomChanging()
+        last = -1
+        for number, row in enumerate(rows):
+            which = bisect_right(self._starts, row) - 1
+            if which != last:
+                new.append(number, self._values[which])
+            last = which
+        return new
+
+
+def own(value: Any) -> Any:
+    """Return a value that cannot change: itself if it is immutable, else a copy."""
+    return value if type(value) in IMMUTABLE else duplicate(value)
+
+
+def array_of_values(values: Sequence[Any]) -> Array:
+    """Return values as an array, a row for each; of objects, unless they are numbers of one shape.
+
+    A read-only array of shape (n, ...).
+    """
+    try:
+        found = np.array(values)
+    except (TypeError, ValueError):  # of several shapes
+        found = np.empty(0, object)
+    if not values:
+        found = np.empty(0)
+    elif found.dtype.kind not in f"{NUMBERS}c":
+        found = np.empty(len(values), object)
+        for row, value in enumerate(values):
+            found[row] = value
+    found.flags.writeable = False
+    return found
+
+
+@final
+@frozen
+class Column:
+    """One column of a trajectory.
+
+    Attributes
+    ----------
+    path : str
+    kind : str
+        "q", "u", "z", "y", "time", "discrete variable" or "cache entry".
+    values : ndarray of shape (n, ...)
+    place : slice or None
+        Place in y; None if it is not in y.
+    """
+
+    path: str
+    kind: str
+    values: Array
+    place: slice | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the numbers of a row: "chain.angles[2]"; the path alone if it is one."""
+        shape = self.values.shape[1:]
+        if not shape:
+            return [self.path]
+        return [f"{self.path}[{','.join(map(str, index))}]" for index in np.ndindex(*shape)]
+
+    def numbers(self, what: str) -> Array:
+        """Return its numbers, of shape (n, number of labels).
+
+        Raises
+        ------
+        NotANumberError
+            They are not numbers, or not of one shape. `what` names their use.
+        """
+        values = self.values
+        if values.dtype.kind in NUMBERS:
+            return values.reshape(len(values), len(self.labels))
+        row = next((n for n, value in enumerate(values) if not _is_number(value)), 0)
+        kinds = {np.shape(value) for value in values if _is_number(value)}
+        raise NotANumberError(
+            f"{self.path}: cannot be {what}",
+            "real numbers, of one shape in all rows",
+            f"{short_repr(values[row])} in row {row}"
+            if len(kinds) < 2
+            else f"shapes {' and '.join(map(str, sorted(kinds)))}",
+            f"name other columns; or record an entry that makes numbers of {self.path}",
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, np.ndarray | float | int) and np.asarray(value).dtype.kind in NUMBERS
+
+
+MODEL = Stage.MODEL
+
+
+@final
+class Pattern:
+    """A State to which others are equal but for the time, y, and discrete variables.
+
+    Parameters
+    ----------
+    template : State
+        At Instance. Nobody else changes it.
+    """
+
+    def __init__(self, template: State) -> None:
+        self.template = template
+        self._paths: NodePaths | None = None
+
+    @classmethod
+    def of(cls, state: State) -> "Pattern":
+        """Return the pattern of a State, which is copied.
+
+        Raises
+        ------
+        WrongTypeError, TopologyVersionError
+        """
+        hint = "pass a State: system.realize_topology(), for instance"
+        what = f"{short_repr(state)}: cannot be the pattern of a Trajectory"
+        require_type(state, State, what, "a State of a System", hint)
+        if state.system is None:
+            raise WrongTypeError(
+                what,
+                "a State of a System, which can make others",
+                "a State that was made by hand",
+                "write the model as Subsystems of a System",
+            )
+        state.system._require_own(state)
+        template = state.copy()
+        state.system.realize(template, Stage.INSTANCE)
+        return cls(template)
+
+    def __reduce__(self) -> Any:
+        return Pattern, (self.template,)
+
+    # ------------------------------------------------------------------ items
+
+    @property
+    def paths(self) -> NodePaths:
+        """Names of the items."""
+        if self._paths is None:
+            self._paths = NodePaths(self.template._contents)
+        return self._paths
+
+    @property
+    def discrete(self) -> list[list[DiscreteVariable[Any]]]:
+        """The discrete variables, by subsystem."""
+        return [s.discrete for s in self.template._contents.realization.layout.subsystems]
+
+    @property
+    def blocks(self) -> list[str]:
+        """Paths of the variables in y that are not empty."""
+        subsystems = self.template._contents.realization.layout.subsystems
+        blocks = [b for kind in ("q", "u", "z") for s in subsystems for b in s.blocks[kind]]
+        places = map(self.place, blocks)
+        return [
+            self.paths.of[block._node]
+            for block, place in zip(blocks, places, strict=True)
+            if place.start < place.stop
+        ]
+
+    def place(self, variable: AbstractContinuousVariable) -> slice:
+        """Return the place of a variable in y."""
+        return self.template._contents.place(variable)
+
+    def handle(self, path: str) -> AbstractHandle:
+        """Return the handle of a path that `path_of` has returned."""
+        keys = self.template._contents.realization.store.keys
+        found = keys[self.paths.node[path]]
+        assert isinstance(found, AbstractHandle)
+        return found
+
+    def path_of(self, item: object) -> str:
+        """Return the path of a handle, or a path in its full form.
+
+        Raises
+        ------
+        UnknownPathError, WrongTypeError, ForeignNodeError
+        NodeKindError
+            The path of a stage, or of weights.
+        """
+        node = self.paths.find(item)
+        path = self.paths.of[node]
+        if isinstance(self.template._contents.realization.store.keys[node], AbstractHandle):
+            return path
+        raise NodeKindError(
+            f"{path}: has no values in a trajectory",
+            "the time, a variable, or a cache entry",
+            "a stage, or weights",
+            "trajectory.columns are some that have; state.graph shows all items",
+        )
+
+    # ------------------------------------------------------------------ States
+
+    def state(self, time: float, y: Vector, discrete: list[list[Any]], stage: Stage) -> State:
+        """Return a new State that has these values, realized to a stage.
+
+        Raises
+        ------
+        TopologyVersionError
+        Exception
+            Any exception of a hook or an entry.
+        """
+        system = self.template.system
+        system._require_own(self.template)
+        state = self.template.copy()
+        state.time = time
+        for is_option in (True, False):  # after options are written, q, u and z begin anew
+            _write(state, discrete, is_option=is_option)
+            system.realize(state, MODEL)
+        state.y = y
+        system.realize(state, stage)
+        return state
+
+
+def _write(state: State, discrete: list[list[Any]], *, is_option: bool) -> None:
+    """Write the discrete variables that have other values; options, or all others."""
+    contents = state._contents
+    layout, values = contents.realization.layout, contents.realization.store.values
+    for subsystem, wanted in zip(layout.subsystems, discrete, strict=True):
+        for variable, value in zip(list(subsystem.discrete), wanted, strict=True):
+            has_turn = (variable.invalidates == MODEL) is is_option
+            if has_turn and value is not values[variable._node]:
+                contents.set_discrete(variable, duplicate(value))
 
 
 @final
@@ -149,15 +464,16 @@ class Rows:
 
     def of(self, rows: range) -> "Rows":
         """Return some of them, in that order."""
-        new = Rows(self.pattern, ())
         which = np.array(rows, dtype=np.intp)
-        new.times = GrowingArray((), self.times.rows[which])
-        new.y = GrowingArray(self.y.shape, self.y.rows[which])
-        new.discrete = [[column.of_rows(rows) for column in s] for s in self.discrete]
-        new.entries = {path: [kept[row] for row in rows] for path, kept in self.entries.items()}
         follows = rows.step == 1
-        new.curves = [self.curves[row] if follows and row != rows[0] else None for row in rows]
-        return new
+        return _restored(
+            self.pattern,
+            GrowingArray((), self.times.rows[which]),
+            GrowingArray(self.y.shape, self.y.rows[which]),
+            [[column.of_rows(rows) for column in columns] for columns in self.discrete],
+            {path: [kept[row] for row in rows] for path, kept in self.entries.items()},
+            [self.curves[row] if follows and row != rows[0] else None for row in rows],
+        )
 
     def __reduce__(self) -> Any:
         parts = self.times, self.y, self.discrete, self.entries, self.curves

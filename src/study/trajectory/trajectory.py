@@ -22,11 +22,8 @@ from stagecache.state.state import State
 from stagecache.state.values.values import duplicate
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
-from stagecache.study.trajectory.columns import NUMBERS, Array, Column, array_of_values
-from stagecache.study.trajectory.export import html_table, write_csv, xarray_dataset
-from stagecache.study.trajectory.pattern import Pattern
-from stagecache.study.trajectory.plot import draw_columns
-from stagecache.study.trajectory.rows import Rows
+from stagecache.study.trajectory.export import draw_columns, html_table, write_csv, xarray_dataset
+from stagecache.study.trajectory.rows import NUMBERS, Array, Column, Pattern, Rows, array_of_values
 
 INSTANCE: Final = Stage.INSTANCE
 
