@@ -7,8 +7,8 @@ LIBRARY: Final = (
     *("stagecache.graph.", "stagecache.state.", "stagecache.inspection.", "stagecache.numerics."),
     *("stagecache.system.", "numpy."),
 )
-CHECKING: Final = ("stagecache.state.display", "stagecache.system.constraints.errors")
-"""Modules of the library that read to show or check something, not for a computation."""
+SHOWING: Final = "stagecache.state.display"
+"""Module of the library that reads to show something, not for a computation."""
 
 Place = tuple[str, int]
 """A file and a line in it."""
@@ -19,7 +19,7 @@ def place_of_read() -> Place | None:
     frame = sys._getframe(1)
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
-        if module in CHECKING:
+        if module == SHOWING:
             return None
         if not module.startswith(LIBRARY):
             break

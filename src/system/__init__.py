@@ -1,7 +1,11 @@
 """Models: Systems made of Subsystems, which declare what every State has."""
 
-from stagecache.system.constraints.errors import acceleration_error, position_error, velocity_error
-from stagecache.system.constraints.normalization import normalization_error
+from stagecache.system.constraints.errors import (
+    acceleration_error,
+    normalization_error,
+    position_error,
+    velocity_error,
+)
 from stagecache.system.constraints.quaternions import (
     quaternion_kinematics,
     quaternion_normalization,

@@ -30,7 +30,7 @@ from stagecache import (
     velocity_error,
 )
 from stagecache.errors import WrongTypeError
-from stagecache.system.constraints.normalization import normalization_error
+from stagecache.system.constraints.errors import normalization_error
 from tests.state.realizing import state_of
 
 

@@ -92,7 +92,7 @@ from stagecache.multibody.tree.stations import StationTable
 from stagecache.state.handles import CacheEntry, ContinuousVariable, DiscreteVariable
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
-from stagecache.system.constraints.normalization import normalization_error
+from stagecache.system.constraints.errors import normalization_error
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
 from stagecache.system.declare.variables import modeling_option, parameter, q_variable, u_variable

@@ -28,9 +28,9 @@ from stagecache.errors import (
 from stagecache.numerics.matrices import Matrix, placed
 from stagecache.numerics.quaternions import n_of_quaternion
 from stagecache.state.handles import Vector
-from stagecache.system.constraints.declared_jacobians import MANY_COLUMNS
-from stagecache.system.constraints.normalization import (
-    NormalizationDeclaration,
+from stagecache.system.constraints.errors import (
+    MANY_COLUMNS,
+    ErrorDeclaration,
     normalization_error,
 )
 from stagecache.system.declare.declaration import AbstractDeclaration
@@ -111,7 +111,7 @@ def quaternion_kinematics(
 
 def quaternion_normalization(
     orientation: AbstractDeclaration[Any], *, enabled: Enabling = None
-) -> NormalizationDeclaration:
+) -> ErrorDeclaration:
     r"""Declare that quaternions have length 1: a row of qerr for each, \|q\| - 1.
 
     Parameters

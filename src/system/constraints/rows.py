@@ -19,13 +19,8 @@ from stagecache.errors import UnknownItemError, short_repr
 from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.items.layout import ERRORS
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import QERR, QERR_WEIGHTS, UERR_WEIGHTS
-from stagecache.system.constraints.error_rows import (
-    AbstractCompanion,
-    AbstractErrorRows,
-    entry_of,
-    roles_of,
-)
+from stagecache.state.vectors.vectors import QERR_WEIGHTS, UERR_WEIGHTS
+from stagecache.system.constraints.errors import ErrorDeclaration, entry_of, roles_of
 
 Entry = CacheEntry[Any]
 
@@ -75,8 +70,6 @@ class ConstraintTable:
         Rows of uerr that are derivatives of rows of qerr.
     sources : ndarray of int
         The rows of qerr of which they are derivatives.
-    groups : dict of str to list
-        Entries that are computed together, each with the entry from which it is computed.
     """
 
     constraints: tuple[ConstraintRows, ...]
@@ -85,7 +78,6 @@ class ConstraintTable:
     normalization_rows: NDArray[np.intp]
     derived: NDArray[np.intp]
     sources: NDArray[np.intp]
-    groups: dict[str, list[tuple[Entry, Entry]]]
 
 
 def constraint_table(contents: Any) -> ConstraintTable:
@@ -109,22 +101,7 @@ def _table_of(contents: Any) -> ConstraintTable:
         _rows([c.qerr for c in constraints if c.is_normalization]),
         _rows([c.uerr for c in constraints if c.qerr is not None]),
         _rows([c.qerr for c in constraints if c.uerr is not None]),
-        _groups(constraints),
     )
-
-
-def _groups(constraints: list[ConstraintRows]) -> dict[str, list[tuple[Entry, Entry]]]:
-    """Return the entries that are computed together, of constraints that have rows."""
-    there = {(c.handle._owner, c.handle._declared_as) for c in constraints if c.handle is not None}
-    found: dict[str, list[tuple[Entry, Entry]]] = {}
-    for owner in dict.fromkeys(owner for owner, _ in there):
-        for declared in type(owner).declarations.values():
-            if isinstance(declared, AbstractCompanion) and declared.group:
-                assert declared.of is not None
-                if (owner, declared.of.name) in there:
-                    entries = (entry_of(owner, declared.name), entry_of(owner, declared.below))
-                    found.setdefault(declared.group, []).append(entries)
-    return found
 
 
 def _rows(places: list[slice | None]) -> NDArray[np.intp]:
@@ -148,7 +125,7 @@ def _roles(
     if names is None:
         declarations = type(owner).declarations
         errors = declarations[handle._declared_as]
-        assert isinstance(errors, AbstractErrorRows)
+        assert isinstance(errors, ErrorDeclaration)
         names = of_class[key] = {
             role: declared.name
             for role, declared in roles_of(errors, declarations).items()
@@ -166,7 +143,7 @@ def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
     system = contents.system
     subsystem = None if system is None else system.subsystems[x]
     for declared in () if subsystem is None else type(subsystem).declarations.values():
-        if not isinstance(declared, AbstractErrorRows):
+        if not isinstance(declared, ErrorDeclaration):
             continue
         places: dict[str, slice | None] = dict.fromkeys(ERRORS)
         for kind in declared.kinds:
@@ -177,7 +154,6 @@ def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
                 places[kind.name] = slice(start, start + rows.count)
         if any(places.values()):
             handle: Any = declared.bound(subsystem)
-            is_normalization = declared.kinds == (QERR,)
             found.append(
                 ConstraintRows(
                     str(handle),
@@ -185,7 +161,7 @@ def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
                     places["qerr"],
                     places["uerr"],
                     places["udoterr"],
-                    is_normalization,
+                    declared.is_normalization,
                 )
             )
     owner = subsystem.name if subsystem is not None else contents.who(x)

@@ -18,6 +18,7 @@ from stagecache.system.declare.declaration import (
     AnyPrerequisites,
     PlannedEntry,
     arguments,
+    check_prerequisites,
     resolve,
 )
 
@@ -38,6 +39,41 @@ def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
             error.got,
             f"write def name({', '.join(names)}), and return the value",
         ) from None
+
+
+def decorator(
+    what: str,
+    make: Callable[[Any, Any], Any],
+    prerequisites: AnyPrerequisites | None,
+    compute: Callable[..., Any] | None = None,
+    *,
+    in_family: bool = False,
+) -> Any:
+    """Return a decorator of a computation; or the declaration, if the function is given already.
+
+    Parameters
+    ----------
+    what : str
+        Name of the decorator in errors.
+    make : callable
+        The function of a checked function and its checked prerequisites that returns the
+        declaration.
+    prerequisites : tuple or callable or None
+    compute : callable, optional
+        The function, where the decorator is used without parentheses.
+    in_family : bool
+        True for a function ``(self, state, i)``.
+
+    Raises
+    ------
+    WrongTypeError, ComputeSignatureError
+    """
+    named = check_prerequisites(prerequisites, what)
+
+    def declare(function: Callable[..., Any]) -> Any:
+        return make(check_compute(function, what, in_family=in_family), named)
+
+    return declare if compute is None else declare(compute)
 
 
 @final

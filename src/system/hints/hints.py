@@ -10,8 +10,7 @@ from typing import Any, Final
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, TimeVariable
 from stagecache.state.stage import Stage
-from stagecache.system.constraints.declared_jacobians import JacobianDeclaration
-from stagecache.system.constraints.errors import BiasDeclaration
+from stagecache.system.constraints.errors import BiasDeclaration, JacobianDeclaration
 from stagecache.system.declare.cached import CachedDeclaration
 from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import AbstractDeclaration, item_of, resolve

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from stagecache import Stage, State, Subsystem, parameter, position_error, q_variable, u_variable
 from stagecache.errors import DeclarationError, ShapeError
+from stagecache.system.constraints.errors import normalization_error
 from stagecache.system.constraints.jacobians import (
     normalization_jacobian,
     position_jacobian,
     velocity_jacobian,
 )
-from stagecache.system.constraints.normalization import normalization_error
 from stagecache.system.constraints.rows import (
     constraint_rows,
     row_names,

@@ -24,7 +24,7 @@ from stagecache import (
 )
 from stagecache.errors import KinematicsError
 from stagecache.state.vectors.vectors import QERR
-from stagecache.system.constraints.error_rows import entry_of
+from stagecache.system.constraints.errors import entry_of
 from stagecache.system.constraints.jacobians import (
     acceleration_bias,
     acceleration_jacobian,
