@@ -413,7 +413,8 @@ class Assembler(Study):
         ------
         UnknownMobilizerError, ForeignNodeError
         """
-        self._restrictions.lock_mobilizer(mobilizer)
+        restrictions = self._restrictions
+        restrictions.lock(restrictions.key_of_mobilizer(mobilizer, "lock_mobilizer"))
 
     def unlock_mobilizer(self, mobilizer: Mobilizer) -> None:
         """Undo `lock_mobilizer`. A q locked by `lock_q` stays locked, and so does a prescribed one.
@@ -422,7 +423,8 @@ class Assembler(Study):
         ------
         UnknownMobilizerError, ForeignNodeError
         """
-        self._restrictions.unlock_mobilizer(mobilizer)
+        restrictions = self._restrictions
+        restrictions.unlock(restrictions.key_of_mobilizer(mobilizer, "unlock_mobilizer"))
 
     def lock_q(self, mobilizer: Mobilizer, index: int = 0) -> None:
         """Keep one q of a mobilizer as it is, also when the mobilizer is unlocked as a whole.
@@ -431,7 +433,8 @@ class Assembler(Study):
         ------
         UnknownMobilizerError, ForeignNodeError, UnknownItemError
         """
-        self._restrictions.lock_q(mobilizer, index)
+        restrictions = self._restrictions
+        restrictions.lock(restrictions.key_of(mobilizer, index, "lock_q"))
 
     def unlock_q(self, mobilizer: Mobilizer, index: int = 0) -> None:
         """Undo `lock_q`. The q stays locked while its mobilizer is locked as a whole.
@@ -440,7 +443,8 @@ class Assembler(Study):
         ------
         UnknownMobilizerError, ForeignNodeError, UnknownItemError
         """
-        self._restrictions.unlock_q(mobilizer, index)
+        restrictions = self._restrictions
+        restrictions.unlock(restrictions.key_of(mobilizer, index, "unlock_q"))
 
     def restrict_q(self, mobilizer: Mobilizer, index: int, lower: float, upper: float) -> None:
         """Keep one q of a mobilizer within a range, where it is free.
@@ -471,7 +475,8 @@ class Assembler(Study):
         ------
         UnknownMobilizerError, ForeignNodeError, UnknownItemError
         """
-        self._restrictions.unrestrict_q(mobilizer, index)
+        restrictions = self._restrictions
+        restrictions.unrestrict(restrictions.key_of(mobilizer, index, "unrestrict_q"))
 
     # ------------------------------------------------------------------ the problem
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 import numpy as np
 
 from stagecache.assembly.conditions.condition import AssemblyCondition
-from stagecache.assembly.conditions.system_constraints import AbstractConstraintRows, Normalization
+from stagecache.assembly.conditions.system_constraints import SystemConstraints
 from stagecache.assembly.coordinates.mobilizers import name_of_q
 from stagecache.assembly.problem.problem import Point, Problem, derived
 from stagecache.errors import AssemblyError
@@ -75,7 +75,7 @@ def _hint(problem: Problem, point: Point, condition: AssemblyCondition, row: int
         wrong = _wrong_row(jacobian, by_differences, errors)
         if wrong is not None:
             method = f"calc_error_jacobian of {type(condition).__name__}"
-            if isinstance(condition, AbstractConstraintRows):
+            if isinstance(condition, SystemConstraints):
                 method = "the Jacobian of the constraint"
             return (
                 f"correct {method}: its row of {condition.error_names(state)[wrong]} differs from "
@@ -109,7 +109,8 @@ def _by_differences(problem: Problem, condition: AssemblyCondition) -> Vector | 
     None where differences cannot be taken, or mean something else: steps in the q of quaternions
     change their length.
     """
-    if any(isinstance(one, Normalization) and one.num_rows for one in problem.errors):
+    constraints = [one for one in problem.errors if isinstance(one, SystemConstraints)]
+    if any(one.is_normalization and one.num_rows for one in constraints):
         return None
     try:
         return problem.error_jacobian_by_differences(condition)

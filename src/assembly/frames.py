@@ -8,13 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.assembly.conditions.condition import AssemblyCondition
-from stagecache.errors import (
-    AssemblyError,
-    ObservationError,
-    OutOfRangeError,
-    WrongTypeError,
-    short_repr,
-)
+from stagecache.errors import AssemblyError, ObservationError, OutOfRangeError, short_repr
 from stagecache.state.handles import Vector
 from stagecache.state.vectors.conversion import FLOAT, converted
 
@@ -55,14 +49,7 @@ def by_condition(
             )
         found = {observing[0]: _frames(observations)}
     for condition, values in found.items():
-        if not isinstance(condition, AssemblyCondition):
-            raise WrongTypeError(
-                f"track_all(observations): {short_repr(condition)} is not a condition",
-                "conditions as keys, and arrays as values",
-                f"an object of type {type(condition).__name__}",
-                "write {markers: positions}",
-            )
-        assembler.condition_weight(condition)  # which refuses one that was not added
+        assembler.condition_weight(condition)  # which refuses all but conditions that were added
         if len(values) != num_frames:
             raise ObservationError(
                 f"track_all(observations): condition {condition.name!r} has another number of "

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from stagecache.errors import OutOfRangeError, short_repr
-from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.checks import require_number
 from stagecache.system.options import flag
 
 DEFAULT_ACCURACY: Final = 1e-3
@@ -16,15 +15,8 @@ def _number(name: str, end: float) -> Any:
     """Return a field that holds a number from 0 up, below an end; 0 stands for the default."""
 
     def checked(value: float) -> float:
-        found = float(converted(value, FLOAT, (), f"Assembler.{name}"))
-        if 0 <= found < end:
-            return found
-        raise OutOfRangeError(
-            f"Assembler.{name}: out of range",
-            f"a number from 0 up, below {end:g}; 0 stands for the default",
-            short_repr(value),
-            "give 1e-3, for instance",
-        )
+        hint = "give 1e-3, for instance; 0 stands for the default"
+        return require_number(value, f"Assembler.{name}", hint, least=0.0, below=end)
 
     return field(default=0.0, converter=checked)
 

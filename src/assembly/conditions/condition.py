@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
-from stagecache.errors import ConditionError, InvalidNameError, StudyError, short_repr
+from stagecache.checks import require_name
+from stagecache.errors import ConditionError, StudyError, short_repr
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -71,12 +72,7 @@ class AssemblyCondition:
     needs: Stage = Stage.POSITION
 
     def __init__(self, name: str) -> None:
-        given: object = name
-        if not isinstance(given, str) or not given:
-            raise InvalidNameError(
-                "the name of a condition: not a name", "a string", short_repr(name), "give one"
-            )
-        self._name = name
+        self._name = require_name(name, "the name of a condition")
         self._assembler: Any = None
         self._coordinates: FreeCoordinates | None = None
 

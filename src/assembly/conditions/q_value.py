@@ -12,11 +12,11 @@ from stagecache.assembly.coordinates.mobilizers import (
     handle_of,
     name_of_q,
 )
-from stagecache.errors import OutOfRangeError, short_repr
+from stagecache.checks import require_number
 from stagecache.state.handles import AbstractContinuousVariable, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.state.vectors.conversion import FLOAT, converted, refuse_masked
+from stagecache.state.vectors.conversion import refuse_masked
 
 
 @final
@@ -70,15 +70,8 @@ class QValue(AssemblyCondition):
 
     @value.setter
     def value(self, value: float) -> None:
-        found = float(converted(value, FLOAT, (), f"the value of condition {self.name!r}"))
-        if not np.isfinite(found):
-            raise OutOfRangeError(
-                f"the value of condition {self.name!r}: not finite",
-                "a finite number",
-                short_repr(value),
-                "give the condition weight 0 to have it ignored",
-            )
-        self._value = found
+        hint = "give the condition weight 0 to have it ignored"
+        self._value = require_number(value, f"the value of condition {self.name!r}", hint)
 
     def move_all_observations(self, observations: ArrayLike) -> None:
         """Take over a value, as a number or an array of shape () or (1,)."""

@@ -1,6 +1,6 @@
 """The conditions that every Assembler has: the position constraints of the System."""
 
-from typing import Any
+from typing import final
 
 import numpy as np
 
@@ -10,22 +10,28 @@ from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.constraints.jacobians import normalization_jacobian, position_jacobian
-from stagecache.system.constraints.rows import (
-    row_names,
-    table_of,
-)
+from stagecache.system.constraints.rows import row_names, table_of
 
 
-class AbstractConstraintRows(AssemblyCondition):
-    """Rows of qerr in the internal State."""
+@final
+class SystemConstraints(AssemblyCondition):
+    """Rows of qerr in the internal State: those that restrict motion, or those that normalize q.
 
-    def __init__(self, name: str) -> None:
+    If a constraint that restricts motion does not declare its Jacobian, all of these are
+    differentiated by differences.
+
+    Parameters
+    ----------
+    name : str
+    is_normalization : bool
+        True for the rows that only normalize q, as of quaternions. They must always be satisfied.
+    """
+
+    def __init__(self, name: str, *, is_normalization: bool = False) -> None:
         super().__init__(name)
+        self.is_normalization = is_normalization
         self._rows = np.empty(0, np.intp)
-
-    def find_rows(self, state: State) -> Any:
-        """Return the rows of qerr."""
-        raise NotImplementedError
+        self._has_jacobian = False
 
     @property
     def num_rows(self) -> int:
@@ -34,7 +40,13 @@ class AbstractConstraintRows(AssemblyCondition):
 
     def initialize_condition(self) -> None:
         """Find the enabled rows."""
-        self._rows = self.find_rows(self.assembler.internal_state)
+        table = table_of(self.assembler.internal_state)
+        self._rows = table.normalization_rows if self.is_normalization else table.position_rows
+        self._has_jacobian = all(
+            "jacobian" in roles
+            for constraint, roles in zip(table.constraints, table.roles, strict=True)
+            if constraint.qerr is not None and not constraint.is_normalization
+        )
         self.needs = Stage.POSITION if len(self._rows) else Stage.TIME
 
     def calc_errors(self, state: State) -> Vector:
@@ -42,47 +54,16 @@ class AbstractConstraintRows(AssemblyCondition):
         found: Vector = state.qerr[self._rows]
         return found
 
-    def error_names(self, state: State) -> list[str]:
-        """Return the names of the constraints."""
-        names = row_names(state, "qerr")
-        return [names[row] for row in self._rows]
-
-
-class SystemConstraints(AbstractConstraintRows):
-    """The position errors of the System, but those that only normalize q.
-
-    If any of them does not declare its Jacobian, all are differentiated by differences.
-    """
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self._has_jacobian = False
-
-    def find_rows(self, state: State) -> Any:
-        """Return all rows that restrict motion."""
-        table = table_of(state)
-        self._has_jacobian = all(
-            "jacobian" in roles
-            for constraint, roles in zip(table.constraints, table.roles, strict=True)
-            if constraint.qerr is not None and not constraint.is_normalization
-        )
-        return table_of(state).position_rows
-
     def calc_error_jacobian(self, state: State) -> Vector | None:
         """Return the derivatives by the free q, if all are declared."""
-        return self.by_free_q(position_jacobian(state)) if self._has_jacobian else None
-
-
-class Normalization(AbstractConstraintRows):
-    """The errors that only normalize q, as of quaternions. They must always be satisfied."""
-
-    def find_rows(self, state: State) -> Any:
-        """Return all rows that do not restrict motion."""
-        return table_of(state).normalization_rows
-
-    def calc_error_jacobian(self, state: State) -> Vector:
-        """Return the derivatives by the free q, as they are declared."""
+        if not self.is_normalization:
+            return self.by_free_q(position_jacobian(state)) if self._has_jacobian else None
         jacobian = normalization_jacobian(state)
         dense = jacobian.toarray() if is_sparse(jacobian) else jacobian
         found: Vector = dense[:, self._free.index]
         return found
+
+    def error_names(self, state: State) -> list[str]:
+        """Return the names of the constraints."""
+        names = row_names(state, "qerr")
+        return [names[row] for row in self._rows]

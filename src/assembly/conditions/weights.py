@@ -11,10 +11,10 @@ from math import inf
 from typing import Any, final
 
 from stagecache.assembly.conditions.condition import AssemblyCondition, without_errors
-from stagecache.assembly.conditions.system_constraints import Normalization, SystemConstraints
+from stagecache.assembly.conditions.system_constraints import SystemConstraints
 from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
-from stagecache.errors import ConditionError, OutOfRangeError, WrongTypeError, short_repr
-from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.checks import require_number, wrong_type
+from stagecache.errors import ConditionError, WrongTypeError, short_repr
 
 
 @final
@@ -37,7 +37,7 @@ class WeightedConditions:
         self._assembler = assembler
         self._weights: dict[AssemblyCondition, float] = {}
         self.constraints = SystemConstraints("system constraints")
-        self._normalization = Normalization("normalization")
+        self._normalization = SystemConstraints("normalization", is_normalization=True)
         self.add(self.constraints, inf)
         self.add(self._normalization, inf)
 
@@ -113,15 +113,10 @@ class WeightedConditions:
 
 
 def _require_condition(condition: object) -> None:
+    hint = "pass Markers, QValue, or an instance of a subclass of AssemblyCondition"
     if not isinstance(condition, AssemblyCondition):
-        raise WrongTypeError(
-            f"{short_repr(condition)}: not a condition",
-            "an AssemblyCondition",
-            "a class; an instance of it is needed"
-            if isinstance(condition, type)
-            else f"an object of type {type(condition).__name__}",
-            "pass Markers, QValue, or an instance of a subclass of AssemblyCondition",
-        )
+        what = f"{short_repr(condition)}: not a condition"
+        raise wrong_type(condition, what, "an AssemblyCondition", hint)
     if "_assembler" not in vars(condition):
         raise ConditionError(
             f"a condition of class {type(condition).__name__}: has no name yet",
@@ -140,14 +135,9 @@ def _require_condition(condition: object) -> None:
 
 def _checked_weight(condition: AssemblyCondition, weight: object) -> float:
     """Return the weight as a float; refuse weights that the condition cannot have."""
-    found = float(converted(weight, FLOAT, (), f"the weight of condition {condition.name!r}"))
-    if not found >= 0:
-        raise OutOfRangeError(
-            f"the weight of condition {condition.name!r}: out of range",
-            "a number from 0 up, or infinity",
-            short_repr(weight),
-            "give 0 to ignore a condition, math.inf for one that must be satisfied",
-        )
+    what = f"the weight of condition {condition.name!r}"
+    hint = "give 0 to ignore a condition, math.inf for one that must be satisfied"
+    found = require_number(weight, what, hint, least=0.0, may_be_infinite=True)
     if not condition.has_goal:
         raise ConditionError(
             f"condition {condition.name!r}: has neither errors nor a goal",

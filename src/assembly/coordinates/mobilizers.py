@@ -6,10 +6,9 @@ attribute `mobilizers`, a dict of handles, as the names of bodies.
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from stagecache.checks import whole_number
+from stagecache.checks import did_you_mean, require_index, whole_number
 from stagecache.errors import (
     ForeignNodeError,
     UnknownItemError,
@@ -61,16 +60,12 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
     if isinstance(given, str):
         known = mobilizers_of(state)
         if given not in known:
-            endings = {name.rsplit(".")[-1]: name for name in known}
-            near = get_close_matches(given, [*known, *endings], n=1)
             offered = getattr(state.system, "mobilizers", None) or known
             raise _unknown(
                 what,
                 "one of " + listed(offered),
                 given,
-                f"did you mean {endings.get(near[0], near[0])!r}?"
-                if near
-                else "use one of these names",
+                did_you_mean(given, known) or "use one of these names",
             )
         given = known[given]
     elif not isinstance(given, AbstractContinuousVariable):
@@ -105,12 +100,9 @@ def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: S
     number, count = whole_number(index), place.stop - place.start
     if number is not None and 0 <= number < count:
         return number
-    raise UnknownItemError(
-        f"q {short_repr(index)} of {name_of(mobilizer, state)}: does not exist",
-        f"an index from 0 to {count - 1}" if count else "a mobilizer that has q",
-        short_repr(index),
-        "count the q of the mobilizer as the Assembler has them: in angles, not in quaternions",
-    )
+    what = f"q {short_repr(index)} of {name_of(mobilizer, state)}"
+    hint = "count the q of the mobilizer as the Assembler has them: in angles, not in quaternions"
+    return require_index(index, count, UnknownItemError, what, hint, nothing="a mobilizer with q")
 
 
 def _unknown(what: str, expected: str, got: object, hint: str) -> UnknownMobilizerError:

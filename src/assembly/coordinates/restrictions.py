@@ -5,7 +5,7 @@ either way is not moved. Bounds remain while a q is locked, and count again when
 """
 
 from math import inf, isnan
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,11 @@ from stagecache.state.handles import AbstractContinuousVariable, Vector
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 
+WHOLE: Final = -1
+"""In a key, instead of an index: all q of the mobilizer."""
+
 Key = tuple[AbstractContinuousVariable, int]
+"""A mobilizer, and the index of one of its q."""
 
 
 @final
@@ -35,41 +39,25 @@ class Restrictions:
 
     def __init__(self, assembler: Any) -> None:
         self._assembler = assembler
-        self._mobilizers: set[AbstractContinuousVariable] = set()
         self._locked: set[Key] = set()
         self._bounds: dict[Key, tuple[float, float]] = {}
 
     # ------------------------------------------------------------------ changes
 
-    def lock_mobilizer(self, mobilizer: Mobilizer) -> None:
-        """Lock all q of a mobilizer."""
-        handle = self._handle(mobilizer, "lock_mobilizer(mobilizer)")
-        self._assembler.uninitialize()
-        self._mobilizers.add(handle)
-
-    def unlock_mobilizer(self, mobilizer: Mobilizer) -> None:
-        """Take the lock of a mobilizer back."""
-        handle = self._handle(mobilizer, "unlock_mobilizer(mobilizer)")
-        if handle in self._mobilizers:
-            self._assembler.uninitialize()
-            self._mobilizers.discard(handle)
-
-    def lock_q(self, mobilizer: Mobilizer, index: int) -> None:
-        """Lock one q of a mobilizer."""
-        key = self._key(mobilizer, index, "lock_q(mobilizer, index)")
+    def lock(self, key: Key) -> None:
+        """Lock one q, or the mobilizer as a whole."""
         self._assembler.uninitialize()
         self._locked.add(key)
 
-    def unlock_q(self, mobilizer: Mobilizer, index: int) -> None:
-        """Take the lock of one q back."""
-        key = self._key(mobilizer, index, "unlock_q(mobilizer, index)")
+    def unlock(self, key: Key) -> None:
+        """Undo `lock`."""
         if key in self._locked:
             self._assembler.uninitialize()
             self._locked.discard(key)
 
     def restrict_q(self, mobilizer: Mobilizer, index: int, lower: float, upper: float) -> None:
         """Set the bounds of one q, or remove them if both are infinite."""
-        key = self._key(mobilizer, index, "restrict_q(mobilizer, index)")
+        key = self.key_of(mobilizer, index, "restrict_q")
         low = float(converted(lower, FLOAT, (), "restrict_q(lower=...)"))
         high = float(converted(upper, FLOAT, (), "restrict_q(upper=...)"))
         if isnan(low) or isnan(high) or low > high or low == inf or high == -inf:
@@ -86,19 +74,21 @@ class Restrictions:
         else:
             self._bounds[key] = (low, high)
 
-    def unrestrict_q(self, mobilizer: Mobilizer, index: int) -> None:
+    def unrestrict(self, key: Key) -> None:
         """Remove the bounds of one q."""
-        key = self._key(mobilizer, index, "unrestrict_q(mobilizer, index)")
         if key in self._bounds:
             self._assembler.uninitialize()
             del self._bounds[key]
 
-    def _handle(self, mobilizer: Mobilizer, what: str) -> AbstractContinuousVariable:
-        return handle_of(mobilizer, self._assembler.internal_state, what)
+    def key_of_mobilizer(self, mobilizer: Mobilizer, method: str) -> Key:
+        """Return the key of all q of a mobilizer, which was passed to a method."""
+        return handle_of(mobilizer, self._assembler.internal_state, f"{method}(mobilizer)"), WHOLE
 
-    def _key(self, mobilizer: Mobilizer, index: int, what: str) -> Key:
-        handle = self._handle(mobilizer, what)
-        return handle, checked_index(handle, index, self._assembler.internal_state)
+    def key_of(self, mobilizer: Mobilizer, index: int, method: str) -> Key:
+        """Return the key of one q of a mobilizer."""
+        state = self._assembler.internal_state
+        handle = handle_of(mobilizer, state, f"{method}(mobilizer, index)")
+        return handle, checked_index(handle, index, state)
 
     # ------------------------------------------------------------------ in a State
 
@@ -111,10 +101,9 @@ class Restrictions:
             A mobilizer has fewer q in this State.
         """
         found = np.zeros(state.nq, bool)
-        for mobilizer in self._mobilizers:
-            found[mobilizer.place(state)] = True
         for mobilizer, index in self._locked:
-            found[_row(mobilizer, index, state)] = True
+            is_whole = index == WHOLE
+            found[mobilizer.place(state) if is_whole else _row(mobilizer, index, state)] = True
         return found
 
     def bounds_of(self, state: State) -> tuple[Vector, Vector]:

@@ -14,12 +14,12 @@ from typing import Final
 
 from attrs import frozen
 
-from stagecache.assembly.methods.library import by_library
+from stagecache.assembly.methods.library import Descend, by_library, descent_of
 from stagecache.assembly.methods.restarts import by_restarts
 from stagecache.assembly.problem.inspection import check_conditions, independent_goals
 from stagecache.assembly.problem.problem import Problem
 from stagecache.assembly.results import GAUSS_NEWTON, LIBRARY, RESTARTS, UNCHANGED
-from stagecache.numerics.sqp import Descent, Point, Report, Solution
+from stagecache.numerics.sqp import Point, Report, Solution
 
 MOST_ITERATIONS: Final = 200
 MOST_TO_TRACK: Final = 50
@@ -48,12 +48,9 @@ class Outcome:
     has_converged: bool
 
 
-def by_gauss_newton(
-    problem: Problem, point: Point, tolerance: float, accuracy: float, report: Report
-) -> Solution:
+def by_gauss_newton(problem: Problem, point: Point, descent: Descend) -> Solution:
     """Go on from a point by the quick method. The free q are there."""
-    descent = Descent(problem, point, tolerance=tolerance, accuracy=accuracy, report=report)
-    return descent.run(MOST_ITERATIONS)
+    return descent(problem, point).run(MOST_ITERATIONS)
 
 
 METHODS: Final = ((GAUSS_NEWTON, by_gauss_newton), (LIBRARY, by_library), (RESTARTS, by_restarts))
@@ -72,13 +69,12 @@ def assembled(problem: Problem, report: Report) -> Outcome:
     check_conditions(problem)
     problem.find_scales()
     problem.independent_goals = independent_goals(problem)
-    tolerance = problem.settings.tolerance_in_use
-    accuracy = problem.settings.accuracy_in_use
+    tolerance, descent = problem.settings.tolerance_in_use, descent_of(problem, report)
     best: Point = problem.begin()
     found_by = UNCHANGED if is_start else GAUSS_NEWTON
     iterations, has_converged = 0, False
     for name, method in METHODS:
-        found = method(problem, best, tolerance, accuracy, report)
+        found = method(problem, best, descent)
         iterations += found.num_iterations
         if is_better(found.point, best, tolerance):
             best, found_by = found.point, name
@@ -98,15 +94,8 @@ def tracked(problem: Problem, report: Report) -> Outcome:
         check_conditions(problem)
     problem.find_scales()
     start = problem.begin()
-    descent = Descent(
-        problem,
-        start,
-        tolerance=problem.settings.tolerance_in_use,
-        accuracy=problem.settings.accuracy_in_use,
-        damping=problem.damping,
-        report=report,
-    )
-    found = descent.run(MOST_TO_TRACK)
+    descent = descent_of(problem, report)
+    found = descent(problem, start, damping=problem.damping).run(MOST_TO_TRACK)
     problem.damping = min(found.damping, MOST_TO_KEEP)
     problem.be_at(found.point.x)
     method = UNCHANGED if is_start and found.point is start else GAUSS_NEWTON

@@ -5,6 +5,8 @@ that keeps bounds; where they are small, a goal is made small by `scipy.optimize
 What comes out is brought to the tolerance and the accuracy by the quick method.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -17,13 +19,18 @@ from stagecache.state.handles import Vector
 MOST_EVALUATIONS: Final = 200
 
 
-def by_library(
-    problem: Problem,
-    point: Point,
-    tolerance: float,
-    accuracy: float,
-    report: Report,
-) -> Solution:
+Descend = Callable[..., Descent]
+"""Takes a problem, a point, and maybe the first damping."""
+
+
+def descent_of(problem: Problem, report: Report) -> Descend:
+    """Return the quick method with the tolerance and the accuracy of a problem."""
+    settings = problem.settings
+    tolerance, accuracy = settings.tolerance_in_use, settings.accuracy_in_use
+    return partial(Descent, tolerance=tolerance, accuracy=accuracy, report=report)
+
+
+def by_library(problem: Problem, point: Point, descent: Descend) -> Solution:
     """Go on from a point by a method of SciPy. The free q are elsewhere afterwards."""
     functions = _Functions(problem)
     may_move = problem.lower < problem.upper
@@ -31,15 +38,14 @@ def by_library(
     if not may_move.any():
         return nothing
     try:
-        if point.error_norm > tolerance:
+        if point.error_norm > problem.settings.tolerance_in_use:
             x, count = _least_errors(functions, point.x, may_move)
         else:
-            x, count = _least_goal(functions, point.x, tolerance, accuracy)
+            x, count = _least_goal(functions, point.x)
     except _NotFinite:
         return nothing
     moved = problem.move_to(np.clip(x, problem.lower, problem.upper))
-    descent = Descent(problem, moved, tolerance=tolerance, accuracy=accuracy, report=report)
-    found = descent.run(MOST_EVALUATIONS)
+    found: Solution = descent(problem, moved).run(MOST_EVALUATIONS)
     return evolve(found, num_iterations=count + found.num_iterations)
 
 
@@ -65,15 +71,14 @@ def _least_errors(functions: "_Functions", x: Vector, may_move: Any) -> tuple[Ve
     return whole(found.x), int(found.nfev)
 
 
-def _least_goal(
-    functions: "_Functions", x: Vector, tolerance: float, accuracy: float
-) -> tuple[Vector, int]:
+def _least_goal(functions: "_Functions", x: Vector) -> tuple[Vector, int]:
     from scipy.optimize import minimize  # noqa: PLC0415  # it takes a while
 
     problem, goal = functions.problem, functions.at(x).goal
     size = functions.size_at(x)  # by which the goal is divided
-    enough = accuracy * 1e-3 * goal / size
-    factor = enough / tolerance  # for the errors, as there is one tolerance
+    settings = problem.settings
+    enough = settings.accuracy_in_use * 1e-3 * goal / size
+    factor = enough / settings.tolerance_in_use  # for the errors, as there is one tolerance
     constraints: Any = ()
     if len(functions.at(x).errors):
         constraints = {

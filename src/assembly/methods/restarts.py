@@ -9,8 +9,9 @@ from typing import Final, final
 import numpy as np
 from attrs import evolve
 
+from stagecache.assembly.methods.library import Descend
 from stagecache.assembly.problem.problem import NONE, Curvature, Derivatives, Problem
-from stagecache.numerics.sqp import Descent, Point, Report, Solution
+from stagecache.numerics.sqp import Point, Solution
 from stagecache.state.handles import Vector
 
 NUM_STARTS: Final = 30
@@ -20,30 +21,20 @@ SPREADS: Final = (0.3, 1.0, 3.0)
 MOST_ITERATIONS: Final = 100
 
 
-def by_restarts(
-    problem: Problem,
-    point: Point,
-    tolerance: float,
-    accuracy: float,
-    report: Report,
-) -> Solution:
+def by_restarts(problem: Problem, point: Point, descent: Descend) -> Solution:
     """Return the first point found that satisfies the errors; else that with the smallest ones."""
     random = np.random.default_rng(len(point.x))
     errors_only = _ErrorsOnly(problem)
     best, iterations = point, 0
     for i in range(NUM_STARTS if len(point.x) else 0):
         x = _start(random, problem, point.x, SPREADS[i % len(SPREADS)])
-        start = errors_only.move_to(x)
-        found = Descent(
-            errors_only, start, tolerance=tolerance, accuracy=accuracy, report=report
-        ).run(MOST_ITERATIONS)
+        found = descent(errors_only, errors_only.move_to(x)).run(MOST_ITERATIONS)
         iterations += found.num_iterations
         if not found.point.error_norm < best.error_norm:
             continue
         best = problem.move_to(found.point.x)
-        if best.error_norm <= tolerance:
-            descent = Descent(problem, best, tolerance=tolerance, accuracy=accuracy, report=report)
-            last = descent.run(2 * MOST_ITERATIONS)
+        if best.error_norm <= problem.settings.tolerance_in_use:
+            last = descent(problem, best).run(2 * MOST_ITERATIONS)
             return evolve(last, num_iterations=iterations + last.num_iterations)
     return Solution(best, has_converged=False, num_iterations=iterations)
 

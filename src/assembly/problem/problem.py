@@ -139,8 +139,8 @@ class Problem:
         self._observing = [c for c, _ in conditions if c.checks_observations]
         self._sizes: list[int] = []  # of the errors, then of the residuals of conditions
         self._errors = [(c.calc_errors, c.calc_error_jacobian) for c in self.errors]
-        self._squares: list[_Squares] = []
-        self._others: list[_Other] = []
+        self._squares: list[_Goal] = []
+        self._others: list[_Goal] = []
         self._largest: list[float] = []  # value of each of these
         for c, weight in self.goals:
             if c.has_residuals:
@@ -445,11 +445,9 @@ class _Slope(NamedTuple):
         return np.dot(self.factors, self.calc(state))
 
 
-_Squares = tuple[Any, Any, float]
-"""Functions for residuals, and for their Jacobian; the root of the weight."""
-
-_Other = tuple[Any, Any, float]
-"""Functions for a goal, and for its gradient; the weight."""
+_Goal = tuple[Any, Any, float]
+"""Functions for residuals and their Jacobian, with the root of the weight; or for a goal and its
+gradient, with the weight."""
 
 
 def _derivatives(

@@ -7,7 +7,7 @@ import pytest
 
 from stagecache import Assembler, AssemblyCondition, QValue, State, System
 from stagecache.assembly.methods.assembling import assembled, is_better, tracked
-from stagecache.assembly.methods.library import by_library
+from stagecache.assembly.methods.library import by_library, descent_of
 from stagecache.assembly.methods.restarts import by_restarts
 from stagecache.assembly.problem.problem import NONE, Point, Problem
 from stagecache.numerics.sqp import Descent
@@ -46,7 +46,7 @@ def test_a_library_method_makes_errors_small() -> None:
     one = robot()
     problem = problem_of(prepared(ReachWithJacobian(one, (-1.0, 1.5))))
     start = problem.move_to(np.array([0.0, 0.0, 0.0]))
-    found = by_library(problem, start, TOLERANCE, ACCURACY, None)
+    found = by_library(problem, start, descent_of(problem, None))
     assert found.point.error_norm <= TOLERANCE
     assert found.num_iterations > 0
 
@@ -55,10 +55,10 @@ def test_a_library_method_makes_the_goal_small_and_keeps_errors_so() -> None:
     one = robot()
     problem = problem_of(prepared(Reach(one, (1.0, 1.5)), goals=(Bend(one),)))
     start = problem.move_to(np.array([0.0, 0.0, 0.0]))
-    closed = by_library(problem, start, TOLERANCE, ACCURACY, None).point
+    closed = by_library(problem, start, descent_of(problem, None)).point
     far = descent(problem, problem.move_to(closed.x + 0.4)).run(1).point
     assert far.error_norm > TOLERANCE
-    found = by_library(problem, closed, TOLERANCE, ACCURACY, None)
+    found = by_library(problem, closed, descent_of(problem, None))
     assert found.point.error_norm <= TOLERANCE
     assert found.point.goal <= closed.goal * (1 + 1e-9)
 
@@ -70,7 +70,7 @@ def test_a_library_method_keeps_bounds_and_what_they_fix() -> None:
     assembler.restrict_q(one.angles, 1, -2.0, 2.0)
     assembler.initialize()
     problem = problem_of(assembler)
-    found = by_library(problem, problem.move_to(problem.x), TOLERANCE, ACCURACY, None)
+    found = by_library(problem, problem.move_to(problem.x), descent_of(problem, None))
     assert found.point.error_norm <= TOLERANCE
     assert found.point.x[0] == 0.7
     assert -2.0 <= found.point.x[1] <= 2.0
@@ -89,7 +89,7 @@ def test_no_method_moves_anything_where_all_q_are_fixed_by_their_bounds() -> Non
     start = problem.begin()
     np.testing.assert_array_equal(start.x, [0.1] * 3)
     for method in (by_library, by_restarts):
-        found = method(problem, start, TOLERANCE, ACCURACY, None)
+        found = method(problem, start, descent_of(problem, None))
         np.testing.assert_array_equal(found.point.x, [0.1] * 3)
     assert assembled(problem, None).point.error_norm > TOLERANCE
 
@@ -98,7 +98,7 @@ def test_restarts_are_the_same_each_time() -> None:
     one = robot()
     problem = problem_of(prepared(Reach(one, (-1.0, 0.0))))
     start = problem.move_to(np.zeros(3))
-    found = [by_restarts(problem, start, TOLERANCE, ACCURACY, None) for _ in range(2)]
+    found = [by_restarts(problem, start, descent_of(problem, None)) for _ in range(2)]
     assert found[0].point.error_norm <= TOLERANCE
     np.testing.assert_array_equal(found[0].point.x, found[1].point.x)
 
@@ -107,7 +107,7 @@ def test_restarts_that_lead_nowhere_return_the_smallest_errors() -> None:
     one = robot()
     problem = problem_of(prepared(Reach(one, (5.0, 0.0))))
     start = problem.move_to(np.array([1.0, 1.0, 1.0]))
-    found = by_restarts(problem, start, TOLERANCE, ACCURACY, None)
+    found = by_restarts(problem, start, descent_of(problem, None))
     assert found.point.error_norm == pytest.approx(2.0, rel=1e-2)
     assert not found.has_converged
 
@@ -121,7 +121,7 @@ def test_derivatives_that_are_not_finite_are_no_error_of_a_method() -> None:
     problem = problem_of(prepared(Sharp(one, (1.0, 1.0))))
     start = problem.move_to(np.zeros(3))
     for method in (by_library, by_restarts):
-        assert method(problem, start, TOLERANCE, ACCURACY, None).point.error_norm > TOLERANCE
+        assert method(problem, start, descent_of(problem, None)).point.error_norm > TOLERANCE
     found = descent(problem, start).run(10)
     assert (found.point, found.num_iterations) == (start, 0)
 
@@ -207,7 +207,7 @@ def test_what_a_condition_raises_within_a_method_comes_through(error: type[Excep
         problem = problem_of(prepared(Fails(robot(), (-1.0, 1.5))))
         start = problem.move_to(np.zeros(3))
         with pytest.raises(error, match="of the condition"):
-            method(problem, start, TOLERANCE, ACCURACY, None)
+            method(problem, start, descent_of(problem, None))
     problem = problem_of(prepared(Fails(robot(), (-1.0, 1.5))))
     start = problem.move_to(np.zeros(3))
     with pytest.raises(error, match="of the condition"):
@@ -246,5 +246,5 @@ def test_reporters_see_restarts() -> None:
     one = robot()
     problem = problem_of(prepared(Reach(one, (5.0, 0.0))))
     start = problem.move_to(np.array([1.0, 1.0, 1.0]))
-    by_restarts(problem, start, TOLERANCE, ACCURACY, lambda point: seen.append(point.x))
+    by_restarts(problem, start, descent_of(problem, lambda point: seen.append(point.x)))
     assert len(seen) > 30
