@@ -1,8 +1,11 @@
 """The State: stages, variables, cache entries and partitions, built on the graph."""
 
 from stagecache.state.checkpoint import Checkpoint
-from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
-from stagecache.state.continuous.diagram import DiagramContinuousState
+from stagecache.state.continuous.continuous_state import (
+    AbstractContinuousState,
+    ContinuousState,
+    DiagramContinuousState,
+)
 from stagecache.state.continuous.element_views import AbstractElementView
 from stagecache.state.handles import (
     AbstractContinuousVariable,

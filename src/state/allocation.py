@@ -23,7 +23,7 @@ from stagecache.graph.declaration import Equality, check_equal, check_function
 from stagecache.graph.evaluation import Equal, no_function
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
-from stagecache.state.continuous.places import vector_of
+from stagecache.state.continuous.continuous_state import vector_of
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
-from stagecache.state.continuous.diagram import DiagramContinuousState
+from stagecache.state.continuous.continuous_state import (
+    AbstractContinuousState,
+    ContinuousState,
+    DiagramContinuousState,
+)
 from tests.profiles import count
 
 pytestmark = [

@@ -1,7 +1,7 @@
 r"""Vectors of elements that lie anywhere: joined end to end, or selected one by one.
 
-They look like one-dimensional NumPy arrays and are views, as slices of an array are: what is
-written goes to where the elements lie, and what is read comes from there. ::
+They look like one-dimensional NumPy arrays and are views, as slices of an array are: reads and
+writes go to the original elements. ::
 
     first [0 1 2]     second [3 4]
               \         /
@@ -25,8 +25,8 @@ Indices = NDArray[np.intp]
 class AbstractElementView(NDArrayOperatorsMixin, ABC):
     """A one-dimensional view of elements, wherever they lie.
 
-    Arithmetic and NumPy's functions take it as they take an array, and return arrays. A slice of
-    it is a view as well; an array of indices or of booleans selects a copy.
+    Arithmetic and NumPy's functions take it like an array, and return arrays. A slice of it is a
+    view as well; an array of indices or of booleans selects a copy.
     """
 
     __slots__ = ("_writeable",)
@@ -40,11 +40,11 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
+        """Type of the elements."""
 
     @abstractmethod
     def read_only(self) -> "AbstractElementView":
-        """The same view, through which nothing can be written."""
+        """Return the same view, read-only."""
 
     @abstractmethod
     def _gather(self, indices: Indices) -> NDArray[Any]: ...
@@ -54,12 +54,12 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
 
     @property
     def shape(self) -> tuple[int]:
-        """The number of elements, in a tuple."""
+        """Number of elements, in a tuple."""
         return (len(self),)
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """Number of elements."""
         return len(self)
 
     @property
@@ -90,13 +90,13 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         self._scatter(np.ravel(chosen), np.ravel(array))
 
     def _chosen(self, key: Any) -> Any:
-        """The indices that a key stands for."""
+        """Return the indices that a key stands for."""
         if isinstance(key, int | np.integer) and 0 <= key < len(self):
             return np.intp(key)  # the usual one, at no cost that grows with the size
         return np.arange(len(self), dtype=np.intp)[key]
 
     def _require_writable(self) -> None:
-        """Raise, before anything is written, if not all elements can be."""
+        """Raise `ReadOnlyError` before anything is written, if an element is read-only."""
         if not self._writeable:
             raise _not_writable(len(self))
 
@@ -104,7 +104,7 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         return iter(self.copy())
 
     def copy(self) -> NDArray[Any]:
-        """The elements in an array of their own."""
+        """Return a copy of the elements as an array."""
         return self._gather(np.arange(len(self), dtype=np.intp))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -143,7 +143,7 @@ class JoinedView(AbstractElementView):
     Parameters
     ----------
     parts : sequence of ndarray or AbstractElementView
-        Of one dimension each.
+        One-dimensional vectors.
     """
 
     __slots__ = ("_ends", "_parts")
@@ -158,11 +158,11 @@ class JoinedView(AbstractElementView):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type that all parts can be converted to."""
+        """Type to which all parts can be converted."""
         return np.result_type(*(part.dtype for part in self._parts)) if self._parts else FLOAT
 
     def read_only(self) -> "JoinedView":
-        """The same view, through which nothing can be written."""
+        """Return the same view, read-only."""
         return JoinedView(self._parts, writeable=False)
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
@@ -185,7 +185,7 @@ class JoinedView(AbstractElementView):
             require_writable(part)
 
     def _split(self, indices: Indices) -> Iterator[tuple[Elements, Indices, Indices]]:
-        """Each part that is concerned, which of the indices fall into it, and where in it."""
+        """Iterate over parts, each with the positions of its indices and their places in it."""
         which = np.searchsorted(self._ends, indices, side="right") - 1
         for i in np.unique(which):
             mine = np.flatnonzero(which == i)
@@ -199,9 +199,9 @@ class SelectedView(AbstractElementView):
     Parameters
     ----------
     whole : ndarray or AbstractElementView
-        Of one dimension.
+        One-dimensional.
     indices : ndarray of int
-        Where they lie in it.
+        Their places in it.
     """
 
     __slots__ = ("_indices", "_whole")
@@ -216,11 +216,11 @@ class SelectedView(AbstractElementView):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of the vector."""
+        """Type of the elements of the vector."""
         return self._whole.dtype
 
     def read_only(self) -> "SelectedView":
-        """The same view, through which nothing can be written."""
+        """Return the same view, read-only."""
         return SelectedView(self._whole, self._indices, writeable=False)
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
@@ -235,7 +235,7 @@ class SelectedView(AbstractElementView):
 
 
 def require_writable(elements: Elements) -> None:
-    """Raise `ReadOnlyError`, or what else there is against it, if they cannot be written."""
+    """Raise `ReadOnlyError`, or `PartitionError`, if the elements cannot be written."""
     if isinstance(elements, AbstractElementView):
         elements._require_writable()
     elif not elements.flags.writeable:

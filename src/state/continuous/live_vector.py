@@ -1,4 +1,4 @@
-"""A State as a continuous state: what is written through it counts as a write of the State."""
+"""A State as a continuous state: a write in it is a write of the State."""
 
 from typing import Any, final
 
@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from stagecache.errors import PartitionError
 from stagecache.state.contents.contents import Contents, HasContents
-from stagecache.state.continuous.continuous_state import PARTS, ContinuousState
+from stagecache.state.continuous.continuous_state import PARTS, ContinuousState, Place
 from stagecache.state.continuous.element_views import AbstractElementView, Indices, JoinedView
-from stagecache.state.continuous.places import Place
 from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.state.vectors.vectors import QDOT, UDOT, ZDOT, Q, U, VectorKind, Z
 
@@ -18,7 +17,7 @@ from stagecache.state.vectors.vectors import QDOT, UDOT, ZDOT, Q, U, VectorKind,
 class LiveVector(AbstractElementView):
     """A vector of a State, or a subsystem's part of one, wherever the State keeps it now.
 
-    A write is one of exactly the blocks that it touches, and of the whole if it touches all.
+    A write counts as a write of the blocks that it touches; if it touches all, of the whole vector.
 
     Parameters
     ----------
@@ -48,11 +47,11 @@ class LiveVector(AbstractElementView):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of all vectors of a State."""
+        """Type of the elements of all vectors of a State."""
         return np.dtype(np.float64)
 
     def read_only(self) -> "LiveVector":
-        """The same view, through which nothing can be written."""
+        """Return the same view, read-only."""
         return LiveVector(self._state, self._kind, self._subsystem, writeable=False)
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
@@ -79,11 +78,11 @@ class LiveVector(AbstractElementView):
         self._require_size()
 
     def _require_size(self) -> None:
-        """Refuse a view from before the State was modelled anew."""
+        """Raise `PartitionError` if Model was realized anew with another size."""
         size = self._state._contents.size(self._kind.part, self._subsystem)
         if size != self._size:
             raise PartitionError(
-                f"a view of {self._kind.name}: is from before its size changed",
+                f"a view of {self._kind.name}: the size has changed since",
                 f"{size} elements",
                 f"a view of {self._size}",
                 "ask the State for a new continuous_state",
@@ -93,7 +92,7 @@ class LiveVector(AbstractElementView):
 def blocks_of(
     contents: Contents, part: str, subsystem: int | None
 ) -> list[tuple[slice, AbstractContinuousVariable]]:
-    """The blocks of q, u or z, each with where it lies in that vector."""
+    """Return the blocks of q, u or z, each with its place in that vector."""
     layout = contents.realization.layout
     places = contents.pools.places
     subsystems = layout.subsystems if subsystem is None else [layout.subsystems[subsystem]]
@@ -104,12 +103,12 @@ def blocks_of(
 
 
 def live_state(state: HasContents, subsystem: int | None) -> ContinuousState:
-    """The continuous variables of a State, or of a subsystem, as a continuous state."""
+    """Return the continuous variables of a State or subsystem as a continuous state."""
     return _joined(state, (Q, U, Z), subsystem)
 
 
 def live_derivatives(state: HasContents, subsystem: int | None) -> ContinuousState:
-    """Their time derivatives, in the same structure."""
+    """Return their time derivatives in the same structure."""
     return _joined(state, (QDOT, UDOT, ZDOT), subsystem)
 
 

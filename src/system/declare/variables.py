@@ -11,7 +11,7 @@ from stagecache.errors import DeclarationError, short_repr
 from stagecache.graph.declaration import check_returns
 from stagecache.state.allocation import allocate_block, allocate_discrete
 from stagecache.state.contents.contents import Contents
-from stagecache.state.continuous.places import vector_of
+from stagecache.state.continuous.continuous_state import vector_of
 from stagecache.state.handles import (
     ContinuousVariable,
     DiscreteVariable,

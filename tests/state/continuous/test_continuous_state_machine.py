@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from stagecache.errors import PartitionError
-from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
-from stagecache.state.continuous.diagram import DiagramContinuousState
+from stagecache.state.continuous.continuous_state import (
+    AbstractContinuousState,
+    ContinuousState,
+    DiagramContinuousState,
+)
 from tests.profiles import examples
 
 PARTS = ("q", "v", "z")

@@ -25,8 +25,11 @@ from stagecache.errors import (
     UnknownItemError,
     WrongTypeError,
 )
-from stagecache.state.continuous.continuous_state import AbstractContinuousState, ContinuousState
-from stagecache.state.continuous.diagram import DiagramContinuousState
+from stagecache.state.continuous.continuous_state import (
+    AbstractContinuousState,
+    ContinuousState,
+    DiagramContinuousState,
+)
 
 X = [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
