@@ -14,7 +14,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT = [
-    *("graph/releasing", "graph/structure", "graph/journal", "graph/store"),
+    *("graph/releasing", "graph/structure", "graph/store"),
     *("graph/rollback", "graph/evaluation", "graph/handles"),
     *(
         "state/handles",

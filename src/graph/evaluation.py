@@ -209,7 +209,7 @@ class Evaluator:
                     if not store.live[group]:
                         store.make_live(group)
                     if store.journal is not None:
-                        store.keep(node)
+                        store.note(node)
                     start = store.clock
                     if self.equals and node in self.equals:
                         computed = self._evaluate_compared(node, me)

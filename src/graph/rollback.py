@@ -1,16 +1,15 @@
-"""Checkpoints of a store: going back to what was, with all that was valid then.
+"""Checkpoints of a store: rollback to its former state, with all that was valid then.
 
-What changes after a checkpoint is noted in a `Journal`, by the store itself. Here is what is done
-with it. The clock goes on, so that what is computed after a rollback is newer than all before.
+The store itself notes in a `Journal` what changes after a checkpoint; these functions use it. The
+clock goes on, so that what is computed after a rollback is newer than all before.
 """
 
-from stagecache.graph.journal import ABSENT, Journal, Whole
 from stagecache.graph.releasing import replace
-from stagecache.graph.store import Store
+from stagecache.graph.store import ABSENT, Journal, Store
 
 
 def checkpoint(store: Store) -> Journal:
-    """Have all changes noted from now on, in the journal that is returned. Cost O(1)."""
+    """Return a journal in which all changes are noted from now on. Cost O(1)."""
     if store.is_torn:
         store.mend()
     journal = Journal()
@@ -21,7 +20,7 @@ def checkpoint(store: Store) -> Journal:
 
 
 def release(store: Store, journal: Journal) -> None:
-    """Let a checkpoint go, to which nobody will return. Cost O(what was noted since)."""
+    """Release a checkpoint, to which nobody will return. Cost O(what was noted since)."""
     i = store.journals.index(journal)
     if i > 0:
         store.journals[i - 1].take_over(journal)
@@ -30,24 +29,24 @@ def release(store: Store, journal: Journal) -> None:
 
 
 def restore(store: Store, journal: Journal) -> list[object]:
-    """Bring back what was at a checkpoint, and let the later ones go. Cost O(changes since).
+    """Restore the store as it was at a checkpoint, and drop later ones. Cost O(changes since).
 
-    Changes are noted from then on as before. Nothing may be being computed. If it is cut short, it
-    is to be called again; until then each variable has its value of before or of the checkpoint.
+    Changes are noted from then on as before. No entry may be being computed. If this is cut short,
+    call it again; until then each variable has its present value or that of the checkpoint.
 
     Returns
     -------
     list of object
-        What was there until now, which is to be kept until all is consistent (`releasing`).
+        Objects replaced, which the caller holds until all is consistent (`releasing`).
     """
     before: list[object] = []
     try:
         store.journal = None
         while store.journals[-1] is not journal:
-            _bring_back(store, store.journals[-1], before)
+            _restore(store, store.journals[-1], before)
             before.append(store.journals.pop())
-        _bring_back(store, journal, before)
-        if store.is_torn:  # what was torn is as it was; but which groups are live was not noted
+        _restore(store, journal, before)
+        if store.is_torn:  # what was torn is restored; but live groups were not noted
             store.take_all_for_live()
             store.is_torn = False
     except BaseException:
@@ -67,15 +66,15 @@ def _go_on_noting(store: Store) -> None:
     store.journal = last if last is not None and last.whole is None else None
 
 
-def _bring_back(store: Store, journal: Journal, before: list[object]) -> None:
+def _restore(store: Store, journal: Journal, before: list[object]) -> None:
     store.clock += 1
     void = ~store.clock
     for node in journal.nodes:  # what was computed since is wrong as soon as a variable is back
         if node < len(store.marks):
             store.marks[node] = void
     if journal.whole is not None:
-        _bring_back_whole(store, journal.whole, before)
-    _bring_back_nodes(store, journal, before)
+        _restore_whole(store, journal.whole, before)
+    _restore_nodes(store, journal, before)
     for group, gate in journal.gates.items():
         store.gates[group] = gate
         store.live[group] = False
@@ -93,7 +92,7 @@ def _bring_back(store: Store, journal: Journal, before: list[object]) -> None:
             store.closed.discard(stage)
 
 
-def _bring_back_nodes(store: Store, journal: Journal, before: list[object]) -> None:
+def _restore_nodes(store: Store, journal: Journal, before: list[object]) -> None:
     versions = store.versions
     rewound = store.rewound
     for node, (value, version, _, changed) in journal.nodes.items():
@@ -111,7 +110,7 @@ def _bring_back_nodes(store: Store, journal: Journal, before: list[object]) -> N
         store.marks[node] = mark
 
 
-def _bring_back_whole(store: Store, whole: Whole, before: list[object]) -> None:
+def _restore_whole(store: Store, whole: Store, before: list[object]) -> None:
     highest = store.highest_version()
     before += [store.structure, store.keys, store.group_of, store.values]
     store.marks = [~store.clock] * len(whole.marks)

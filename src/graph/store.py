@@ -1,7 +1,8 @@
 r"""The store: values, versions and validity, which vary from state to state, in flat lists.
 
-A clock counts writes. A cache entry remembers the clock of its computation, its *mark*; each group
-of nodes has a *gate*, the clock at which something upstream of it last changed, and ::
+A clock counts writes. Each entry has a *mark*, the clock at which its value was verified (verified
+at); each group of nodes has a *gate*, the clock at which something upstream of it last changed
+(changed at), and ::
 
     valid(node)  <=>  marks[node] >= gates[group_of[node]]
 
@@ -39,9 +40,19 @@ the gate of before.
 the entry is marked anew, and `changed` tells since when it has its value. With that, the gate of a
 group that depends on it can be lowered to where it would be had nothing been written (`Evaluator`).
 
-**Journals.** After a checkpoint, a `Journal` notes what of all this is about to change, so that
-`rollback.restore` can bring it back, with what was valid. Only the clock goes on; and a version
-number that was given meanwhile is not given again.
+**Journals.** After a checkpoint, a `Journal` notes what is about to change, the first time it does,
+so that `rollback.restore` can bring it back, with what was valid. Only the clock goes on; and a
+version number that was given meanwhile is not given again. A rollback costs what was changed,
+however large the graph is::
+
+    checkpoint          tip: mark 5, gate 4        journal
+    angle is written    tip: mark 5, gate 8        gate of {tip}: 4
+    tip is computed     tip: mark 8, gate 8        gate of {tip}: 4, tip: mark 5
+    rollback            tip: mark 5, gate 4
+
+Of several checkpoints only the last one notes. To go back to an earlier one is to go back step by
+step; when one in between is released, the one before takes over its notes. A change of structure
+is noted by a copy of the store, which costs no more than the copy of the structure.
 
 **Errors in the middle.** Control-C, a lack of memory or of stack can strike between any two steps.
 An operation raises gates before anything changes, so what is valid then is right. That it did not
@@ -54,7 +65,6 @@ from threading import Lock
 from typing import Any, Final, final
 
 from stagecache.errors import NodeKindError, StagecacheError
-from stagecache.graph.journal import ABSENT, Journal, Whole
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.structure import NEVER, Structure
@@ -67,7 +77,61 @@ WIDE: Final = 8  # a group with more groups directly below lists the live ones
 COMPUTING: Final = -CLOSED  # the mark of an entry while it is being computed
 VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 
+ABSENT: Final = -1  # in place of a clock or a gate that is not there
+
 MENDING: Final = Lock()  # several threads may find that a store is torn
+
+
+class Journal:
+    """Old values of all that has changed since a checkpoint.
+
+    Attributes
+    ----------
+    nodes : dict of int to tuple
+        By node that has changed: value, version, mark, and its item of `Store.changed`.
+    gates : dict of int to int
+        By group.
+    unpresumed : dict of int to int
+        By group: its gate before it was presumed computed; `ABSENT` if it was not.
+    closed : dict of int to bool
+        By stage that was closed or opened: True if it was closed.
+    whole : Store or None
+        Copy of the store when nodes were first added or removed. Nothing is noted after that.
+    """
+
+    __slots__ = ("closed", "gates", "nodes", "unpresumed", "whole")
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, tuple[Any, int, int, int]] = {}
+        self.gates: dict[int, int] = {}
+        self.unpresumed: dict[int, int] = {}
+        self.closed: dict[int, bool] = {}
+        self.whole: Store | None = None
+
+    def clear(self) -> None:
+        """Forget what was noted, once it is restored.
+
+        In such an order that the rest can be restored again, if this is cut short.
+        """
+        whole, self.whole = self.whole, None
+        self.gates.clear()
+        self.unpresumed.clear()
+        self.closed.clear()
+        self.nodes.clear()
+        let_go(whole)
+
+    def take_over(self, later: "Journal") -> None:
+        """Note what a later journal, which is released, has noted. Cost O(what it noted)."""
+        if self.whole is None:
+            for node, snapshot in later.nodes.items():
+                self.nodes.setdefault(node, snapshot)
+            for group, gate in later.gates.items():
+                self.gates.setdefault(group, gate)
+            for group, gate in later.unpresumed.items():
+                self.unpresumed.setdefault(group, gate)
+            for stage, was_closed in later.closed.items():
+                self.closed.setdefault(stage, was_closed)
+            self.whole = later.whole
 
 
 @final
@@ -319,7 +383,7 @@ class Store:
             structure.detach(node, prerequisite)
             self._live_below.pop(prerequisite, None)
             if self.gates[prerequisite] > SHUT:
-                self._unshut(node)
+                self._shut(node, -CLOSED)
         except BaseException:
             self._is_structure_torn = self.is_torn = True
             raise
@@ -332,7 +396,8 @@ class Store:
         if self.is_torn:
             self.mend()
         if self.journal is not None:
-            self._keep_whole(self.journal)
+            self.journal.whole = self.copy()
+            self.journal = None
         if self._shared:
             own = self.structure.copy()
             self.keys = own.keys
@@ -372,7 +437,7 @@ class Store:
             self.mend()
         is_live = self.live[node]  # an IndexError if the node does not exist: before all changes
         if self.journal is not None:
-            self.keep(node)
+            self.note(node)
         self.clock += 1
         self.raise_version(node)
         if is_live:
@@ -385,7 +450,7 @@ class Store:
         live = self.live
         if self.journal is not None:
             for node in nodes:
-                self.keep(node)
+                self.note(node)
         self.clock += 1
         queue = []
         for node in nodes:
@@ -424,7 +489,7 @@ class Store:
         if self.is_torn:
             self.mend()
         if self.journal is not None:
-            self.keep(node)
+            self.note(node)
         group = self.group_of[node]
         if group in self.structure.soft:
             self._give_up_stale_values(group)
@@ -447,7 +512,7 @@ class Store:
             others, compared = soft[g]
             for x in compared:
                 if 0 <= self.marks[x] < clock_of(self.gates[self.group_of[x]]):
-                    self.keep(x)
+                    self.note(x)
                     self.marks[x] = ~self.clock
             queue.extend([above for above in others if above in soft and above not in queue])
 
@@ -457,7 +522,7 @@ class Store:
         If the entry is out of date, nothing can make it valid again but a computation or a mark.
         """
         if self.journal is not None:
-            self.keep(node)
+            self.note(node)
         group = self.group_of[node]
         if node in self.structure.compared or group in self.structure.soft:
             if COMPUTING < self.marks[node] < clock_of(self.gates[group]):
@@ -484,7 +549,7 @@ class Store:
                     queue.append(d)
         if self.journal is not None:
             for n in queue:
-                self.keep(n)
+                self.note(n)
         self.clock += 1
         for n in reversed(queue):  # if this is cut short, the entry itself was not invalidated
             marks[n] = ~self.clock if marks[n] > COMPUTING else VOID
@@ -493,7 +558,7 @@ class Store:
         """Make every entry invalid. Cost O(nodes)."""
         if self.journal is not None:
             for n in range(len(self.marks)):
-                self.keep(n)
+                self.note(n)
         self.clock += 1
         self.marks[:] = [~self.clock] * len(self.marks)
 
@@ -525,12 +590,12 @@ class Store:
         gates = self.gates
         live_below = self._live_below
         downstream = self.structure.downstream
-        kept = None if self.journal is None else self.journal.gates
+        noted = None if self.journal is None else self.journal.gates
         try:
             for g in queue:
                 if live[g]:
-                    if kept is not None and g not in kept:
-                        kept[g] = gates[g]
+                    if noted is not None and g not in noted:
+                        noted[g] = gates[g]
                     live[g] = False
                     gates[g] = clock if gates[g] < SHUT else gates[g] - clock_of(gates[g]) + clock
                     if len(downstream[g]) <= WIDE:
@@ -594,7 +659,7 @@ class Store:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, True)
                 self.closed.remove(node)
-                self._unshut(node)
+                self._shut(node, -CLOSED)
             except BaseException:
                 self.is_torn = True
                 raise
@@ -615,29 +680,18 @@ class Store:
             "close a stage on which it depends",
         )
 
-    def _shut(self, group: int) -> None:
+    def _shut(self, group: int, by: int = CLOSED) -> None:
+        """Close a group and those downstream of it; open them if the gate is lowered instead."""
         gates = self.gates
         downstream = self.structure.downstream
-        kept = None if self.journal is None else self.journal.gates
+        noted = None if self.journal is None else self.journal.gates
         queue = [group]
         for g in queue:
             was_open = gates[g] < SHUT
-            if kept is not None and g not in kept:
-                kept[g] = gates[g]
-            gates[g] += CLOSED
-            if was_open:
-                queue.extend(downstream[g])
-
-    def _unshut(self, group: int) -> None:
-        gates = self.gates
-        downstream = self.structure.downstream
-        kept = None if self.journal is None else self.journal.gates
-        queue = [group]
-        for g in queue:
-            if kept is not None and g not in kept:
-                kept[g] = gates[g]
-            gates[g] -= CLOSED
-            if gates[g] < SHUT:
+            if noted is not None and g not in noted:
+                noted[g] = gates[g]
+            gates[g] += by
+            if was_open or gates[g] < SHUT:
                 queue.extend(downstream[g])
 
     def _presume(self, stage: int) -> None:
@@ -696,7 +750,7 @@ class Store:
 
     # ------------------------------------------------------------------ journals
 
-    def keep(self, node: int) -> None:
+    def note(self, node: int) -> None:
         """Note a node that is about to change, if changes are noted."""
         journal = self.journal
         if journal is not None and node not in journal.nodes:
@@ -706,19 +760,6 @@ class Store:
                 self.marks[node],
                 self.changed.get(node, ABSENT),
             )
-
-    def _keep_whole(self, journal: Journal) -> None:
-        journal.whole = Whole(
-            self.structure,
-            self.values.copy(),
-            self.versions.copy(),
-            [mark if mark > COMPUTING else ~self.clock for mark in self.marks],
-            self.gates.copy(),
-            self.closed.copy(),
-            self.changed.copy(),
-            self.unpresumed.copy(),
-        )
-        self.journal = None
 
     def exceed_all(self, version: int) -> None:
         """Let every version number to come exceed one. Cost O(nodes)."""

@@ -36,7 +36,7 @@ from stagecache.state.items.layout import Rows, total
 from stagecache.state.items.stage_machine import STAGES
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values.values import duplicate, freezing, kept
+from stagecache.state.values.values import duplicate, freezing, snapshot
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 Compute = Callable[[Any], Any]
@@ -193,7 +193,7 @@ def allocate_discrete(
     update = variable._update
     highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
     allocated_at = what.require_at_most(highest)
-    own = kept(value, what)
+    own = snapshot(value, what)
     of_update = duplicate(own) if update is not None and with_update else None
     index = len(contents.realization.layout.subsystems[subsystem].discrete)
     variable._allocated(subsystem, index, allocated_at)
@@ -221,7 +221,7 @@ def allocate_entry(
     allocated_at = what.require_at_most(Stage.MODEL)
     for handle in prerequisites:
         _check_lifetime(contents, handle, entry.available_from, allocated_at, what)
-    own = kept(value, what)
+    own = snapshot(value, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
     function = no_function if compute is None else freezing(compute, entry, refuse_none)

@@ -1,6 +1,6 @@
 """Checkpoints: a State as it was, to which it can go back.
 
-The graph notes what changes (`stagecache.graph.journal`), so that nodes, and what is valid, cost
+The graph notes what changes (`stagecache.graph.store`), so that nodes, and what is valid, cost
 what has changed. Vectors are copied whole, and so are lists with a number for each subsystem.
 """
 
@@ -13,10 +13,10 @@ from weakref import ref
 from attrs import frozen
 
 from stagecache.errors import CheckpointError, NotPicklableError, TopologyVersionError, short_repr
-from stagecache.graph.journal import Journal
 from stagecache.graph.rollback import checkpoint, release, restore
+from stagecache.graph.store import Journal
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.pools import KeptPools
+from stagecache.state.contents.pools import PoolsSnapshot
 from stagecache.state.items.layout import Layout
 from stagecache.state.items.realization import MODEL, TOPOLOGY, Realization
 from stagecache.state.items.stage_machine import StageMachine
@@ -53,7 +53,7 @@ class Checkpoint:
     (1.0, 1)
     """
 
-    __slots__ = ("__weakref__", "_end", "_kept", "_state")
+    __slots__ = ("__weakref__", "_end", "_snapshot", "_state")
 
     def __init__(self, state: HasContents) -> None:
         contents = state._contents
@@ -61,28 +61,28 @@ class Checkpoint:
         _release_the_forgotten(contents)
         self._state = state
         self._end = ""  # why it is of no use any more
-        self._kept: Kept | None = Kept.of(contents)
-        contents.checkpoints.append((ref(self), self._kept))
+        self._snapshot: Snapshot | None = Snapshot.of(contents)
+        contents.checkpoints.append((ref(self), self._snapshot))
 
     @property
     def is_released(self) -> bool:
         """True if a rollback to it is not possible any more."""
-        return self._kept is None
+        return self._snapshot is None
 
     def release(self) -> None:
         """Keep what has changed since; nobody will go back to it. No effect if it was released."""
-        if self._kept is not None:
+        if self._snapshot is not None:
             checkpoints = self._state._contents.checkpoints
-            checkpoints[:] = [(mark, k) for mark, k in checkpoints if k is not self._kept]
-            self._kept.release()
+            checkpoints[:] = [(mark, k) for mark, k in checkpoints if k is not self._snapshot]
+            self._snapshot.release()
             self._ended("released")
 
     def _ended(self, why: str) -> None:
-        self._kept = None
+        self._snapshot = None
         self._end = why
 
     def __enter__(self) -> Self:
-        if self._kept is None:
+        if self._snapshot is None:
             raise self._ended_already("with: cannot go back")
         return self
 
@@ -92,7 +92,7 @@ class Checkpoint:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if kind is not None and self._kept is not None:
+        if kind is not None and self._snapshot is not None:
             self._state.rollback(self)
         self.release()
 
@@ -105,9 +105,9 @@ class Checkpoint:
         )
 
     def __repr__(self) -> str:
-        if self._kept is None:
+        if self._snapshot is None:
             return f"Checkpoint({self._end})"
-        return f"Checkpoint(at {Stage(self._kept.machine.stage)}, t={self._kept.time:g})"
+        return f"Checkpoint(at {Stage(self._snapshot.machine.stage)}, t={self._snapshot.time:g})"
 
     def _ended_already(self, what: str) -> CheckpointError:
         return CheckpointError(
@@ -136,16 +136,16 @@ def going_back(contents: Contents, mark: object) -> Callable[[], object]:
             "write mark = state.checkpoint(), and later state.rollback(mark)",
         )
     _require_idle(contents, "rollback()")
-    chosen = mark._kept
-    if chosen is None or chosen not in [kept for _, kept in contents.checkpoints]:
+    chosen = mark._snapshot
+    if chosen is None or chosen not in [each for _, each in contents.checkpoints]:
         raise mark._ended_already("rollback(): cannot go back")
     chosen.require_topology()
     return partial(_go_back, contents, chosen)
 
 
-def _go_back(contents: Contents, chosen: "Kept") -> object:
-    before = chosen.bring_back(contents)
-    at = [kept for _, kept in contents.checkpoints].index(chosen)
+def _go_back(contents: Contents, chosen: "Snapshot") -> object:
+    before = chosen.restore_state(contents)
+    at = [each for _, each in contents.checkpoints].index(chosen)
     for later, _ in contents.checkpoints[at + 1 :]:
         given_up = later()
         if given_up is not None:
@@ -155,7 +155,7 @@ def _go_back(contents: Contents, chosen: "Kept") -> object:
 
 
 @frozen(eq=False)
-class Kept:
+class Snapshot:
     """All of a State at a checkpoint, but what the journal of its store notes later."""
 
     realization: Realization
@@ -163,13 +163,13 @@ class Kept:
     layout: Layout
     machine: StageMachine
     causes: list[tuple[int, object]]
-    pools: KeptPools
+    pools: PoolsSnapshot
     time: float
     update_times: dict[int, float]
     system: Any
 
     @classmethod
-    def of(cls, contents: Contents) -> "Kept":
+    def of(cls, contents: Contents) -> "Snapshot":
         """Return the snapshot of a State now; values handed out to be changed are sealed."""
         realization = contents.realization
         contents.pools.seal_reached(Stage.INFINITY, None)
@@ -185,13 +185,13 @@ class Kept:
             realization.layout,
             realization.machine.copy(),
             realization.causes.copy(),
-            contents.pools.kept(),
+            contents.pools.snapshot(),
             contents.time,
             contents.update_times.copy(),
             contents.system,
         )
 
-    def bring_back(self, contents: Contents) -> object:
+    def restore_state(self, contents: Contents) -> object:
         """Make a State what it was, and return what was there until now."""
         present, realization = contents.realization, self.realization
         had_vectors = present.machine.stage >= MODEL
@@ -209,7 +209,7 @@ class Kept:
             self.machine, None if present is realization else present.machine
         )
         realization.causes = self.causes.copy()
-        contents.pools.bring_back(self.pools)
+        contents.pools.restore(self.pools)
         contents.time = self.time
         contents.update_times = self.update_times.copy()
         contents.handed_out = set()

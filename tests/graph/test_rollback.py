@@ -12,8 +12,8 @@ from stagecache.graph import (
     Store,
     rollback,
 )
-from stagecache.graph.journal import Journal
 from stagecache.graph.rollback import checkpoint, release, restore
+from stagecache.graph.store import Journal
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine

@@ -18,7 +18,7 @@ from stagecache.errors import (
     ReadOnlyError,
     UndeclaredPrerequisiteError,
 )
-from stagecache.graph.journal import Journal
+from stagecache.graph.store import Journal
 from stagecache.state.handles import Vector
 from tests.profiles import examples
 from tests.state.realizing import realize, state_of
@@ -496,8 +496,8 @@ def test_ten_of_ten_thousand_entries_are_noted_if_ten_are_touched() -> None:
     for v, entry in list(zip(variables, entries, strict=True))[:10]:
         v.set(state, -1)
         entry(state)
-    assert mark._kept is not None
-    journal: Journal = mark._kept.journal
+    assert mark._snapshot is not None
+    journal: Journal = mark._snapshot.journal
     assert journal.whole is None
     assert len(journal.nodes) <= 30
     assert len(journal.gates) <= 30

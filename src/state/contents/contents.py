@@ -50,8 +50,8 @@ from stagecache.state.values.values import (
     duplicate,
     duplicates,
     independent_copy,
-    kept,
     seal,
+    snapshot,
 )
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind, Y
@@ -673,7 +673,7 @@ class Contents:
     def set_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
         """Replace the value."""
         self.require(variable)
-        value = kept(value, variable)
+        value = snapshot(value, variable)
         self._count_write_of_discrete(variable)
         self.realization.store.values[variable._node] = value
         self.handed_out.discard(variable._node)
@@ -782,7 +782,7 @@ class Contents:
         """Store a value, without marking it as valid."""
         self.require(entry)
         self.require_not_frozen("storing a value")
-        own = kept(value, entry)
+        own = snapshot(value, entry)
         self.realization.store.renounce(entry._node)
         self.realization.store.values[entry._node] = own
         self.handed_out.discard(entry._node)

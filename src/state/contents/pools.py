@@ -20,7 +20,7 @@ NO_ITEMS: Final = np.empty(0)
 Key = tuple[str, int | None, int, int, int]
 """Key of a view that was handed out: vector, owner, the stage that seals it, place."""
 
-KeptPools = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
+PoolsSnapshot = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
 """The arrays of a State at some time, and how they are divided."""
 
 
@@ -308,16 +308,16 @@ class Pools:
         twin.constraints = self.constraints
         return twin
 
-    def kept(self) -> KeptPools:
-        """Return copies of all arrays, for `bring_back`."""
+    def snapshot(self) -> PoolsSnapshot:
+        """Return copies of all arrays, for `restore`."""
         arrays = {pool: array.copy() for pool, array in self._arrays.items()}
         return arrays, self.starts, self.trigger_starts, self.places
 
-    def bring_back(self, kept: KeptPools) -> None:
+    def restore(self, snapshot: PoolsSnapshot) -> None:
         """Restore the vectors of before, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
         self.differences = {}
-        arrays, starts, trigger_starts, places = kept
+        arrays, starts, trigger_starts, places = snapshot
         if starts is self.starts and trigger_starts is self.trigger_starts:
             for pool, array in arrays.items():
                 self._arrays[pool][:] = array

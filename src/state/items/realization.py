@@ -144,7 +144,7 @@ class Realization:
         nodes = self.layout.variable_nodes("y", None)
         store.touch_all(nodes)
         for node in store.rewound.keys() & nodes:
-            store.keep(node)
+            store.note(node)
             store.raise_version(node)
 
     def become_laid_out(self, layout: Layout) -> None:

@@ -20,7 +20,7 @@ from stagecache.state.vectors.conversion import refuse_masked
 IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes, frozenset, type})
 
 
-def kept(value: object, what: object) -> Any:
+def snapshot(value: object, what: object) -> Any:
     """Return what is stored of a value: a read-only copy of an array; else the value itself.
 
     Raises
@@ -98,7 +98,7 @@ def freezing(
     """
 
     def computed(state: Any) -> Any:
-        value = kept(compute(state), what)
+        value = snapshot(compute(state), what)
         if value is None and refuse_none is not None:
             refuse_none()
         return value

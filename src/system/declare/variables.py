@@ -20,7 +20,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.items.layout import resize_all
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values.values import duplicate, kept
+from stagecache.state.values.values import duplicate, snapshot
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
@@ -67,7 +67,7 @@ class Initial(Generic[T]):
                     "pass one",
                 )
             check_returns(factory, f"{what}(factory=...)")
-        self.value = value if value is NOT_GIVEN else duplicate(kept(value, what))
+        self.value = value if value is NOT_GIVEN else duplicate(snapshot(value, what))
         self.factory = factory
 
     def __call__(self, *args: Any) -> T:
