@@ -95,9 +95,10 @@ from stagecache.state.state import State
 from stagecache.system.constraints.errors import normalization_error
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
+from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import modeling_option, parameter, q_variable, u_variable
 from stagecache.system.motion.kinematics import kinematics
-from stagecache.system.motion.prescribing import AbstractMover, PrescribedVariable
+from stagecache.system.motion.prescribing import PrescribedVariable
 
 
 class MatterPart(ABC):
@@ -565,7 +566,7 @@ def _drives(matter: Any) -> tuple[Any, ...]:
     return (matter.driven_joints, matter.time) if matter.moving else (matter.driven_joints,)
 
 
-class MatterSubsystem(AbstractMover):
+class MatterSubsystem(Subsystem):
     """A tree of rigid bodies on a ground, joined by mobilizers.
 
     Joints can be locked, and moved by motions. Bodies and groups of stations have the handles of
@@ -1026,7 +1027,7 @@ class MatterSubsystem(AbstractMover):
         """The udot of driven joints, end to end."""
         return self.driven_joints(state).udot(self._drive_time(state))
 
-    def prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
+    def _prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
         """Return the q, or u, of driven joints. Cost O(1) until a lock or a switch is written."""
         return self.driven_joints(state).variables[kind]
 

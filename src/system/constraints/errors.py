@@ -657,10 +657,9 @@ def _errors(
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
     switch = check_enabling(enabled, what)
-    found: Callable[[Compute], ErrorDeclaration] = decorator(
+    return decorator(
         what, lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian), prerequisites
     )
-    return found
 
 
 def position_error(

@@ -7,11 +7,10 @@ from stagecache.state.allocation import allocate_discrete
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AutoUpdateVariable, CacheEntry
 from stagecache.state.stage import Stage, check_stage
-from stagecache.system.declare.computations import AbstractComputation, check_compute
+from stagecache.system.declare.computations import AbstractComputation, decorator
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     Prerequisites,
-    check_prerequisites,
     declared_attempt,
 )
 from stagecache.system.declare.variables import NOT_GIVEN, AbstractVariable, Initial
@@ -45,13 +44,12 @@ class AutoUpdateDeclaration(AbstractVariable[AutoUpdateVariable[T]]):
         It is called when the stage on which the update depends is realized. Prerequisites are what
         makes the next value stale beside that stage, as for `cached`.
         """
-        what = f"@{self.name}.update"
-        named = check_prerequisites(prerequisites, what)
-
-        def declare(function: Callable[[Any, Any], T]) -> UpdateDeclaration[T]:
-            return UpdateDeclaration(self, check_compute(function, what), named)
-
-        return declare if compute is None else declare(compute)
+        return decorator(
+            f"@{self.name}.update",
+            lambda f, p: UpdateDeclaration(self, f, p),
+            prerequisites,
+            compute,
+        )
 
     def allocate(self, contents: Contents, handle: Any) -> None:
         """Allocate it with its first value; and its update entry, if no function computes that."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from types import MethodType, NoneType, UnionType
-from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, final, get_args, get_origin, get_type_hints, overload
 
 from stagecache.errors import (
     ComputeSignatureError,
@@ -22,6 +22,7 @@ from stagecache.system.declare.declaration import (
     resolve,
 )
 
+D = TypeVar("D")
 T = TypeVar("T")
 NOTHING_SAID: Final = "no annotation"
 
@@ -41,6 +42,23 @@ def check_compute(compute: Any, what: str, *, in_family: bool = False) -> Any:
         ) from None
 
 
+@overload
+def decorator(
+    what: str,
+    make: Callable[[Any, Any], D],
+    prerequisites: AnyPrerequisites | None,
+    *,
+    in_family: bool = False,
+) -> Callable[[Any], D]: ...
+@overload
+def decorator(
+    what: str,
+    make: Callable[[Any, Any], Any],
+    prerequisites: AnyPrerequisites | None,
+    compute: Callable[..., Any] | None,
+    *,
+    in_family: bool = False,
+) -> Any: ...
 def decorator(
     what: str,
     make: Callable[[Any, Any], Any],

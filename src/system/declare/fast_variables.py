@@ -38,13 +38,12 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.state.vectors.vectors import CONTINUOUS
-from stagecache.system.declare.computations import AbstractComputation, check_compute
+from stagecache.system.declare.computations import AbstractComputation, decorator
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     AnyPrerequisites,
     PlannedEntry,
     arguments,
-    check_prerequisites,
     is_family,
     item_of,
 )
@@ -177,13 +176,12 @@ def equilibrium_decorator(
             if first is not None and first > stage
             else "declare it for q, u or z, or for a variable that invalidates a later stage",
         )
-    named = check_prerequisites(prerequisites, what)
-
-    def declare(compute: Motion) -> Any:
-        function = check_compute(compute, what, in_family=is_family(of))
-        return of.like(EquilibriumDeclaration(of, function, stage, named))
-
-    return declare
+    return decorator(
+        what,
+        lambda f, p: of.like(EquilibriumDeclaration(of, f, stage, p)),
+        prerequisites,
+        in_family=is_family(of),
+    )
 
 
 def _invalidated_by(declared: AbstractDeclaration[Any]) -> Stage | None:

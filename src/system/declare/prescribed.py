@@ -21,14 +21,13 @@ from stagecache.errors import DeclarationError, NotANumberError
 from stagecache.numerics.matrices import vector_of
 from stagecache.state.handles import AbstractContinuousVariable, CacheEntry, Vector, declared_item
 from stagecache.state.stage import Stage
-from stagecache.system.declare.computations import AbstractComputation, check_compute
+from stagecache.system.declare.computations import AbstractComputation, decorator
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     AnyPrerequisites,
     PlannedEntry,
     Prerequisites,
     arguments,
-    check_prerequisites,
     is_family,
     item_of,
 )
@@ -238,13 +237,13 @@ def prescribed_decorator(
         )
     in_family = is_family(of)
     switch = check_enabling(enabled, "prescribed", in_family=in_family)
-    named = check_prerequisites(prerequisites, "prescribed")
-
-    def declare(function: Motion) -> Any:
-        checked = check_compute(function, "prescribed", in_family=in_family)
-        return of.like(PrescribedDeclaration(of, checked, named, switch))
-
-    return declare if compute is None else declare(compute)
+    return decorator(
+        "prescribed",
+        lambda f, p: of.like(PrescribedDeclaration(of, f, p, switch)),
+        prerequisites,
+        compute,
+        in_family=in_family,
+    )
 
 
 def acceleration_decorator(
@@ -259,11 +258,10 @@ def acceleration_decorator(
             "the prescribed values of q" if is_motion else f"{of}",
             "prescribe u as well, and decorate with @drive_rate.acceleration",
         )
-    what = "prescribed.acceleration"
-    named = check_prerequisites(prerequisites, what)
-
-    def declare(function: Motion) -> Any:
-        checked = check_compute(function, what, in_family=is_family(of))
-        return of.like(PrescribedAccelerationDeclaration(of, checked, named))
-
-    return declare if compute is None else declare(compute)
+    return decorator(
+        "prescribed.acceleration",
+        lambda f, p: of.like(PrescribedAccelerationDeclaration(of, f, p)),
+        prerequisites,
+        compute,
+        in_family=is_family(of),
+    )

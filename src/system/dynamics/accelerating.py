@@ -16,30 +16,48 @@ Systems that declare neither masses nor motions pay nothing. Else realizing Acce
 measured with rods whose Jacobians and biases are declared, 0.3 ms for one rod, 0.4 ms for 10,
 2.5 ms for 100 and 6 ms for 1000 in one subsystem; with as many subsystems, some 25 us for each
 more.
+
+Slack: rows of G that repeat each other where the constraints are satisfied, as those of a closed
+loop with a bar too many, do so only roughly close by: a combination of them, which should be 0, is
+of the size of the position errors. What it demands is of that size too, and meaningless; but it
+would take accelerations as large as all others, and huge multipliers. So errors of that part are
+left, where that makes nearly redundant rows redundant.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from stagecache.errors import MassMatrixError, NotANumberError
 from stagecache.numerics.mass_matrices import MassBlock, free_accelerations, free_part
+from stagecache.numerics.matrices import is_sparse
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import MULTIPLIERS, QDOT, QDOTDOT, UDOT, UDOTERR
 from stagecache.system.constraints.jacobians import bias_of, jacobian_of
-from stagecache.system.constraints.rows import constraint_table, row_names
-from stagecache.system.dynamics.declarations import BoundForce, BoundMass, forces_of, masses_of
-from stagecache.system.dynamics.refusals import check_massless, check_rows, without_mass
+from stagecache.system.constraints.rows import (
+    ConstraintTable,
+    constraint_rows,
+    constraint_table,
+    row_names,
+)
+from stagecache.system.dynamics.dynamics import BoundForce, BoundMass, forces_of, masses_of
 from stagecache.system.motion.differences import derivative_along
 from stagecache.system.motion.matrix import product
-from stagecache.system.motion.prescribing import AbstractMover, declares_motion, prescribed_udot
+from stagecache.system.motion.prescribing import declares_motion, is_choosing, prescribed_udot
 from stagecache.system.motion.rows import ROWS, BoundKinematics, Handles, indices, rows_of
 
 Call = Callable[[Any], None]
 Index = NDArray[np.intp]
+
+LARGEST: Final = 1e-4
+"""The largest violation, as a part of the scales of lengths and speeds, that is made up for."""
+
+FACTOR: Final = 10.0
+"""Factor by which errors that are left may be larger."""
 
 
 @frozen(eq=False)
@@ -90,7 +108,7 @@ class Dynamics:
         self._prescribing = [
             subsystem.index
             for subsystem in subsystems
-            if isinstance(subsystem, AbstractMover) or declares_motion(subsystem, "u")
+            if is_choosing(subsystem) or declares_motion(subsystem, "u")
         ]
         self._layout: Layout | None = None
 
@@ -290,7 +308,6 @@ def _constrained(
         solve_blocks,
     )
     from stagecache.numerics.least_norm import TOLERANCE  # noqa: PLC0415  # likewise
-    from stagecache.system.constraints.violations import slack_of  # noqa: PLC0415  # seldom needed
 
     table = constraint_table(state._contents)
     g, bias = jacobian_of(state, table, UDOTERR), bias_of(state, table)
@@ -312,6 +329,133 @@ def _constrained(
         g, given, bias, free, lambda row: row_names(state, "udoterr")[row], slack.errors
     )
     return udot, multipliers
+
+
+# ---------------------------------------------------------------------- slack
+
+
+@frozen(eq=False)
+class Slack:
+    """Errors that may be left.
+
+    Attributes
+    ----------
+    cut : float
+        The length below which combinations of rows of length 1 are redundant.
+    errors : (nudoterr,) float
+        The acceleration errors that these may leave.
+    """
+
+    cut: float
+    errors: Vector
+
+
+def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vector) -> Slack:
+    """Return the acceleration errors that may be left in a State. Cost O(numbers in G).
+
+    None where position and velocity errors are 0. The scale of lengths, along which directions
+    change, is `default_length_scale` of the System.
+
+    Parameters
+    ----------
+    state : State
+        At Velocity or above.
+    table : ConstraintTable
+    g : (m, nu) float
+    bias : (m,) float
+    free : (nu,) float
+        Accelerations without constraints.
+    """
+    whole = state._contents.pools.whole
+    qerr, uerr = np.zeros(len(bias)), np.zeros(len(bias))
+    for constraint in table.constraints:
+        for found, errors, rows in (
+            (qerr, whole["qerr"], constraint.qerr),
+            (uerr, whole["uerr"], constraint.uerr),
+        ):
+            if rows is not None and constraint.udoterr is not None:
+                found[constraint.udoterr] = np.abs(errors[rows])
+    if not (qerr.any() or uerr.any()):
+        return Slack(0.0, np.zeros(len(bias)))
+    sizes = abs(g)
+    squares = g**2 if isinstance(g, np.ndarray) else g.power(2)
+    lengths = np.sqrt(np.asarray(squares.sum(axis=1))).ravel()
+    per_length = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1.0), 0.0)
+    scale = state.system.default_length_scale
+    far = float((np.nan_to_num(qerr) * per_length).max())
+    fast = float((np.nan_to_num(uerr) * per_length).max())
+    speed = float(((sizes @ np.abs(whole["u"])) * per_length).max())
+    position = min(far / scale, LARGEST)
+    velocity = min(fast, LARGEST * speed) * speed / scale
+    terms = np.abs(bias) + sizes @ np.abs(free)
+    return Slack(FACTOR * position, FACTOR * (position * terms + velocity * lengths))
+
+
+# ---------------------------------------------------------------------- refusals
+
+
+def check_rows(state: Any, g: Any, bias: Vector) -> None:
+    """Refuse rows that are not known, or not finite."""
+    numbers = np.isfinite(g if isinstance(g, np.ndarray) else g.data)
+    if numbers.all() and np.isfinite(bias).all():
+        return
+    finite = np.isfinite(bias)
+    if is_sparse(g):
+        finite[np.repeat(np.arange(len(bias)), np.diff(g.indptr))[~numbers]] = False
+    else:
+        finite &= numbers.all(axis=1)
+    row = int(np.argmin(finite))
+    name = row_names(state, "udoterr")[row]
+    by_hand = any(
+        c.udoterr is not None and c.udoterr.start <= row < c.udoterr.stop and c.handle is None
+        for c in constraint_rows(state)
+    )
+    raise NotANumberError(
+        f"{name}: is not known as a condition on udot",
+        "a Jacobian and a bias of finite numbers, for each row of udoterr",
+        "rows that a hook has allocated" if by_hand else f"numbers that are not, in row {row}",
+        "declare the constraint, for instance with @acceleration_error()"
+        if by_hand
+        else "look at its functions in that State: divisions by 0, or qdot that nobody computes",
+    )
+
+
+def check_massless(state: Any, g: Any, massless: Index) -> None:
+    """Refuse constraints that act on u that have no mass and are not prescribed."""
+    part = g[:, massless]
+    rows, which = part.nonzero()
+    if not len(rows):
+        return
+    row, u = int(rows[0]), int(massless[which[0]])
+    raise MassMatrixError(
+        f"{row_names(state, 'udoterr')[row]}: acts on a u that has no mass",
+        "a mass matrix that covers each u that is in a constraint and not prescribed",
+        f"{_name_of(state, u)}, which none covers",
+        "declare @mass_matrix(...) for it in its subsystem; or prescribe it",
+    )
+
+
+def _name_of(state: Any, u: int) -> str:
+    """Name a number of u for messages: "cart.speed", or "cart.speed[1]" if that has several."""
+    pools = state._contents.pools
+    at = pools.size("q", None) + u
+    for subsystem in state._contents.realization.layout.subsystems:
+        for block in subsystem.blocks["u"]:
+            place = pools.places[block._node]
+            if place.start <= at < place.stop:
+                count = place.stop - place.start
+                return f"{block}" + (f"[{at - place.start}]" if count > 1 else "")
+    return f"u {u}"
+
+
+def without_mass(force: BoundForce) -> MassMatrixError:
+    """Return the error of a declared force on u some of which have no mass."""
+    return MassMatrixError(
+        f"{force.values}: is a force on a u that has no mass",
+        "a mass matrix that covers each u on which forces act",
+        ", ".join(map(str, force.u)),
+        "declare @mass_matrix(...) for these u in the same subsystem",
+    )
 
 
 # ---------------------------------------------------------------------- rows

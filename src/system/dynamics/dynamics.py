@@ -12,29 +12,254 @@ r"""Declared dynamics: mass matrices, and forces on generalized coordinates.
     def weight(self, state): return f           an entry; all of them add up
 
 M is put together of the blocks that subsystems declare. A write of u leaves an M that depends on q
-as it is, and its decomposition with it. See `accelerating` for what realizing does with these, and
-`violations` for redundant constraints that are not quite satisfied.
+as it is, and its decomposition with it: ``inertia.root`` is R with R' R = inv(M). Both are computed
+by Dynamics, so every prerequisite that changes invalidates that stage. Realizing Acceleration does
+the rest; see `accelerating`.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, final
 
+from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
+from stagecache.errors import PrerequisiteStageError
+from stagecache.numerics.mass_matrices import Matrix, checked_mass, inverse_root
+from stagecache.state.handles import CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
-from stagecache.system.declare.computations import check_compute
-from stagecache.system.declare.declaration import (
-    AbstractDeclaration,
-    Prerequisites,
-    check_prerequisites,
+from stagecache.system.declare.computations import AbstractComputation, decorator
+from stagecache.system.declare.declaration import AbstractDeclaration, PlannedEntry, Prerequisites
+from stagecache.system.declare.prescribed import checked_values
+from stagecache.system.motion.kinematics import (
+    count_of,
+    handles_in,
+    require_variables,
+    require_variables_in,
+    require_variables_once,
 )
-from stagecache.system.dynamics.declarations import (
-    Compute,
-    ForceDeclaration,
-    MassMatrixDeclaration,
-    Variables,
-)
-from stagecache.system.motion.kinematics import require_variables
+from stagecache.system.motion.rows import Handles
+
+Compute = Callable[[Any, Any], Any]
+Variables = tuple[AbstractDeclaration[Any], ...]
+
+
+class AbstractOfSpeeds(AbstractComputation[Any]):
+    """A declared entry about some u of its subsystem, computed by Dynamics.
+
+    Attributes
+    ----------
+    variables : tuple of declarations
+        The u, or families of them; none: all of the subsystem.
+    """
+
+    computed_by = Stage.DYNAMICS
+    earliest: Stage
+    """The stage on all of which it depends, if nothing else is said."""
+
+    def __init__(
+        self,
+        compute: Compute,
+        variables: Variables,
+        prerequisites: Prerequisites | None,
+        available_from: Stage | None,
+    ) -> None:
+        self.compute = compute
+        self.variables = variables
+        self.prerequisites = prerequisites
+        if prerequisites is None and available_from is None:
+            available_from = self.earliest
+        self.available_from = available_from
+
+    def handles(self, subsystem: Any) -> Handles:
+        """Return the u in a subsystem."""
+        if not self.variables:
+            return (subsystem._wholes["u"],)
+        return handles_in(subsystem, self.variables)
+
+    def companions(
+        self, found: Mapping[str, AbstractDeclaration[Any]]
+    ) -> Iterable[AbstractDeclaration[Any]]:
+        """Refuse variables that are not in the class; and return nothing.
+
+        Raises
+        ------
+        DeclarationError
+        """
+        require_variables_in(self, found)
+        return ()
+
+    def plan(self, handle: Any) -> PlannedEntry:
+        """Return the entry, which needs the number of u.
+
+        Raises
+        ------
+        PrerequisiteStageError
+            A prerequisite is computed from accelerations.
+        """
+        planned = evolve(super().plan(handle), lowest=Stage.MODEL)
+        for above in planned.prerequisites:
+            if isinstance(above, CacheEntry) and above.available_from > self.computed_by:
+                raise PrerequisiteStageError(
+                    f"{handle}: depends on what can be computed only after Dynamics",
+                    "prerequisites that can be read at Dynamics: udot follows from mass and forces",
+                    f"{above}, which depends on {above.available_from}",
+                    "leave it out; what makes a force depend on udot belongs into the mass matrix",
+                )
+        return planned
+
+    def _function(self, handle: Any) -> Callable[[Any], Any]:
+        compute, subsystem = self.compute, handle._owner
+
+        def computed(state: Any) -> Any:
+            values: Any = compute(subsystem, state)
+            return self._checked(values, count_of(state, self.handles(subsystem)), handle)
+
+        return computed
+
+    def _checked(self, values: Any, count: int, handle: Any) -> Any:
+        raise NotImplementedError
+
+    def _fill(self, handle: Any) -> Callable[[Any], Any]:
+        return handle  # type: ignore[no-any-return]  # no vector; but so its sources are checked
+
+
+# ---------------------------------------------------------------------- mass
+
+
+@final
+class MassMatrixDeclaration(AbstractOfSpeeds):
+    """The declared mass matrix of some u, or its inverse: a cache entry.
+
+    Attributes
+    ----------
+    is_inverse : bool
+    """
+
+    earliest = Stage.POSITION
+
+    def __init__(
+        self,
+        compute: Compute,
+        variables: Variables,
+        prerequisites: Prerequisites | None,
+        available_from: Stage | None,
+        *,
+        is_inverse: bool,
+    ) -> None:
+        super().__init__(compute, variables, prerequisites, available_from)
+        self.is_inverse = is_inverse
+
+    @property
+    def decorator(self) -> str:
+        """Name of the decorator that declares it."""
+        return "inverse_mass_matrix" if self.is_inverse else "mass_matrix"
+
+    def companions(
+        self, found: Mapping[str, AbstractDeclaration[Any]]
+    ) -> Iterable[AbstractDeclaration[Any]]:
+        """Return its inverse root.
+
+        Raises
+        ------
+        DeclarationError
+            The variables are not there, or have a mass matrix already.
+        """
+        super().companions(found)
+        require_variables_once(self, found, "each u in one mass matrix at most")
+        return (RootDeclaration(self),)
+
+    def root_in(self, subsystem: Any) -> CacheEntry[Matrix]:
+        """Return the entry of the inverse root in a subsystem."""
+        found: CacheEntry[Matrix] = (
+            type(subsystem).declarations[f"{self.name}.root"].bound(subsystem)
+        )
+        return found
+
+    def _checked(self, values: Any, count: int, handle: Any) -> Matrix:
+        return checked_mass(values, count, handle)
+
+
+@final
+class RootDeclaration(AbstractComputation[Matrix]):
+    """R with R' R = inv(M), of a declared M: a cache entry that is computed when it is read."""
+
+    role = "root"
+
+    def __init__(self, of: MassMatrixDeclaration) -> None:
+        self.of: MassMatrixDeclaration = of
+        self.name = f"{of.name}.root"
+        self.compute = of.compute
+        self.prerequisites = ()
+        self.available_from = None
+        self.computed_by = Stage.INFINITY
+
+    def plan(self, handle: Any) -> PlannedEntry:
+        """Return the entry, which depends on M alone."""
+        mass = self.of.bound(handle._owner)
+        return evolve(super().plan(handle), prerequisites=(mass,), lowest=Stage.MODEL)
+
+    def _function(self, handle: Any) -> Callable[[Any], Matrix]:
+        mass = self.of.bound(handle._owner)
+        is_inverse = self.of.is_inverse
+        return lambda state: inverse_root(mass(state), mass, is_inverse=is_inverse)
+
+
+@frozen(eq=False)
+class BoundMass:
+    """The mass matrix that a subsystem declares for some of its u, as handles."""
+
+    u: Handles
+    matrix: CacheEntry[Matrix]
+    root: CacheEntry[Matrix]
+    is_inverse: bool
+
+
+def masses_of(subsystem: Any) -> list[BoundMass]:
+    """Return the mass matrices that a subsystem declares. Cost O(its declarations and families)."""
+    return [
+        BoundMass(
+            declared.handles(subsystem),
+            declared.bound(subsystem),
+            declared.root_in(subsystem),
+            declared.is_inverse,
+        )
+        for declared in type(subsystem).declarations.values()
+        if isinstance(declared, MassMatrixDeclaration)
+    ]
+
+
+# ---------------------------------------------------------------------- forces
+
+
+@final
+class ForceDeclaration(AbstractOfSpeeds):
+    """Declared forces on some u: a cache entry."""
+
+    decorator = "generalized_force"
+    earliest = Stage.DYNAMICS
+
+    def _checked(self, values: Any, count: int, handle: Any) -> Vector:
+        return checked_values(values, count, handle, "u" if count != 1 else "that u")
+
+
+@frozen(eq=False)
+class BoundForce:
+    """The forces that a subsystem declares on some of its u, as handles."""
+
+    u: Handles
+    values: CacheEntry[Vector]
+
+
+def forces_of(subsystem: Any) -> list[BoundForce]:
+    """Return the forces that a subsystem declares. Cost O(its declarations and families)."""
+    return [
+        BoundForce(declared.handles(subsystem), declared.bound(subsystem))
+        for declared in type(subsystem).declarations.values()
+        if isinstance(declared, ForceDeclaration)
+    ]
+
+
+# ---------------------------------------------------------------------- decorators
 
 
 def mass_matrix(
@@ -112,13 +337,13 @@ def inverse_mass_matrix(
 def _mass_matrix(
     what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
 ) -> Callable[[Compute], MassMatrixDeclaration]:
-    named, stage = _settings(what, variables, prerequisites, available_from)
-
-    def declare(compute: Compute) -> MassMatrixDeclaration:
-        function, is_inverse = check_compute(compute, what), what == "inverse_mass_matrix"
-        return MassMatrixDeclaration(function, variables, named, stage, is_inverse=is_inverse)
-
-    return declare
+    stage = _checked_stage(what, variables, available_from)
+    is_inverse = what == "inverse_mass_matrix"
+    return decorator(
+        what,
+        lambda f, p: MassMatrixDeclaration(f, variables, p, stage, is_inverse=is_inverse),
+        prerequisites,
+    )
 
 
 def generalized_force(
@@ -149,24 +374,17 @@ def generalized_force(
     DeclarationError, WrongTypeError, StageOutOfRangeError
     WrongTypeError, ComputeSignatureError
     """
-    named, stage = _settings("generalized_force", variables, prerequisites, available_from)
-
-    def declare(compute: Compute) -> ForceDeclaration:
-        return ForceDeclaration(
-            check_compute(compute, "generalized_force"), variables, named, stage
-        )
-
-    return declare
+    what = "generalized_force"
+    stage = _checked_stage(what, variables, available_from)
+    return decorator(what, lambda f, p: ForceDeclaration(f, variables, p, stage), prerequisites)
 
 
-def _settings(
-    what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
-) -> tuple[Prerequisites | None, Stage | None]:
-    """Refuse anything but declared u; and return the checked prerequisites and stage."""
+def _checked_stage(what: str, variables: Variables, available_from: Any) -> Stage | None:
+    """Refuse anything but declared u, and return the checked stage."""
     hint = f"write @{what}(speed), and @{what}() for all u of a subsystem"
     require_variables(variables, "u", what, hint)
-    if available_from is not None:
-        available_from = check_stage(
-            available_from, Stage.TOPOLOGY, Stage.DYNAMICS, f"{what}(available_from=...)"
-        )
-    return check_prerequisites(prerequisites, what), available_from
+    if available_from is None:
+        return None
+    return check_stage(
+        available_from, Stage.TOPOLOGY, Stage.DYNAMICS, f"{what}(available_from=...)"
+    )

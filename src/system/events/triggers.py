@@ -12,8 +12,8 @@ from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
 from stagecache.state.items.layout import Rows, SubsystemLayout
 from stagecache.state.stage import Stage, check_stage
-from stagecache.system.declare.computations import check_compute
-from stagecache.system.declare.declaration import Prerequisites, check_prerequisites
+from stagecache.system.declare.computations import check_compute, decorator
+from stagecache.system.declare.declaration import Prerequisites
 from stagecache.system.declare.rows import AbstractAllocatedRows, Compute, Size
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -252,9 +252,4 @@ def event_trigger(
     )
     if not callable(size):
         size = require_count(size, 1, f"{what}(size=...)")
-    named = check_prerequisites(prerequisites, what)
-
-    def declare(compute: Compute) -> TriggerDeclaration:
-        return TriggerDeclaration(check_compute(compute, what), options, size, named)
-
-    return declare
+    return decorator(what, lambda f, p: TriggerDeclaration(f, options, size, p), prerequisites)

@@ -23,12 +23,11 @@ from stagecache.errors import DeclarationError, KinematicsError, PrerequisiteSta
 from stagecache.numerics.matrices import Matrix
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
-from stagecache.system.declare.computations import AbstractComputation, check_compute
+from stagecache.system.declare.computations import AbstractComputation, decorator
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
     PlannedEntry,
     Prerequisites,
-    check_prerequisites,
 )
 from stagecache.system.declare.families import Family, FamilyDeclaration
 from stagecache.system.motion.matrix import check_pinv, checked_matrix, pinv
@@ -85,6 +84,54 @@ def require_variables(
     return found
 
 
+def require_variables_in(declared: Any, found: Mapping[str, AbstractDeclaration[Any]]) -> None:
+    """Refuse a declaration about variables that its class does not have.
+
+    Parameters
+    ----------
+    declared : AbstractDeclaration
+        With `variables`.
+    found : dict of str to AbstractDeclaration
+        All that the class declares and inherits.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    for variable in declared.variables:
+        if kind_of(found.get(variable.name)) != kind_of(variable):
+            raise DeclarationError(
+                f"{declared}: relates a variable that is not there",
+                f"a {kind_of(variable)} variable {variable.name!r}, declared or inherited",
+                f"{found.get(variable.name, 'none')}",
+                "declare it in the same class, or in a base class",
+            )
+
+
+def require_variables_once(
+    declared: Any, found: Mapping[str, AbstractDeclaration[Any]], expected: str
+) -> None:
+    """Refuse a declaration about variables that another one of its kind covers, too.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    names = {v.name for v in declared.variables}
+    for other in found.values():
+        if not isinstance(other, type(declared)) or other is declared:
+            continue
+        theirs = {v.name for v in other.variables}
+        common = names & theirs if names and theirs else names | theirs or {"all"}
+        if common:
+            raise DeclarationError(
+                f"{declared}: relates variables that {other} relates, too",
+                expected,
+                ", ".join(sorted(common)),
+                f"call it {other.name!r} too: then it replaces that one",
+            )
+
+
 @final
 class KinematicsDeclaration(AbstractComputation[Matrix]):
     """The declared matrix N of some q and u: a cache entry.
@@ -139,7 +186,8 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
         DeclarationError
             The variables are not there, or have kinematics already.
         """
-        self._check_in(found)
+        require_variables_in(self, found)
+        require_variables_once(self, found, "each q and u in one block of kinematics at most")
         companions: list[AbstractDeclaration[Any]] = [RowsDeclaration(kinematics_of)]
         if _declared_pinv(self.name, found) is None:
             companions.append(PinvDeclaration(self))
@@ -171,13 +219,9 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
         has been computed. What it depends on, beside N, `prerequisites` name, as for `cached`; the
         default are those of N.
         """
-        what = f"@{self.name}.pinv"
-        named = check_prerequisites(prerequisites, what)
-
-        def declare(function: Compute) -> PinvDeclaration:
-            return PinvDeclaration(self, check_compute(function, what), named)
-
-        return declare if compute is None else declare(compute)
+        return decorator(
+            f"@{self.name}.pinv", lambda f, p: PinvDeclaration(self, f, p), prerequisites, compute
+        )
 
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Matrix]:
         compute, subsystem = self.compute, handle._owner
@@ -195,31 +239,6 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
             return checked_matrix(values, (nq, nu), str(handle))
 
         return computed
-
-    def _check_in(self, found: Mapping[str, AbstractDeclaration[Any]]) -> None:
-        """Refuse variables that are not in a class, or of which it has kinematics twice."""
-        names = {v.name for v in self.variables}
-        for variable in self.variables:
-            if kind_of(found.get(variable.name)) != kind_of(variable):
-                raise DeclarationError(
-                    f"{self}: relates a variable that is not there",
-                    f"a {kind_of(variable)} variable {variable.name!r}, declared or inherited",
-                    f"{found.get(variable.name, 'none')}",
-                    "declare it in the same class, or in a base class",
-                )
-        for other in found.values():
-            if not isinstance(other, KinematicsDeclaration) or other is self:
-                continue
-            theirs = {v.name for v in other.variables}
-            has_all = not names or not theirs
-            common = names | theirs or {"all q and u"} if has_all else names & theirs
-            if common:
-                raise DeclarationError(
-                    f"{self}: relates variables that {other} relates, too",
-                    "each q and u in one block of kinematics at most",
-                    ", ".join(sorted(common)),
-                    f"call it {other.name!r} too: then it replaces that one",
-                )
 
 
 @final
@@ -348,12 +367,7 @@ def kinematics(
             f"variables of {', '.join(kinds)}",
             "name the q as well: @kinematics(orientation, spin)",
         )
-    named = check_prerequisites(prerequisites, what)
-
-    def declare(compute: Compute) -> KinematicsDeclaration:
-        return KinematicsDeclaration(check_compute(compute, what), variables, named)
-
-    return declare
+    return decorator(what, lambda f, p: KinematicsDeclaration(f, variables, p), prerequisites)
 
 
 def _all_q(subsystem: Any) -> tuple[AbstractHandle, ...]:

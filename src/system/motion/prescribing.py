@@ -3,7 +3,7 @@
 Only values that differ are written: a State that is right keeps its stages and versions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -53,19 +53,15 @@ class PrescribedVariable:
         return self.entry(state)[self.part]
 
 
-class AbstractMover(Subsystem):
-    """A Subsystem that says by a method which items of its families are prescribed.
+def is_choosing(subsystem: Subsystem) -> bool:
+    """Tell whether a subsystem says by a method which of its variables are prescribed.
 
+    The method ``_prescribed_variables(state, kind)`` yields each `PrescribedVariable` of q, or u,
+    in a State at Model or further; the choice may depend on parameters and modeling options only.
     It is for many items, few of which are prescribed in a State: declared motion needs an entry for
     each item and level in all States.
     """
-
-    def prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
-        """Its q, or u, that are prescribed in a State at Model or further.
-
-        The choice may depend on parameters and modeling options only.
-        """
-        raise NotImplementedError
+    return hasattr(subsystem, "_prescribed_variables")
 
 
 # ---------------------------------------------------------------------- setting
@@ -230,8 +226,9 @@ def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
                 if is_enabled(motion.enabled, subsystem, state, i):
                     udot = None if udots is None else udots.member(i)
                     yield PrescribedVariable(variables.member(i), entry, udot)
-        if isinstance(subsystem, AbstractMover):
-            yield from subsystem.prescribed_variables(state, kind)
+        if is_choosing(subsystem):
+            choosing: Any = subsystem
+            yield from choosing._prescribed_variables(state, kind)
 
 
 def declares_motion(subsystem: Subsystem, kind: str) -> bool:

@@ -30,8 +30,7 @@ from stagecache.system.constraints.rows import (
 )
 from stagecache.system.motion.operators import multiply_by_n, multiply_by_n_pinv
 from stagecache.system.motion.prescribing import free_q_index
-from stagecache.system.projection.change_norm import ChangeNorm, norm_of_q, norm_of_u
-from stagecache.system.projection.tangents import Rows, Tangent
+from stagecache.system.projection.tangents import ChangeNorm, Index, Tangent, norm_of_q, norm_of_u
 from stagecache.system.statistics import SystemStatistics
 
 
@@ -136,7 +135,7 @@ class AbstractManifold(ABC):
     @abstractmethod
     def _find_weights(self) -> Vector: ...
 
-    def _weighted(self, jacobian: Matrix, rows: Rows) -> Matrix:
+    def _weighted(self, jacobian: Matrix, rows: Index) -> Matrix:
         """Return the Jacobian of these errors, each row times its weight."""
         weights = self.weights[rows, np.newaxis]
         if isinstance(jacobian, np.ndarray):
