@@ -106,6 +106,28 @@ def test_every_page_is_reached_from_the_index() -> None:
     assert sorted([*toctree[1:], "index"]) == [page.stem for page in PAGES]
 
 
+# ---------------------------------------------------------------------- house.md
+
+
+def test_the_page_on_the_house_names_files_and_names_that_exist() -> None:
+    page = (DOCS / "house.md").read_text(encoding="utf-8")
+    files = sorted(set(re.findall(r"`([\w/.]+\.py)`", page)))
+    assert len(files) >= 15
+    roots = (DOCS.parent / "src", DOCS.parent)
+    assert [file for file in files if not any((root / file).is_file() for root in roots)] == []
+    ways = page.split("## Ways through the house")[1]
+    texts = {
+        file: (roots[0] / file).read_text(encoding="utf-8")
+        for file in files
+        if "/" in file
+        if (roots[0] / file).is_file()
+    }
+    named = set(re.findall(r"`(?:[A-Z]\w+)\.(\w+)`", ways))
+    assert len(named) >= 10
+    for name in named - {"VELOCITY"}:
+        assert any(f"def {name}(" in text for text in texts.values()), name
+
+
 # ---------------------------------------------------------------------- simbody.md
 
 

@@ -1,4 +1,4 @@
-"""What the demonstration does to its model: assembled once, then driven through a turn, twice.
+"""The work of the demonstration: its model is assembled once, then driven through a turn, twice.
 
 The model is `four_bar.py`, a link to the example of that name::
 

@@ -153,7 +153,7 @@ class _Side:
         }
 
     def is_valid(self, path: str) -> bool | None:
-        """Of an entry; None of a variable."""
+        """Return the validity of an entry; None for a variable."""
         store = self.contents.realization.store
         node = self.items[path]
         return store.is_valid(node) if isinstance(store.keys[node], CacheEntry) else None

@@ -326,7 +326,7 @@ class GraphView:
         ------
         GraphFormatError
             An attribute that `NodeInfo` or `EdgeInfo` has is of another type here, or "stages" is
-            no JSON array.
+            not a JSON array.
         """
         from stagecache.views.formats.networkx_graph import parts_of_networkx  # noqa: PLC0415  # likewise
 

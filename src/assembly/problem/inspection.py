@@ -120,7 +120,7 @@ def _check(
     shape: tuple[int | None, ...],
     names: Callable[[], Sequence[str]] | None = None,
 ) -> None:
-    """Refuse all but finite arrays of a shape, where None is any number; None is no derivative."""
+    """Refuse all but finite arrays of a shape (None: any number); a derivative may be None."""
     if found is None and not method.endswith(("errors", "residuals")):
         return
     refuse_masked(found, f"condition {condition.name!r}: what {method}() returns")

@@ -1,4 +1,4 @@
-"""What each write would do to a State as it is now: which entries it makes stale, and how.
+"""Consequences of each write to a State as it is now: entries that it makes stale, and how.
 
 ::
 
@@ -108,7 +108,7 @@ class Consequences:
         return self._of(self._layout.variable_nodes(Y.name, None), Stage.POSITION)
 
     def paths(self) -> dict[str, tuple[str, ...]]:
-        """By the path of each variable: those of the valid entries that would be stale.
+        """Return the valid entries that would become stale, by the path of each variable.
 
         Cost O(variables * entries).
         """

@@ -31,7 +31,7 @@ class Transform:
     Parameters
     ----------
     rotation : (3, 3) array_like, optional
-        Axes of the frame as columns. The default is no rotation.
+        Axes of the frame as columns. The identity by default.
     translation : (3,) array_like, optional
         Its origin [m]. The default is zero.
 
@@ -187,7 +187,7 @@ def checked_frame(frame: Any, what: str) -> Transform:
         Transform,
         f"{what}: not a Transform",
         "a Transform",
-        "make one: Transform(rotation, translation), where None is no rotation",
+        "make one: Transform(rotation, translation), both optional",
     )
 
 
