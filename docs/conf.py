@@ -30,7 +30,7 @@ napoleon_google_docstring = False
 nitpick_ignore_regex = [
     ("py:class", r"(collections\.abc|contextlib|io|os|pathlib|threading)\.\w+(\[.*)?"),
     ("py:class", r"(matplotlib|numpy|rich|xarray)\..+|ArrayLike|ndarray"),
-    ("py:class", r"stagecache\.[\w.]*\b[A-Z]"),
+    ("py:class", r"stagecache\.[\w.]*\b[A-Z]\d?"),
     ("py:class", r"stagecache\.system\.[\w.]+Declaration"),  # what a decorator returns
     ("py:class", r"array_like|callable|declaration|handles?|hashable|the handler|sparse array"),
     ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)"),

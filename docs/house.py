@@ -68,7 +68,7 @@ def _floor(floor: str, rooms: list[str], top: float) -> tuple[list[str], float]:
 
 
 def _about(room: str) -> str:
-    return str(TABLE["ROOMS"][room])
+    return str(TABLE["ROOMS"][room]).replace("`", "")
 
 
 def table() -> str:
