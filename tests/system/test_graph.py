@@ -114,12 +114,12 @@ def test_a_graph_has_a_view_as_well() -> None:
     before = graph.view
     assert (before.title, before["two"].status, before["two"].value) == (
         "reactive",
-        Status.STALE,
+        Status.NOT_COMPUTED,
         "",
     )
     two()
     node = graph.view["two"]
-    assert (node.status, node.version, node.value) == (Status.REALIZED, 1, "2")
+    assert (node.status, node.version, node.value) == (Status.VALID, 1, "2")
     assert node.file == __file__
     assert graph.view["one"].value == "1"
     assert [(e.source, e.target) for e in graph.view.edges] == [("one", "two")]

@@ -200,7 +200,7 @@ def test_values_come_from_the_strategies_of_the_user() -> None:
 def test_a_strategy_for_what_is_no_variable_is_refused() -> None:
     lever = Lever()
     system = system_of(lever)
-    with pytest.raises(UnknownItemError, match="no variable of the System"):
+    with pytest.raises(UnknownItemError, match="not a variable of the System"):
         check_coherence(system, strategies={lever.end: st.floats()})
 
 
