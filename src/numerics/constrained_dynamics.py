@@ -5,9 +5,9 @@ r"""Accelerations under constraints, by linear algebra alone.
     M udot + G' multipliers = f          equations of motion
     G udot + bias           = 0          constraints
 
-That is the principle of least constraint: of all udot that satisfy the constraints, it is the one
-for which (udot - inv(M) f)' M (udot - inv(M) f) is least (Gauss, Journal für die reine und
-angewandte Mathematik 4, 1829; Udwadia and Kalaba, Proc. R. Soc. A 439, 1992). Rows of G may be
+By the principle of least constraint, the solution is the one of all udot that satisfy the
+constraints for which (udot - inv(M) f)' M (udot - inv(M) f) is least (Gauss, Journal für die reine
+und angewandte Mathematik 4, 1829; Udwadia and Kalaba, Proc. R. Soc. A 439, 1992). Rows of G may be
 redundant. Then udot is the same for all multipliers that solve the equations, and these are the
 shortest.
 
@@ -47,7 +47,7 @@ MANY_ROWS: Final = 100
 
 MOST_FULL: Final = 0.1
 DELTA: Final = 1e-13
-"""Rows of length 1 of which some combination is shorter than its root, 3e-7, hardly count."""
+"""Square of 3e-7: shorter combinations of rows of length 1 hardly count."""
 MOST_REFINEMENTS: Final = 20
 CONTRADICTION: Final = 1e-5
 """Rows contradict each other if that part of an error is left; numerical biases are less exact."""
@@ -56,7 +56,7 @@ EXACT: Final = 1e-10
 """Part of errors that is left where they could be 0."""
 
 UNNOTICED: Final = 1e-7
-"""Nor does it count if accelerations of that size would make up for it [SI]."""
+"""Errors that accelerations of this size would remove do not count [SI]."""
 
 
 def solve_constrained(

@@ -1,4 +1,4 @@
-r"""The shortest of the vectors that solve linear equations best, for any matrix.
+r"""The shortest solution of linear equations in the least-squares sense, for any matrix.
 
 Of all x for which \|A x - r\| is least, `LeastNorm` finds the one for which \|x\| is least. Rows
 of A may be dependent, and there may be more or fewer of them than columns.

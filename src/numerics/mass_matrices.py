@@ -1,6 +1,6 @@
 r"""Mass matrices M, or their inverses: checks, roots, and blocks along the diagonal.
 
-Of n numbers, in one of three forms::
+A matrix of n rows has one of three forms::
 
     diagonal   (n,)         M_ii alone
     dense      (n, n)
@@ -188,7 +188,7 @@ class MassBlock:
     matrix : (k,), (k, k) or csr_array
         As `checked_mass` returns it.
     root : (k,), (k, k) or csr_array
-        As `inverse_root` does.
+        As `inverse_root` returns it.
     is_inverse : bool
     """
 

@@ -1,4 +1,4 @@
-"""Matrices as models give them: dense, or of scipy.sparse, which is imported only where it is."""
+"""Matrices that models return: dense, or of scipy.sparse, which is imported only if needed."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Matrix = Any
 
 
 class _ValuesOf:
-    """Name of the values of a thing, for errors: made where it is shown."""
+    """Name of the values of a thing in errors; formatted when it is shown."""
 
     __slots__ = ("_what",)
 
@@ -30,7 +30,7 @@ def floats_of(values: object, what: object) -> NDArray[np.float64]:
     Raises
     ------
     ShapeError, NotANumberError
-        They are not numbers; `what` they are values of.
+        They are not numbers.
     NoValueError
         They are None.
     """
@@ -67,7 +67,7 @@ def refused_none(what: str, hint: str = "return it") -> NoValueError:
     return NoValueError(
         f"{what}: its computation returned None",
         "a value",
-        "None, as a function does that does not return",
+        "None, as from a function without return",
         hint,
     )
 
@@ -83,7 +83,7 @@ def csr_of(values: Any, what: object) -> Matrix:
     Raises
     ------
     NotANumberError
-        It holds something else; `what` is its name.
+        It holds something else.
     """
     from scipy.sparse import csr_array  # noqa: PLC0415  # it is there already
 
@@ -94,7 +94,7 @@ def csr_of(values: Any, what: object) -> Matrix:
 
 
 def read_only(matrix: Matrix) -> Matrix:
-    """Return a matrix that nobody else has, made read-only."""
+    """Make a matrix read-only that nobody else holds, and return it."""
     arrays = (matrix.data, matrix.indices, matrix.indptr) if is_sparse(matrix) else (matrix,)
     for array in arrays:
         array.flags.writeable = False

@@ -10,7 +10,7 @@ d is
                            1/2 |r + J d|² + dh d + 1/2 d C d + 1/2 damping |t|²
     lower <= x + d <= upper
 
-C are second derivatives that J does not tell. Without them this is a Gauss-Newton step.
+C are the second derivatives that do not follow from J. Without them this is a Gauss-Newton step.
 
 E may have dependent rows: singular values below `RANK` of the largest one count as zero. Bounds are
 an active set: at first, numbers at a bound against which the goal presses them are held; numbers
@@ -52,7 +52,7 @@ class Step(NamedTuple):
     rise: float
 
     def is_longer(self, length: float) -> bool:
-        """Tell whether a number changes by more than that."""
+        """Tell whether any number changes by more than a length."""
         return bool(np.max(np.abs(self.change), initial=0.0) > length)
 
 
@@ -69,7 +69,7 @@ class QuadraticModel:
     gradient : (n,) float or None
         The gradient of the goal without half the squares of its residuals.
     curvature : (n, n) float or None
-        C: second derivatives to be added to those that the residual Jacobian tells; symmetric.
+        C: second derivatives in addition to those of the residual Jacobian; symmetric.
     room : tuple of (n,) float, or None
         The distances to the lower bounds (0 or less), and to the upper ones (0 or more).
 
@@ -122,7 +122,7 @@ class QuadraticModel:
         )
 
     def step(self, damping: float) -> Step:
-        """Return the step, and what it does to the goal.
+        """Return the step, and the change of the goal that it predicts.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class QuadraticModel:
         return found
 
     def along(self, change: Vector) -> Step:
-        """Return a step that is given, and what it does to the goal."""
+        """Return a given step, with the change of the goal that it predicts."""
         return Step(change, -self._change(change), 0.0)
 
     def most_downward(self) -> tuple[float, Vector]:
@@ -416,7 +416,7 @@ class _Split:
         return self._placed(((goal @ self._u) * weights) @ self._vt)
 
     def multipliers(self, slope: Vector) -> Vector:
-        """Return the smallest factors (m,) of the rows, of which the sum is nearest to a slope."""
+        """Return the smallest factors (m,) of rows whose sum is nearest to a slope."""
         if not self._m or not len(self._s):
             return np.zeros(self._m)
         free = slope if self._free is None else slope[self._free]
@@ -424,7 +424,7 @@ class _Split:
         return found
 
     def _placed(self, some: Vector) -> Vector:
-        """Numbers of the free ones, among zeros for others."""
+        """Return numbers of the free variables, with zeros for the others."""
         if self._free is None:
             return some
         found = np.zeros((self._n, *some.shape[1:]))

@@ -21,11 +21,11 @@ longer than R::
 
     -m(s)  <=  -m(s) - d/2 |s|² + d/2 R²  <=  g (H + d)^-1 g / 2  +  d/2 R²
 
-With d = accuracy * goal / R², a half of the accuracy is left for the first part, which is what the
-damped step promises. That is a promise of the model, which may be wrong where valleys are curved:
-there steps go on to promise about as much as before. So a promise has to be a hundredth of that,
-unless the steps before promised much more. Saddles where the model has negative second derivatives
-are left along these, if that makes the goal smaller.
+With d = accuracy * goal / R², a half of the accuracy is left for the first part, the decrease that
+the model predicts for the damped step. The model may be wrong where valleys are curved: there,
+predicted decreases stay about as large from step to step. So the prediction must be a hundredth of
+that half, unless predicted decreases shrink fast. Saddles where the model has negative second
+derivatives are left along these, if that makes the goal smaller.
 
 Numbers are scaled so that 1 is a natural length for each; see `scales`.
 
@@ -50,25 +50,25 @@ RADIUS: Final = 10.0
 """The length of steps for which the end is proved."""
 
 SLOW: Final = 100.0
-"""As many steps may follow that promise as much as the last one, where promises do not shrink."""
+"""Steps that may follow with a predicted decrease as large as the last, if it does not shrink."""
 
 ZERO: Final = 1e-10
 """A goal is zero if residuals are as small as those that a step of that length makes."""
 
 ROUNDING: Final = 1e-14
-"""Or as rounding makes them, as a part of the largest number."""
+"""Or residuals as small as rounding makes them, as a part of the largest number."""
 
 NEAR: Final = 0.3
-"""A step that promises to remove a smaller part of the goal needs true second derivatives."""
+"""Part of the goal: a step whose predicted decrease is smaller needs true second derivatives."""
 
 FAST: Final = 0.1
-"""Unless promises shrink by such a factor."""
+"""Unless predicted decreases shrink by this factor."""
 
 LEAST_DAMPING: Final = 1e-14
 """Damping of all steps: numbers on which nothing depends stay."""
 
 FIRST_DAMPING: Final = 1e-9
-"""That of the first step, at least."""
+"""The least damping of the first step."""
 
 LITTLE_DAMPING: Final = 1e-7
 """A step with that damping goes about as far as one without."""
@@ -94,7 +94,7 @@ WELL_WITHIN: Final = 0.1
 """Corrections go on to that part of the tolerance: errors change the goal, too."""
 
 STALLED: Final = 1e-6
-"""Steps that make errors smaller by no larger part lead nowhere."""
+"""Part by which a step must make errors smaller."""
 
 FEW: Final = 4
 PROBES: Final = 2
@@ -216,7 +216,7 @@ class Descent:
     point : Point
         The point to which it was moved last, within the bounds.
     tolerance : float
-        Up to which error norm errors are small.
+        The error norm up to which errors are small.
     accuracy : float
         Part of the least goal by which the goal may be greater. A goal that is zero, but for
         residuals of the size `ZERO` and for rounding, is always small enough.
@@ -261,7 +261,7 @@ class Descent:
         self._random = np.random.default_rng(0)
 
     def run(self, most_iterations: int) -> Solution:
-        """Go as far as it leads. Where the problem is afterwards is not defined."""
+        """Step until the goal is least, or nothing improves. The problem may be left anywhere."""
         iterations = 0
         has_converged = False
         while iterations < most_iterations and np.isfinite(self._point.goal):
@@ -383,7 +383,7 @@ class Descent:
     def _goes_down_damped(
         self, model: QuadraticModel, step: Step | None, worth: float = 0.0
     ) -> bool:
-        """Go there with as much damping as it takes; False if steps promise less than a worth."""
+        """Go there with enough damping; False once the predicted decrease is less than a worth."""
         self._growth = 2.0
         while self._damping <= MOST_DAMPING:
             if step is not None:
@@ -400,7 +400,7 @@ class Descent:
         return False
 
     def _goes_down(self, model: QuadraticModel, step: Step, damping: float) -> float | None:
-        """Go there if the goal falls; return which part of what was predicted, or None.
+        """Go there if the goal falls; return the part of the predicted decrease, or None.
 
         The step is corrected while its errors are too large; and once by the residuals found at its
         end, if it is not good.

@@ -14,7 +14,7 @@ class SystemStatistics:
     Attributes
     ----------
     num_realize_calls : int
-        Calls of `System.realize`, whether there was anything left to realize or not.
+        Calls of `System.realize`, also where nothing was left to realize.
     num_prescribe_q_calls, num_prescribe_u_calls : int
     num_project_q_calls, num_project_u_calls : int
     num_failed_project_q_calls, num_failed_project_u_calls : int
@@ -53,7 +53,7 @@ class SystemStatistics:
         return self._realizations[stage]
 
     def num_handler_calls_that_changed_stage(self, stage: Stage) -> int:
-        """Return after how many calls of `System.handle_events` it was the lowest modified stage.
+        """Return the number of calls of `System.handle_events` whose lowest modified stage it was.
 
         A call of `System.report_events` counts as one that modified Report.
 

@@ -98,12 +98,12 @@ def jacobian_of(
     rows: NDArray[np.intp] | None = None,
     by: str = "u",
 ) -> Matrix:
-    """Return the Jacobian of these rows of a vector of errors, which are in order; or of all."""
+    """Return the Jacobian of some rows of a vector of errors, in order; by default of all."""
     whole = state._contents.pools.whole
     if rows is None:
         rows = np.arange(len(whole[kind.name]))
-    parts: list[tuple[int, Matrix]] = []  # where its rows start, and these
-    others: dict[VectorKind, list[Source]] = {}  # by what is to be differentiated
+    parts: list[tuple[int, Matrix]] = []  # first row, and matrix
+    others: dict[VectorKind, list[Source]] = {}  # by the level whose errors are differentiated
     for constraint, roles in zip(table.constraints, table.roles, strict=True):
         own: slice | None = getattr(constraint, kind.name)
         if own is None or (kind is QERR and constraint.is_normalization != (by == "q")):
@@ -186,7 +186,7 @@ def acceleration_bias(state: Any) -> Vector:
 
 
 def bias_of(state: Any, table: ConstraintTable) -> Vector:
-    """Return the same of a State that has reached Velocity."""
+    """Return the acceleration errors at udot = 0, given the table of a State at Velocity."""
     found = np.full(len(state._contents.pools.whole["udoterr"]), np.nan)
     own, first, second = _without_bias(state, table, found)
     if own or first or second:

@@ -1,4 +1,4 @@
-"""Rows of constraints in a State: names, places and weights, found out once for each Instance.
+"""Rows of constraints in a State: names, places and weights; found once for each Instance.
 
 ::
 
@@ -69,7 +69,7 @@ class ConstraintTable:
     derived : ndarray of int
         Rows of uerr that are derivatives of rows of qerr.
     sources : ndarray of int
-        The rows of qerr of which they are derivatives.
+        Rows of qerr whose derivatives these are.
     """
 
     constraints: tuple[ConstraintRows, ...]

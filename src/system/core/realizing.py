@@ -29,7 +29,7 @@ then on, which are itself and those with which it is in a circle."""
 
 
 def nothing(_: object) -> None:
-    """Stand where a subsystem has no hook."""
+    """Do nothing, for a subsystem without a hook."""
 
 
 class Calls:
@@ -61,7 +61,7 @@ class Schedule:
         self.tasks = tasks
         # By stage and subsystem: its stage when the first task begins; the idle ones are done.
         self._at_start: list[list[int]] = []
-        # By stage: the tasks, where each is but a hook.
+        # By stage: the hooks, where tasks consist of nothing else.
         self._hooks: list[list[tuple[int, Call]] | None] = []
         for stage in range(len(tasks)):
             at: list[int] = [stage] * num_subsystems
@@ -74,8 +74,8 @@ class Schedule:
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them.
 
-        If a call raises, or Control-C strikes, stages may be open for subsystems that are not
-        there: the State is torn, and is to be mended.
+        If a call raises, or Control-C strikes, stages may be open for subsystems that have not
+        reached them: the State is torn, and must be mended.
         """
         realization: Realization = contents.realization
         machine = realization.machine
@@ -92,7 +92,7 @@ class Schedule:
                 self._realize_with_entries(state, contents, stage)
             elif not hooks:
                 machine.reach_with_all(stage, self._at_start[stage])
-            else:  # the same, where nothing but hooks has to be thought of
+            else:  # only hooks are called
                 machine.begin(stage, self._at_start[stage])
                 for x, hook in hooks:
                     hook(state)

@@ -11,8 +11,8 @@ from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.dynamics.accelerating import Dynamics
 
 DEFAULT: Final = 0
-"""The index of the subsystem that has no hooks. Where dynamics are computed, that is its task, and
-comes first; the subsystems come next that do nothing but wait for that."""
+"""The index of the subsystem without hooks. Its task is to compute dynamics, if there are any: it
+comes first, and then the subsystems that only wait for it."""
 
 
 def schedule_of(
@@ -22,7 +22,7 @@ def schedule_of(
 ) -> Schedule:
     """Return the tasks of each stage.
 
-    Where one declares a mass matrix, what realizes the dynamics comes before all hooks.
+    If a subsystem declares a mass matrix, dynamics are computed before all hooks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Taking States to other processes: their variables travel by name.
+"""Snapshots of States for pickling: variables travel by name.
 
 ::
 
@@ -58,7 +58,7 @@ class Form:
     allocated_at: Stage
 
     def fits(self, other: "Form") -> bool:
-        """Return whether a value of the one can be a value of the other."""
+        """Return whether a value of one form can be a value of the other."""
         same_values = not self.values or not other.values or self.values == other.values
         return self.kind == other.kind and same_values
 
@@ -80,11 +80,11 @@ class Snapshot:
     forms : dict of str to Form
         By path, of discrete variables and of blocks of q, u and z.
     values : dict of str to object
-        Likewise; those of blocks exist from Model on.
+        By path; values of blocks exist from Model on.
     update_times : dict of str to float
         By path, of discrete variables.
     weights : dict of str to dict
-        By vector: the weights of blocks by path, and those of rows of errors by name, unless 1.
+        By vector: weights of blocks by path, and weights of rows of errors by name, unless 1.
     versions : dict of str to int
         By path, of all that can be written.
     left : tuple

@@ -345,11 +345,11 @@ class System:
 
     @property
     def num_subsystems(self) -> int:
-        """Their number, including the default one."""
+        """The number of subsystems, including the default one."""
         return len(self._subsystems)
 
     def subsystem(self, which: SupportsIndex | str) -> Subsystem:
-        """Return the subsystem of an index or a name; `get` returns it with its type.
+        """Return the subsystem with an index or a name; `get` returns it with its type.
 
         Raises
         ------
@@ -1024,7 +1024,7 @@ class System:
         Returns
         -------
         time : float
-            [s]; infinite if there are none.
+            [s]; infinite without any.
         events : tuple of Event
             By id.
 
@@ -1041,7 +1041,7 @@ class System:
         state: State,
         include_current_time: bool = True,  # as the original
     ) -> tuple[float, tuple[Event, ...]]:
-        """Return the same for events of reporters, for `report_events`."""
+        """Return the time of the next scheduled reports, and their events."""
         return self._events.next_report(self._require_own(state), include_current_time)
 
     # ------------------------------------------------------------------ events take place
@@ -1104,7 +1104,7 @@ class System:
         ------
         WrongTypeError, ForeignStateError, TopologyVersionError
         UnknownEventError
-            Also for an event that is handled, not reported.
+            An event is unknown, or is handled and not reported.
         EventHandlerError
             A reporter raised.
         ReadOnlyError
@@ -1118,7 +1118,7 @@ class System:
 
     @property
     def statistics(self) -> SystemStatistics:
-        """Counters over all its States."""
+        """Counters of its operations, over all its States."""
         return self._statistics
 
     @property

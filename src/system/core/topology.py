@@ -1,4 +1,4 @@
-r"""From declarations to a State: what is allocated, in which order, and what is refused.
+r"""Allocation of declared items: their order, and checks of prerequisites.
 
 Variables come first, subsystem by subsystem, and then the cache entries of all subsystems, each
 after those on which it depends::
@@ -40,7 +40,7 @@ TOPOLOGY: Final = Stage.TOPOLOGY
 
 
 def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> list[PlannedEntry]:
-    """Allocate what the subsystems declare, and return the cache entries among it, in order."""
+    """Allocate all declared items, and return the cache entries among them, in order."""
     planned: dict[AbstractHandle, PlannedEntry] = {}
     items = [
         (declared, handle)
@@ -138,7 +138,7 @@ def _in_order(planned: dict[AbstractHandle, PlannedEntry]) -> list[PlannedEntry]
 
 
 def _set_stage(entry: PlannedEntry) -> None:
-    """Say from which stage on the entry can be computed."""
+    """Set the stage from which on the entry can be computed."""
     handle = entry.handle
     lowest = max([entry.lowest, *map(_readable_from, entry.prerequisites)])
     handle.available_from = lowest if entry.available_from is None else entry.available_from
@@ -183,7 +183,7 @@ def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> So
 
 
 def _source(handle: AbstractHandle) -> Sources:
-    """Return the same for a variable."""
+    """Return the summary of a variable."""
     if isinstance(handle, AbstractContinuousVariable):
         stage = CONTINUOUS[handle.kind].invalidates
         assert stage is not None

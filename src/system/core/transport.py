@@ -1,4 +1,4 @@
-"""Taking Systems to other processes; `snapshot` takes their States.
+"""Pickling of Systems; `snapshot` pickles their States.
 
 A System has an identity, and so has its content, until the content changes. Both travel with it:
 unpickled where a System of that content is known, the result is that System. States that come one

@@ -1,4 +1,4 @@
-"""The declarations of a class as a whole: what it inherits and replaces, and what does not fit."""
+"""The declarations of a class: inherited and replaced ones, and their checks."""
 
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ def declarations_of(cls: type, root: type) -> dict[str, AbstractDeclaration[Any]
     Raises
     ------
     DeclarationError
-        A name hides an attribute of Subsystem, or what is declared is hidden by what is not.
+        A name hides an attribute of Subsystem, or an undeclared attribute hides a declared one.
     WrongTypeError
         A hook is a coroutine or generator function, which would do nothing when it is called.
     """
@@ -70,7 +70,7 @@ def _companions_of(
 
 
 def _check_roles(cls: type, found: dict[str, AbstractDeclaration[Any]]) -> None:
-    """Refuse what belongs to something that is not there, or twice to the same."""
+    """Refuse a declaration whose owner is missing, or has another one in the same role."""
     taken: dict[tuple[str, str], str] = {}
     for name, declared in found.items():
         of, role = declared.of, declared.role

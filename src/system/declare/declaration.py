@@ -7,8 +7,8 @@ when it is first asked for, and then found in the instance itself::
         angle = q_variable(0.1)         Pendulum.angle   a declaration
                                         pendulum.angle   the handle, of this pendulum
 
-Declarations are known by their names: what names `angle` as a prerequisite means the `angle` of the
-concrete class, which may have replaced the one that was meant.
+Declarations are found by name: a prerequisite `angle` is the `angle` of the concrete class, which
+may replace the one of the base class.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ P = TypeVar("P")
 
 @frozen(eq=False)
 class PlannedEntry:
-    """A cache entry that is to be allocated, once what it depends on is."""
+    """A cache entry to be allocated, after its prerequisites."""
 
     handle: CacheEntry[Any]
     prerequisites: tuple[AbstractHandle, ...]
@@ -43,7 +43,7 @@ class PlannedEntry:
     """Puts its value into a vector of the State, when the stage is realized that computes it."""
 
     lowest: Stage = Stage.TOPOLOGY
-    """It cannot be computed before this stage, whatever its prerequisites."""
+    """The stage before which it cannot be computed, whatever its prerequisites."""
 
     is_last: bool = False
     """True if it is due when all subsystems have reached the stage, not only its own."""
@@ -52,25 +52,25 @@ class PlannedEntry:
 class AbstractDeclaration(Generic[H]):
     """An item, or a family of items, of a Subsystem class.
 
-    ``H`` is what it is as an attribute of an instance.
+    ``H`` is the type of the attribute of an instance: a handle, or a family of handles.
 
     Attributes
     ----------
     name : str
-        That of the attribute.
+        The name of the attribute.
     owner : type or None
         The class that declares it.
     source : (str, int)
-        In which file, and in which line of it; ("", 0) if it is not made in the body of a class.
+        The file and line of the declaration; ("", 0) if it is not in the body of a class.
     """
 
     name = ""
     owner: type | None = None
     of: "AbstractDeclaration[Any] | None" = None
-    """The declaration to which it belongs, as its update, its velocity, ...."""
+    """The declaration to which it belongs, as its update, its velocity, ..."""
 
     role = ""
-    """The part that it has there: "update", "velocity", ...."""
+    """Its role there: "update", "velocity", ..."""
 
     enabled: "AbstractDeclaration[Any] | None" = None
     """The declared variable that switches it on and off in a State; see `enabling`."""
@@ -113,7 +113,7 @@ class AbstractDeclaration(Generic[H]):
         return handle
 
     def bound(self, subsystem: Any) -> H:
-        """Return what stands for it in a subsystem: one handle, or a family of them."""
+        """Return its handle in a subsystem, or the family of its handles."""
         found = subsystem.__dict__.get(self.name)
         if found is None:
             found = subsystem.__dict__[self.name] = self._bind_all(subsystem)
@@ -126,7 +126,7 @@ class AbstractDeclaration(Generic[H]):
         return (handle,)
 
     def allocate(self, contents: Contents, handle: Any) -> None:
-        """Allocate what of it has to be there before cache entries are."""
+        """Allocate the part that must exist before cache entries are allocated."""
 
     def plan(self, handle: Any) -> PlannedEntry | None:  # noqa: ARG002  # others need it
         """Return the cache entry to allocate for it, if any."""
@@ -144,7 +144,7 @@ class AbstractDeclaration(Generic[H]):
         return None
 
     def like(self, item: "AbstractDeclaration[Any]") -> Any:
-        """Return a declaration for each item of this one: of a single one, as it is."""
+        """Return a declaration for each item of this one: of a single item, the same."""
         return item
 
     def companions(

@@ -7,9 +7,9 @@
     @position_error(enabled=is_tied)      no rows where is_tied is False; they come back
     def rod(self, state): ...             when it is True, and Instance is realized
 
-The variable that decides is a bool that invalidates Instance or Model, so a write of it takes all
-back that depends on what is switched. Of the items of a family, one switch decides on all; or a
-family of as many switches does, each on one item.
+The switch is a bool variable that invalidates Instance or Model, so a write of it invalidates all
+that depends on the items it switches. A family has one switch for all items, or a family of as many
+switches, one for each item.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from stagecache.state.stage import Stage
 from stagecache.system.declare.declaration import AbstractDeclaration, item_of
 
 Enabling = AbstractDeclaration[DiscreteVariable[bool]] | None
-"""The declared variable that decides, or a family of them; None: always."""
+"""The declared switch, or a family of switches; None: always enabled."""
 
 
 def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabling:
@@ -144,7 +144,7 @@ def is_enabled(enabled: Enabling, subsystem: Any, state: Any, number: int = NO_N
     Raises
     ------
     NotANumberError
-        The variable that decides does not hold a bool.
+        The switch does not hold a bool.
     """
     if enabled is None:
         return True

@@ -7,8 +7,8 @@
 
     System.relax(state, Stage.POSITION)     all conditions of that stage, together
 
-A condition is a cache entry that nothing but a read computes. It may depend on anything that can be
-read at its stage; what changes without invalidating that stage has to be named as a prerequisite.
+A condition is a cache entry that only a read computes. It may depend on anything that can be read
+at its stage; items that change without invalidating that stage must be named as prerequisites.
 
 Source: the fast system of SimTK::System, which documents it and does not implement it; MINPACK's
 hybrd (Powell's hybrid method) and lmder through `scipy.optimize.root`.
@@ -62,7 +62,7 @@ FAR: Final = 10.0
 """Growth of residuals that the solver is given where they cannot be computed."""
 
 METHODS: Final = ("hybr", "hybr", "lm", "hybr")
-"""Those of `scipy.optimize.root`, one after the other, each from the best point so far."""
+"""Methods of `scipy.optimize.root`, tried in turn, each from the best point so far."""
 
 MODEL: Final = Stage.MODEL
 FastVariable = AbstractContinuousVariable | DiscreteVariable[Any]
@@ -75,7 +75,7 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
     Attributes
     ----------
     stage : Stage
-        For which it is solved, and at which it can be computed.
+        The stage for which it is solved, and at which it can be computed.
     """
 
     role = "equilibrium"
@@ -255,7 +255,7 @@ def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool
 
 
 def _conditions(system: Any, state: Any, stage: Stage) -> list[Condition]:
-    """Those of a stage, in the order of subsystems and declarations."""
+    """Return the conditions of a stage, in the order of subsystems and declarations."""
     found: list[Condition] = []
     start = 0
     for subsystem in system.subsystems:
@@ -372,7 +372,7 @@ class _Search:
         return np.concatenate([c.entry(self.state) for c in self.conditions])
 
     def failure(self, first: float) -> EquilibriumError:
-        """Return the error of a search in vain."""
+        """Return the error of a failed search."""
         row = int(np.argmax(np.abs(self.best_residuals)))
         condition = next(c for c in self.conditions if row < c.rows.stop)
         which = f"residual {row - condition.rows.start} of {condition.entry}"

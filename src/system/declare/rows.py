@@ -74,12 +74,12 @@ class AbstractAllocatedRows(AbstractRows):
     sized_at = Stage.INSTANCE
 
     def allocate(self, contents: Contents, handle: Any) -> None:
-        """Allocate the rows; none yet, if a State has to be asked how many."""
+        """Allocate the rows; none yet, if each State decides on their number."""
         what = declared_attempt(contents, handle)
         self._allocate_rows(what, self._fixed_size())
 
     def allocated(self, subsystem: Any) -> "AbstractAllocatedRows":  # noqa: ARG002  # others need it
-        """These."""
+        """Return this declaration."""
         return self
 
     @property

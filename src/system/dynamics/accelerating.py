@@ -7,12 +7,12 @@ r"""Accelerations where masses or motions are declared: qdot, udot, qdotdot and 
                     multipliers     M udot + G' multipliers = f,  G udot + bias = 0
                     qdotdot = N udot + dN/dt u
 
-All of it comes before the hooks of the stage, which may read and change it. qdot and qdotdot are
-those of subsystems that declare a mass matrix or prescribe some u, and whose q and u are related:
-by `kinematics`, or by being as many. u that have no mass and are not prescribed keep what hooks
-give them, and so do multipliers where nothing has mass.
+All of it is computed before the hooks of the stage, which may read and change it. qdot and qdotdot
+are computed for subsystems that declare a mass matrix or prescribe some u, and relate their q and
+u: by `kinematics`, or by equal numbers of both. u that have no mass and are not prescribed keep the
+udot that hooks give them, and so do multipliers where nothing has mass.
 
-Systems that declare neither masses nor motions pay nothing. Else realizing Acceleration costs, as
+A System without declared masses and motions pays nothing. Else realizing Acceleration costs, as
 measured with rods whose Jacobians and biases are declared, 0.3 ms for one rod, 0.4 ms for 10,
 2.5 ms for 100 and 6 ms for 1000 in one subsystem; with as many subsystems, some 25 us for each
 more.
@@ -54,10 +54,10 @@ Call = Callable[[Any], None]
 Index = NDArray[np.intp]
 
 LARGEST: Final = 1e-4
-"""The largest violation, as a part of the scales of lengths and speeds, that is made up for."""
+"""The largest violation that counts, as a part of the scales of lengths and speeds."""
 
 FACTOR: Final = 10.0
-"""Factor by which errors that are left may be larger."""
+"""Safety factor of the errors that may be left."""
 
 
 @frozen(eq=False)
@@ -67,7 +67,7 @@ class Layout:
     Attributes
     ----------
     places : object
-        The same one in all States of which this is true.
+        Places of variables: the same object in all States that have this layout.
     masses, forces : list of ndarray of int
         Rows of u, by declaration.
     q, u : ndarray of int
@@ -91,7 +91,7 @@ class Dynamics:
     Attributes
     ----------
     subsystems : tuple of Subsystem
-        Those that declare a mass matrix or a motion of some u: their qdot and qdotdot are found.
+        Subsystems with a mass matrix or a motion of some u: their qdot and qdotdot are computed.
     """
 
     def __init__(self, subsystems: Sequence[Any]) -> None:
@@ -160,7 +160,7 @@ class Dynamics:
     # ------------------------------------------------------------------ accelerations
 
     def _accelerations(self, state: Any, layout: Layout) -> tuple[Vector, Vector]:
-        """udot, of which that without mass is as it was, and the multipliers."""
+        """Return udot, unchanged for u without mass, and the multipliers."""
         pools = state._contents.pools
         udot: Vector = pools.whole["udot"].copy()
         rows = np.empty(0, np.intp)
@@ -192,9 +192,9 @@ class Dynamics:
         is_free: NDArray[np.bool_],
         forces: Vector,
     ) -> tuple[list[MassBlock], Index]:
-        """Return the mass of free u, block by block, and which u they are, in order of the blocks.
+        """Return the mass of free u, block by block, and the indices of these u in that order.
 
-        If a part of a block is prescribed, the force that this takes is added to the others.
+        If a part of a block is prescribed, its inertial force acts on the others.
         """
         blocks, columns, at = [], [np.empty(0, np.intp)], 0
         any_prescribed = not is_free.all()
@@ -218,7 +218,7 @@ class Dynamics:
     # ------------------------------------------------------------------ kinematics
 
     def _qdotdot(self, state: Any, layout: Layout, udot: Vector) -> Vector:
-        """N udot + dN/dt u; NaN where N changes along a qdot that is not known."""
+        """Return N udot + dN/dt u; NaN where N changes along a qdot that is not known."""
         pools = state._contents.pools
         u, qdot = pools.whole["u"].copy(), pools.whole["qdot"]
         found: Vector = pools.whole["qdotdot"].copy()
@@ -353,8 +353,8 @@ class Slack:
 def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vector) -> Slack:
     """Return the acceleration errors that may be left in a State. Cost O(numbers in G).
 
-    None where position and velocity errors are 0. The scale of lengths, along which directions
-    change, is `default_length_scale` of the System.
+    They are 0 where position and velocity errors are 0. The scale of lengths, along which
+    directions change, is `default_length_scale` of the System.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vec
 
 
 def check_rows(state: Any, g: Any, bias: Vector) -> None:
-    """Refuse rows that are not known, or not finite."""
+    """Refuse rows of G and bias that are unknown, or not finite."""
     numbers = np.isfinite(g if isinstance(g, np.ndarray) else g.data)
     if numbers.all() and np.isfinite(bias).all():
         return

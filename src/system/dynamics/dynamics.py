@@ -54,7 +54,7 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
 
     computed_by = Stage.DYNAMICS
     earliest: Stage
-    """The stage on all of which it depends, if nothing else is said."""
+    """The stage on which all of it depends by default."""
 
     def __init__(
         self,

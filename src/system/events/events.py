@@ -1,4 +1,4 @@
-"""Events, their causes, and what an integrator must know to find the time of one.
+"""Events, their causes, and the triggers by which an integrator finds their times.
 
 ::
 

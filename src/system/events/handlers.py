@@ -8,7 +8,7 @@
             |
     AbstractPeriodic
 
-A handler, or reporter, is one of those on the left and one of those on the right. Its action is a
+A handler, or reporter, derives from one class on the left and one on the right. Its action is a
 method of a subclass, or a function that is passed; one of the two.
 """
 
@@ -117,7 +117,7 @@ class AbstractEventListener(Generic[A]):
             ) from None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes but the System, which sets itself in what it contains."""
+        """Return the attributes but the System, which sets itself in its parts."""
         return {name: value for name, value in self.__dict__.items() if name != "_system"}
 
     def __repr__(self) -> str:
@@ -202,7 +202,7 @@ class AbstractScheduled(AbstractEventListener[A]):
         )
 
     def next_event_time(self, state: State, include_current_time: bool) -> float:  # as the original
-        """Return when the event takes place next; infinite, if it does not.
+        """Return the next time of the event; infinite without one.
 
         Times in the past are ignored: an event that takes place once may always return the same
         time.
@@ -223,7 +223,7 @@ class AbstractScheduled(AbstractEventListener[A]):
         return self._next_time(state, include_current_time)
 
     def rounding(self, time: float, origin: float) -> float:
-        """Return by how much a time of the event may differ from `time` and be equal to it [s].
+        """Return the difference up to which a time of the event is equal to `time` [s].
 
         See `times.rounding`; `time` may be a sum that starts at the origin.
         """
@@ -264,13 +264,13 @@ class AbstractPeriodic(AbstractScheduled[A]):
         return self._start
 
     def next_event_time(self, state: State, include_current_time: bool) -> float:  # as the original
-        """Return when the event takes place next."""
+        """Return the next time of the event."""
         return next_periodic_time(
             state.time, self._start, self._interval, include_current_time=include_current_time
         )
 
     def rounding(self, time: float, origin: float) -> float:
-        """Return by how much a time of the event may differ from `time` and be equal to it [s]."""
+        """Return the difference up to which a time of the event is equal to `time` [s]."""
         interval = self._interval
         return max(rounding(time, origin, interval), rounding(time, self._start, interval))
 

@@ -116,7 +116,7 @@ class TriggerDeclaration(AbstractAllocatedRows):
     stage : Stage
         The stage whose realization computes them.
     handler_name : str
-        The name of the method that is called when the event takes place; "" if there is none.
+        The name of the method that is called when the event takes place, or "".
     """
 
     decorator = "event_trigger"

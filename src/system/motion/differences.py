@@ -40,7 +40,7 @@ Direction = tuple[str, Vector, Vector]
 
 @contextmanager
 def by_differences(what: object, hint: str) -> Iterator[None]:
-    """Let exceptions say that they come from a copy of the State that was moved a little."""
+    """Add a note to exceptions: they come from a copy of the State that was moved a little."""
     try:
         yield
     except Exception as error:
@@ -69,11 +69,11 @@ def derivative_along(
     read : CacheEntry or callable
         The function of the values, called with a copy of the State.
     stage : Stage, optional
-        To which the copies are realized first. The default is what the entry depends on.
+        The stage to which copies are realized first. The default is that of the entry.
     qdot, udot, zdot : (nq,) (nu,) (nz,) float, optional
-        The direction; what is left out does not change.
+        The direction; vectors that are left out do not change.
     time : float
-        That of the time.
+        The rate of the time.
 
     Returns
     -------
@@ -102,7 +102,7 @@ class MovedCopy:
     state : State
         Of that System, at Position or above; it is left as it is.
     stage : Stage
-        To which the copy is realized wherever it is moved.
+        The stage to which the copy is realized wherever it is moved.
     """
 
     def __init__(self, system: Any, state: Any, stage: Stage) -> None:
@@ -243,7 +243,7 @@ def numerical_jacobian(
 
 
 def known_qdot(state: Any) -> Vector | None:
-    """N u in a State at Position or above; where N is not known, what hooks have put into qdot.
+    """Return N u in a State at Position; where N is not known, the qdot that hooks wrote.
 
     None if there is nothing, or it is not finite.
     """
@@ -256,7 +256,7 @@ def known_qdot(state: Any) -> Vector | None:
 
 
 def known_qdotdot(system: Any, state: Any, udot: Vector) -> Vector | None:
-    """N udot and the change of N, in a State at Velocity or above; else what hooks have computed.
+    """Return N udot + dN/dt u in a State at Velocity; without N, the qdotdot that hooks wrote.
 
     None if there is nothing, or it is not finite.
     """

@@ -1,13 +1,13 @@
 r"""Matrices N of blocks of kinematics: checks, products and pseudoinverses, in three forms.
 
-Of n rows and m columns, in one of three forms::
+A matrix of n rows and m columns has one of three forms::
 
     dense    (n, m)              any block
     stack    (k, n / k, m / k)   k blocks of one shape along the diagonal:   [ # . . ]
     sparse   csr_array           anything else that is large                 [ . # . ]
                                                                              [ . . # ]
 
-Each costs what its nonzeros do: the others' zeros are never looked at.
+Operations cost O(numbers in the blocks); zeros outside of blocks are never touched.
 """
 
 from typing import Any, Final
@@ -20,9 +20,9 @@ from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, r
 from stagecache.state.handles import Vector
 
 Part = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
-"""A dense block of a matrix: its rows, its columns, and what is in them."""
+"""A dense block of a matrix: its rows, columns and numbers."""
 
-CLOSE: Final = 1e-6  # by how much a product of matrices that should be 1 may differ from it
+CLOSE: Final = 1e-6  # largest difference from the identity
 
 
 def checked_matrix(values: Any, shape: tuple[int, int], what: object) -> Matrix:
@@ -128,9 +128,9 @@ def _sparse_pinv(matrix: Matrix, what: object) -> Matrix:
 
 
 def check_pinv(found: Matrix, matrix: Matrix, what: object) -> None:
-    """Refuse what is not the pseudoinverse of a matrix of full column rank.
+    """Refuse a matrix that is not the pseudoinverse of one of full column rank.
 
-    That is the one matrix P for which P N = 1 and N P is symmetric (Moore and Penrose).
+    The pseudoinverse is the one matrix P for which P N = 1 and N P is symmetric (Moore, Penrose).
 
     Raises
     ------
@@ -170,7 +170,7 @@ def check_pinv(found: Matrix, matrix: Matrix, what: object) -> None:
 def diagonal_blocks(matrix: Matrix) -> list[Part]:
     """Divide a matrix into dense blocks that have no row or column in common.
 
-    A dense matrix is one block. Of a sparse one they are the least that are possible. Cost O(n).
+    A dense matrix is one block; a sparse one is divided into the smallest blocks. Cost O(n).
     """
     if not is_sparse(matrix):
         stack: Vector = matrix if matrix.ndim == 3 else matrix[None]

@@ -1,4 +1,4 @@
-r"""Products with N, where qdot = N u, in O(n): block by block, and mostly by 1.
+r"""Products with N of qdot = N u, in O(n): block by block; the rest of N is 1.
 
 ::
 
@@ -108,7 +108,7 @@ def multiply_by_n_transpose(state: State, fq: ArrayLike) -> Vector:
 
 
 def multiply_by_n_pinv(state: State, qdot: ArrayLike) -> Vector:
-    """Return pinv(N) qdot: the u of which qdot = N u, or comes closest to it.
+    """Return pinv(N) qdot: the u for which N u is qdot, or closest to it.
 
     As `multiply_by_n`; a KinematicsError, too, where N does not have full column rank.
     """
@@ -179,7 +179,7 @@ def _checked(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
 def weights_of_q(system: Any, state: State) -> Vector:
     r"""Return the weights of the q, (nq,): by block of N, the norm of N Wu pinv(N).
 
-    If N is 1 they are the `u_weights`; if all `u_weights` are 1, so are they. Else Position is
+    Where N is 1, they are the `u_weights`. If all `u_weights` are 1, all are 1; else Position is
     realized.
 
     Raises
@@ -191,7 +191,7 @@ def weights_of_q(system: Any, state: State) -> Vector:
     if not state.nq or (weights == 1).all():
         return np.ones(state.nq)
     system.realize(state, Stage.POSITION)
-    found = multiply_by_n(state, weights)  # where N is 1, these are they
+    found = multiply_by_n(state, weights)  # the weights where N is 1
     for block in kinematic_blocks(state):
         found[block.q] = np.linalg.norm((block.n * weights[block.u]) @ block.n_pinv, 2)
     return found

@@ -1,6 +1,6 @@
 """Prescribed motion: writes of prescribed q and u, their udot, and the variables left free.
 
-Only values that differ are written: a State that is right keeps its stages and versions.
+Only values that differ are written: a State that has them keeps its stages and versions.
 """
 
 from collections.abc import Iterator
@@ -191,7 +191,7 @@ def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
     sizes = [motion.values(state).size for motion in moved]
     qdot = known_qdot(state)
     if qdot is None:
-        qdot = multiply_by_n(state, state.u)  # which tells what is missing
+        qdot = multiply_by_n(state, state.u)  # raises an error that names what is missing
 
     def read(scratch: State) -> Vector:
         return np.concatenate([motion.values(scratch) for motion in moved])
@@ -239,7 +239,7 @@ def declares_motion(subsystem: Subsystem, kind: str) -> bool:
 def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
     """Return declared motions, or families of them, of a class; each with its declared udot."""
     known: dict[str, list[tuple[Any, Any]]] | None = vars(cls).get("_declared_motions")
-    if known is None:  # noted in the class, which has no others later
+    if known is None:  # kept in the class, whose declarations are final
         known = {"q": [], "u": [], "z": []}
         items = [(d, item_of(d)) for d in cls.declarations.values()]
         udots = {

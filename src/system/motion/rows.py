@@ -6,7 +6,7 @@ r"""Pairs of rows of q and u that belong together: blocks of kinematics, and the
                               |          |        orientation and spin; what is left is paired
     u of a subsystem   [     spin    | speed ]    in order, with N = 1
 
-That changes only where Model is realized anew, so each subsystem remembers what it found out last.
+That changes only where Model is realized anew, so each subsystem keeps the pairs it found.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,11 +38,11 @@ class BoundKinematics:
 
 
 Pair = tuple[Rows, Rows, BoundKinematics | None]
-"""Rows of q, rows of u, and what relates them; None: they are equal in number, and N = 1."""
+"""Rows of q, rows of u, and the block that relates them; None where N = 1."""
 
 
 def pairs_of(contents: Any) -> Iterator[Pair]:
-    """All rows of q and u of a State that has reached Model. Cost O(subsystems and blocks).
+    """Yield the pairs of rows of q and u of a State at Model. Cost O(subsystems and blocks).
 
     Raises
     ------
@@ -111,8 +111,8 @@ class RowsDeclaration(AbstractDeclaration[KinematicRows]):
     def __init__(self, blocks: Callable[[Any], list[BoundKinematics]]) -> None:
         self._blocks = blocks
 
-    def items(self, subsystem: Any) -> Sequence[AbstractHandle]:  # noqa: ARG002  # there are none
-        """None."""
+    def items(self, subsystem: Any) -> Sequence[AbstractHandle]:  # noqa: ARG002  # as all declarations
+        """Return an empty tuple."""
         return ()
 
     def _bind_all(self, subsystem: Any) -> KinematicRows:
@@ -128,11 +128,11 @@ class _Left:
         self._is_left = np.ones(starts[x + 1] - starts[x], bool)
 
     def take(self, rows: Rows) -> None:
-        """Leave out some."""
+        """Take rows away."""
         self._is_left[indices(rows) - self._start] = False
 
     def rows(self) -> NDArray[np.intp]:
-        """Those that are left."""
+        """Return the rows that are left."""
         return self._start + np.flatnonzero(self._is_left)
 
 
@@ -152,7 +152,7 @@ def rows_of(pools: Any, handles: Handles, start: int) -> Rows:
 
 
 def indices(rows: Rows) -> NDArray[np.intp]:
-    """Rows as their indices."""
+    """Return rows as indices."""
     return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
 

@@ -11,9 +11,10 @@ that the change as a whole is the least one to first order::
 Conditions that only normalize q are satisfied before the first step and after each.
 
 A Jacobian is used again while errors fall by a factor of 10. If they do not fall, it is computed
-anew; then, unless only local steps are allowed, the step is halved some times, and after that the
-way down the gradient is tried: Deuflhard, Newton Methods for Nonlinear Problems (2004), chapter 3;
-Powell's dog leg has the same two directions. Where the gradient is zero, nothing is better nearby.
+anew; then, unless only local steps are allowed, the step is halved several times, and after that
+the way down the gradient is tried: Deuflhard, Newton Methods for Nonlinear Problems (2004), chapter
+3; Powell's dog leg has the same two directions. Where the gradient is zero,
+nothing is better nearby.
 """
 
 from typing import Final, final
@@ -33,7 +34,7 @@ GOOD: Final = 0.1
 """Factor by which errors must fall for a Jacobian to be used again."""
 
 HARDLY: Final = 1e-4
-"""Steps that remove no larger part of the errors, to first order, lead nowhere."""
+"""Part of the errors that a step must remove to first order, to be worth trying."""
 
 ROUNDING: Final = 1e-14
 
@@ -90,7 +91,7 @@ class Descent:
         self._is_fresh = False
 
     def run(self) -> Outcome:
-        """Go as far as the options ask for, or as it leads. Makes at least one iteration."""
+        """Step until errors are small enough, or do not fall. Makes at least one iteration."""
         options = self._options
         if self._was_normalized and norm_of(self._errors, options) <= self._goal:
             return Outcome(ProjectStatus.SUCCEEDED, 1, norm_of(self._errors, options), None)
@@ -148,7 +149,7 @@ class Descent:
         self._is_fresh = True
 
     def _goes_to(self, step: Vector, gain: float) -> bool:
-        """Move the State, and tell whether the errors fell by that part; if not, move it back."""
+        """Move the State, and return whether the errors fell by that part at least."""
         values = self._values + step
         if not np.isfinite(values).all():
             return False

@@ -1,4 +1,4 @@
-"""The constraints on q, and those on u, with a State that is to satisfy them.
+"""Manifolds: constraints on q, or on u, with the State to be moved onto them.
 
 ::
 
@@ -52,14 +52,14 @@ class ConstrainedSystem(Protocol):
 
 
 class AbstractManifold(ABC):
-    """Constraints of one level, and a State that is to satisfy them.
+    """Constraints of one level, and the State to be moved onto them.
 
     Attributes
     ----------
     state : State
-        At `stage`, but for what is prescribed.
+        At `stage`; prescribed variables may still have to be set.
     weights : (m,) float
-        Those of the errors.
+        Weights of the errors.
     level : str
         "position" or "velocity".
     kind : str
@@ -67,7 +67,7 @@ class AbstractManifold(ABC):
     variable : str
         The vector that is moved: "q" or "u".
     stage : Stage
-        The one at which the errors are known.
+        The stage at which the errors are known.
     """
 
     level: str
@@ -82,13 +82,13 @@ class AbstractManifold(ABC):
 
     @property
     def errors(self) -> Vector:
-        """Those of the State now, without weights; a copy."""
+        """Errors of the State now, without weights; a copy."""
         found: Vector = getattr(self.state, self.kind)
         return found.copy()
 
     @property
     def weighted_errors(self) -> Vector:
-        """The same, each times its weight."""
+        """Errors of the State now, each times its weight."""
         found: Vector = getattr(self.state, self.kind)
         return found * self.weights
 
@@ -167,7 +167,7 @@ class VelocityManifold(AbstractManifold):
 
     def __init__(self, system: ConstrainedSystem, state: State) -> None:
         super().__init__(system, state)
-        self._norm: ChangeNorm | None = None  # with the relative accuracy of the u at the start
+        self._norm: ChangeNorm | None = None  # relative to u at the start
 
     def weight_of(self, row: int) -> tuple[str, int]:
         """Return the place of a weight; a derivative has the weight of its position error."""
@@ -183,7 +183,7 @@ class VelocityManifold(AbstractManifold):
         self._system.prescribe_u(self.state)
 
     def tangent(self) -> Tangent:
-        """Return the constraints linearised; the norm is the one of the first time."""
+        """Return the constraints linearised; the norm is kept from the first call."""
         if self._norm is None:
             self._norm = norm_of_u(self.state)
         rows = np.arange(len(self.weights))
@@ -256,7 +256,7 @@ class PositionManifold(AbstractManifold):
             has_moved = True
 
     def normal_part(self, tangent: Tangent, estimate: Vector) -> Vector:
-        """Return the part of an error estimate of q; what is not normalized is normal, too."""
+        """Return the normal part of an error estimate of q; with changes that denormalize it."""
         part = tangent.normal_part(estimate)
         if len(table_of(self.state).normalization_rows):
             free = free_q_index(self.state)

@@ -148,7 +148,7 @@ def _moved(
     Raises
     ------
     ProjectionError
-        Unless the options do not want that.
+        The projection failed, and the options do not say `dont_raise`.
     """
     state, errors = manifold.state, manifold.errors
     norm = norm_of(manifold.weighted_errors, options)

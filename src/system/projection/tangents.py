@@ -76,7 +76,7 @@ class ChangeNorm:
         return du
 
     def of_change(self, du: Vector) -> Vector:
-        """Return the y of a change of all u, of which only those that can change count."""
+        """Return the y of a change of all u; u that must not change are ignored."""
         du = du[self.columns]
         return np.asarray(self._to_norm * du if self._to_norm.ndim == 1 else self._to_norm @ du)
 
@@ -138,12 +138,12 @@ def _moving_no_prescribed_q(state: State, blocks: Sequence[KinematicBlock]) -> I
 def _stacks(
     blocks: Sequence[KinematicBlock], is_movable: NDArray[np.bool_]
 ) -> Iterator[tuple[Index, Vector]]:
-    """Yield the columns of blocks that are movable, by the shape of these.
+    """Yield the movable columns of blocks, grouped by shape.
 
     Yields
     ------
     (k, b) int, (k, a, b) float
-        The u of k blocks of the same shape, and these.
+        The u of k blocks of one shape, and the blocks.
     """
     found: dict[tuple[int, ...], list[tuple[Index, Vector]]] = defaultdict(list)
     for block in blocks:
@@ -168,7 +168,7 @@ class Tangent:
     rows, others : (k,) int
         Index of these errors; and rows that are left alone.
     off : (len(rows),) float
-        Errors that tell how far away the constraints on q are; they are weighted, too.
+        Weighted position errors: distances to the constraints on q.
     along, back : callable
         Functions from a change of u to the change of q, or of u; and back.
     """
@@ -197,7 +197,7 @@ class Tangent:
         return len(self._norm.columns) > 0
 
     def step(self, errors: Vector) -> tuple[Vector, float]:
-        """Return the shortest change that makes weighted errors least, and what is left of them.
+        """Return the shortest change that minimizes weighted errors, and the errors left.
 
         Returns
         -------
