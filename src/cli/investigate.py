@@ -1,8 +1,9 @@
-r"""`stagecache graph`, `explain`, `impact` and `profile`: their arguments, and who does the work.
+r"""`stagecache graph`, `explain`, `impact` and `profile`: their arguments.
 
-As in `cli`, each imports what it needs when it runs.
+As in `main`, each command imports what it needs when it runs.
 """
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -10,7 +11,38 @@ from typing import Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from stagecache.cli.hints import ModelCommand
+from stagecache.errors import StagecacheError
+
+SHELL_HINTS: Final = (
+    (r"state\.(impact|explain)\(\.\.\.\)", r"stagecache \1 {model} {item}"),
+    (
+        r"call state\.graph\.downstream_of\(\.\.\.\)",
+        "stagecache graph {model} --downstream-of {item}",
+    ),
+    (r"\.\.\.(; state\.graph has all)?$", "...; stagecache graph {model} lists all"),
+    (r"call system\.realize\(state, Stage\.(\w+)\) first.*", r"--stage \1"),
+    (r"; to write some, change what upd_\.\.\.\(\) returns", ""),
+)
+"""Calls in hints of the library, and the commands that a person at a shell runs instead."""
+
+
+class ModelCommand(click.Command):
+    """A command with the argument MODEL. Hints of its errors name commands, not Python calls."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except StagecacheError as error:
+            item = error.what.partition(":")[0]
+            names = {"model": ctx.params["model"], "item": f"'{item}'" if " " in item else item}
+            for call, command in SHELL_HINTS:
+                found = re.search(call, error.hint)
+                if found:
+                    shown = found.expand(command).format(**names)
+                    error.hint = error.hint.replace(found[0], shown)
+            raise click.ClickException(str(error)) from error
+
 
 F = TypeVar("F", bound=Callable[..., None])
 

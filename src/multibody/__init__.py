@@ -20,7 +20,6 @@ from stagecache.multibody.constraints.points import (
 )
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
-from stagecache.multibody.matter.orientation_option import with_euler_angles, with_quaternions
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, Free
 from stagecache.multibody.mobilizers.sequences import (
@@ -35,7 +34,11 @@ from stagecache.multibody.mobilizers.sequences import (
 )
 from stagecache.multibody.motions.library import Sinusoid, Steady
 from stagecache.multibody.motions.motion import AbstractMotion
-from stagecache.multibody.multibody_system import MultibodySystem
+from stagecache.multibody.multibody_system import (
+    MultibodySystem,
+    with_euler_angles,
+    with_quaternions,
+)
 from stagecache.multibody.observers.markers import Marker, Markers
 from stagecache.multibody.observers.orientation_sensors import OrientationSensor, OrientationSensors
 from stagecache.multibody.tree.mass_properties import MassProperties

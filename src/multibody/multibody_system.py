@@ -1,14 +1,133 @@
-"""A System of rigid bodies."""
+"""A System of rigid bodies, and copies of its States with orientations in the other form.
+
+A write of the modeling option of a matter changes the number of q, so it resets all q, u and z.
+`with_quaternions` and `with_euler_angles` keep the poses and velocities.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from stagecache.checks import require_type
+from stagecache.errors import short_repr
+from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.matter import MatterSubsystem
-from stagecache.multibody.matter.orientation_option import q_of_other_form, with_euler_angles
+from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.state.handles import ContinuousVariable
+from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
+
+
+def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
+    """Return a copy of a State, at Model, with orientations in body-fixed x-y-z angles.
+
+    The poses of all bodies are the same; so are u, z and their weights, the time, and all other
+    variables. Weights of errors are 1. Cost O(n).
+
+    Parameters
+    ----------
+    matter : MatterSubsystem
+    state : State
+        At Model or further.
+
+    Raises
+    ------
+    WrongTypeError
+        `matter` is not a MatterSubsystem.
+    WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+    KinematicsError
+        A quaternion is zero.
+    """
+    return _converted(matter, state, use_euler_angles=True)
+
+
+def with_quaternions(matter: MatterSubsystem, state: State) -> State:
+    """Return a copy of a State, at Model, with orientations in quaternions of length 1.
+
+    As `with_euler_angles`. Of the two quaternions of an orientation, the first number that is not 0
+    is positive: w, or of half a turn x, y or z. Such a quaternion comes back from angles as it was.
+    (Motions, and an Assembler that tracks, choose the one that continues the movement instead.)
+    """
+    return _converted(matter, state, use_euler_angles=False)
+
+
+def q_of_other_form(matter: MatterSubsystem, other: State, state: State) -> list[float]:
+    """Return the q of a State with the other form of orientations, in the form of `state`.
+
+    Of both quaternions of an orientation, it is the one nearer to the present q of `state`. A joint
+    that has not moved keeps its q to the last bit.
+    """
+    present: list[float] = matter.q(state).tolist()
+    layout = matter.layout(state)
+
+    def near(body: MobilizedBody, angles: list[float]) -> Sequence[float]:
+        mobilizer, start = body.mobilizer, body.mobilizer.quaternion_start
+        if start is None:
+            return mobilizer.quaternions_of(angles)
+        old = present[layout.joints[layout.rows[body.index]].q]
+        there = slice(start, start + 4)
+        if any(old[there]) and [*mobilizer.euler_angles_of(old)] == angles:
+            return old
+        found = [*mobilizer.quaternions_of(angles)]
+        if sum(a * b for a, b in zip(found[there], old[there], strict=True)) < 0.0:
+            found[there] = [-value for value in found[there]]
+        return found
+
+    return _converted_q(matter, other, near)
+
+
+def _converted_q(
+    matter: MatterSubsystem,
+    state: State,
+    quaternions: Callable[[MobilizedBody, list[float]], Sequence[float]],
+) -> list[float]:
+    """Return the q of a State in the other form: quaternions by a function, or Euler angles."""
+    matter.tree_poses(state)  # refuses q that have no pose
+    layout, q = matter.layout(state), matter.q(state).tolist()
+    found: list[float] = []
+    for body in matter.bodies:
+        own = q[layout.joints[layout.rows[body.index]].q]
+        if layout.use_euler_angles:
+            found += quaternions(body, own)
+        else:
+            found += body.mobilizer.euler_angles_of(own)
+    return found
+
+
+def _leading_positive(body: MobilizedBody, angles: list[float]) -> Sequence[float]:
+    mobilizer = body.mobilizer
+    return with_leading_positive(mobilizer.quaternions_of(angles), mobilizer.quaternion_start)
+
+
+def _converted(matter: MatterSubsystem, state: State, *, use_euler_angles: bool) -> State:
+    require_type(
+        matter,
+        MatterSubsystem,
+        f"{short_repr(matter)}: has no bodies with orientations to convert",
+        "a MatterSubsystem",
+        "give the matter of a System, system.matter",
+    )
+    system: Any = matter.system
+    system._require_own(state)
+    if matter.use_euler_angles(state) == use_euler_angles:
+        return state.copy()
+    q = _converted_q(matter, state, _leading_positive)
+    twin = state.copy()
+    matter.use_euler_angles.set(twin, use_euler_angles)
+    system.realize(twin, Stage.MODEL)
+    twin.time = state.time
+    for subsystem in system.subsystems:
+        if subsystem is not matter:
+            twin[subsystem].q = state[subsystem].q
+    matter.q.set(twin, np.array(q))
+    twin.u = state.u
+    twin.z = state.z
+    twin.u_weights = state.u_weights
+    twin.z_weights = state.z_weights
+    return twin
 
 
 class MultibodySystem(System):

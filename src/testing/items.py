@@ -149,6 +149,17 @@ def invalidated_stage(handle: AbstractHandle) -> Stage:
     return Stage.TIME
 
 
+def upstream_of(state: State, handle: AbstractHandle) -> list[Any]:
+    """A variable or an entry, and all that is upstream of it, the nearest first."""
+    found, queue = {id(handle)}, [handle]
+    for each in queue:
+        for above in each.prerequisites(state) if isinstance(each, CacheEntry) else ():
+            if id(above) not in found:
+                found.add(id(above))
+                queue.append(above)
+    return queue
+
+
 class Names:
     """Names of the subsystems of a System, and of their items, in programs."""
 

@@ -60,23 +60,6 @@ def checked_pair(first: Any, second: Any, what: str) -> tuple[MobilizedBody, ...
     return found
 
 
-def checked_number(
-    value: Any, what: str, above: float = -np.inf, below: float = np.inf, hint: str = ""
-) -> float:
-    """Return a finite number between two others.
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    found = float(checked_array(value, (), what))
-    if not above < found < below:
-        ends = [f"more than {above:g}"] if np.isfinite(above) else []
-        ends += [f"less than {below:g}"] if np.isfinite(below) else []
-        raise OutOfRangeError(f"{what}: is out of range", ", ".join(ends), f"{found:g}", hint)
-    return found
-
-
 def checked_direction(values: ArrayLike, what: str) -> Array:
     """Return a vector (3,) of length 1, in the direction of one of any length.
 

@@ -21,9 +21,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_callable, whole_number
+from stagecache.checks import require_callable, require_number, whole_number
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
-from stagecache.multibody.constraints.checks import checked_bodies, checked_number, checked_result
+from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
@@ -249,7 +249,7 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
 
     def __init__(self, body: MobilizedBody, value: float, *, index: int = 0) -> None:
         super().__init__([(body, index)])
-        self.value = checked_number(value, f"the value of {self}")
+        self.value = require_number(value, f"the value of {self}")
 
     def calc_error(self, x: Array) -> Array:
         """Return the difference."""

@@ -21,7 +21,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.multibody.constraints.checks import checked_direction, checked_number
+from stagecache.checks import require_number
+from stagecache.multibody.constraints.checks import checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.constraints.points import place_of, point_bias, point_jacobian
 from stagecache.multibody.geometry.spatial import Array, cross3
@@ -101,7 +102,7 @@ class ConstantAngleConstraint(AbstractPairConstraint):
             second_direction, f"the second direction of {self}"
         )
         hint = "give an angle in between, in rad; parallel directions are two constraints, not one"
-        self.angle = checked_number(angle, f"the angle of {self}", above=0.0, below=pi, hint=hint)
+        self.angle = require_number(angle, f"the angle of {self}", above=0.0, below=pi, hint=hint)
 
     def calc_error(self, pose: Transform) -> Any:
         """Return the cosine, minus its wanted value."""

@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.checks import require_number
 from stagecache.decorations.decorations import DecorativeLine
 from stagecache.errors import KinematicsError
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.constraints.checks import checked_direction, checked_number
+from stagecache.multibody.constraints.checks import checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.geometry.spatial import Array, cross, cross3
 from stagecache.multibody.geometry.transform import Transform
@@ -150,7 +151,7 @@ class RodConstraint(AbstractPairConstraint):
         self.first_station = checked_array(first_station, (3,), f"the first station of {self}")
         self.second_station = checked_array(second_station, (3,), f"the second station of {self}")
         hint = "give more than 0; to hold points together, take a BallConstraint"
-        self.length = checked_number(length, f"the length of {self}", above=0.0, hint=hint)
+        self.length = require_number(length, f"the length of {self}", above=0.0, hint=hint)
 
     def _held_points(self) -> tuple[tuple[MobilizedBody, Array], ...]:
         one, two = self.bodies
@@ -307,7 +308,7 @@ class PointInPlaneConstraint(AbstractPairConstraint):
     ) -> None:
         super().__init__(first, second)
         self.normal = checked_direction(normal, f"the normal of {self}")
-        self.height = checked_number(height, f"the height of {self}")
+        self.height = require_number(height, f"the height of {self}")
         self.station = checked_array(station, (3,), f"the station of {self}")
 
     def _held_points(self) -> tuple[tuple[MobilizedBody, Array], ...]:

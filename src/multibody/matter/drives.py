@@ -31,8 +31,7 @@ from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.orientation import Rows, with_leading_positive
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
-from stagecache.multibody.motions.checks import numbers_at
-from stagecache.multibody.motions.motion import AbstractMotion
+from stagecache.multibody.motions.motion import AbstractMotion, numbers_at
 from stagecache.multibody.tree.layout import Joint
 from stagecache.state.stage import Stage
 from stagecache.system.motion.prescribing import PrescribedVariable

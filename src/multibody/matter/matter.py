@@ -70,8 +70,7 @@ from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skele
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.sequences import Weld
-from stagecache.multibody.motions.checks import check_motion
-from stagecache.multibody.motions.motion import AbstractMotion
+from stagecache.multibody.motions.motion import AbstractMotion, check_motion
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
     n_of,

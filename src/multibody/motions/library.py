@@ -6,8 +6,12 @@ from typing import final
 
 from attrs import frozen
 
-from stagecache.multibody.motions.checks import Numbers, checked_numbers, of_equal_length
-from stagecache.multibody.motions.motion import AbstractMotion
+from stagecache.multibody.motions.motion import (
+    AbstractMotion,
+    Numbers,
+    checked_numbers,
+    of_equal_length,
+)
 
 
 @final

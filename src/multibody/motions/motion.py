@@ -21,6 +21,15 @@ motion does not know States, so one motion serves any number of joints. It must 
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stagecache.checks import type_text
+from stagecache.errors import MotionError, ShapeError
+from stagecache.multibody.checks import ANY, checked_array
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.state.vectors.conversion import array_of
 
 
 class AbstractMotion(ABC):
@@ -45,3 +54,121 @@ class AbstractMotion(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
+
+
+# ---------------------------------------------------------------------- checks
+
+
+Numbers = float | Sequence[float] | np.ndarray[Any, Any]
+LEVELS = ("q", "qdot", "qdotdot")
+
+
+def checked_numbers(values: Any, what: str) -> tuple[float, ...]:
+    """Return one number, or some, as floats.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    array = array_of(values, what)
+    is_one = array is not None and array.ndim == 0
+    found = checked_array(values, () if is_one else (ANY,), what)
+    return tuple(np.atleast_1d(found).tolist())
+
+
+def of_equal_length(values: list[tuple[float, ...]], what: str) -> list[tuple[float, ...]]:
+    """Return the same numbers, with single ones repeated to the length of the others.
+
+    Raises
+    ------
+    ShapeError
+        The others have different lengths, or none.
+    """
+    lengths = {len(v) for v in values}
+    others = lengths - {1}
+    if len(others) > 1 or 0 in others:
+        raise ShapeError(
+            f"the numbers of {what}: do not fit each other",
+            "single numbers, or one for each q of the joint",
+            "as many as " + ", ".join(str(len(v)) for v in values),
+            "give as many of each as the joint has q",
+        )
+    count = max(lengths)
+    return [v * count if len(v) == 1 else v for v in values]
+
+
+def check_motion(motion: object, mobilizer: AbstractMobilizer, name: str) -> None:
+    """Refuse other objects, and motions that do not fit the mobilizer at time 0.
+
+    Parameters
+    ----------
+    motion : object
+    mobilizer : AbstractMobilizer
+        The mobilizer of the joint.
+    name : str
+        The name of the body, for errors.
+
+    Raises
+    ------
+    MotionError
+        The motion is not one, or the joint has no q.
+    ShapeError, NotANumberError, OutOfRangeError
+        A method returns a wrong number of floats, or some that are not finite.
+    """
+    if not isinstance(motion, AbstractMotion):
+        raise MotionError(
+            f"the motion of body {name!r}: not a motion",
+            "an instance of a motion, as Sinusoid(0.5, 2.0)",
+            type_text(motion),
+            "pass Sinusoid(...), Steady(...) or an instance of a subclass of AbstractMotion",
+        )
+    count = mobilizer.with_euler_angles().nq
+    if not count:
+        raise MotionError(
+            f"the motion of body {name!r}: has nothing to move",
+            "a joint that has q",
+            f"{mobilizer!r}",
+            "leave the motion out, or give another mobilizer",
+        )
+    for level in LEVELS:
+        numbers_at(motion, level, 0.0, mobilizer, name)
+
+
+def numbers_at(
+    motion: AbstractMotion, level: str, time: float, mobilizer: AbstractMobilizer, name: str
+) -> list[float]:
+    """Return the result of a method of a motion, for each q of a joint in Euler angles.
+
+    Parameters
+    ----------
+    motion : AbstractMotion
+    level : str
+        "q", "qdot" or "qdotdot".
+    time : float
+        [s]
+    mobilizer : AbstractMobilizer
+    name : str
+        The name of the body, for errors.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    Exception
+        Any error of the method, with a note.
+    """
+    count = mobilizer.with_euler_angles().nq
+    what = f"{level} of the motion {motion!r} of body {name!r} at time {time:g}"
+    try:
+        values: Any = getattr(motion, level)(time)
+    except Exception as error:
+        error.add_note(f"while {what} was computed")
+        raise
+    found = checked_numbers(values, what)
+    if len(found) not in (1, count):
+        raise ShapeError(
+            f"{what}: not as many as its joint has",
+            f"{count} of them for a {mobilizer!r}, or a single one",
+            f"{len(found)} of them",
+            "return one for each q; orientations are three angles in any State",
+        )
+    return [*found] * (count // len(found))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from stagecache.decorations.decorations import AbstractDecoration, DecorativeFrame
 from stagecache.errors import OutOfRangeError
 from stagecache.multibody.checks import checked_rotation
-from stagecache.multibody.geometry.rotation_vectors import (
+from stagecache.multibody.geometry.orientation import (
     rotation_vector_bends,
     rotation_vector_jacobians,
     rotation_vectors,

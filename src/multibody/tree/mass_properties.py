@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stagecache.checks import require_number
 from stagecache.errors import MassPropertiesError, OutOfRangeError
 from stagecache.multibody.checks import checked_array
 from stagecache.state.vectors.conversion import array_of
@@ -24,7 +25,7 @@ _LARGEST: Final = 1e150  # of moments, in kg m^2: where numbers overflow is far 
 
 
 def _mass(value: float) -> float:
-    return float(checked_array(value, (), "the mass of a body"))
+    return require_number(value, "the mass of a body")
 
 
 def _center(values: ArrayLike) -> NDArray[np.float64]:

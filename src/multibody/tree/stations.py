@@ -10,21 +10,12 @@ going along the tree, in O(bodies + stations), without J.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, final
+from typing import final
 
 import numpy as np
 
 from stagecache.multibody.geometry.spatial import Array, velocity_maps
 from stagecache.multibody.tree.layout import AnyBody, Indices, TreeLayout
-
-
-class AnyStations(Protocol):
-    """A group of stations; see `StationGroup`."""
-
-    @property
-    def bodies(self) -> Sequence[AnyBody]: ...  # noqa: D102
-    @property
-    def stations(self) -> Array: ...  # noqa: D102
 
 
 @final

@@ -8,7 +8,7 @@ from stagecache.testing.checks.never import Tally
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import error_of
 from stagecache.testing.diagnosis.shortening import Program
-from stagecache.testing.oracle.rebuild import Blueprint
+from stagecache.testing.oracle.oracle import Blueprint
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import Run
@@ -36,7 +36,7 @@ def check_coherence(
     system : System
     strategies : mapping of handle to strategy, optional
         For the values of some variables. Others are drawn by what they are in the default State,
-        as `stagecache.testing.programs.values` tells.
+        as `stagecache.testing.programs.inventory` tells.
     settings : hypothesis.settings, optional
         `max_examples`, 100 by default; `derandomize` and `verbosity`. Programs are neither stored
         nor shrunk by Hypothesis, and may take any time.

@@ -17,9 +17,8 @@ from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import program_in, program_of
 from stagecache.testing.diagnosis.shortening import Program, Shortener
 from stagecache.testing.items import Item
-from stagecache.testing.oracle.comparison import NOTHING, Outcome
+from stagecache.testing.oracle.comparison import NOTHING, Outcome, depth_of, hook_of, place_of
 from stagecache.testing.oracle.oracle import Subject
-from stagecache.testing.places import depth_of, hook_of, place_of
 from stagecache.testing.programs.operation import AbstractOperation, ReadAll, Realize
 from stagecache.testing.programs.run import FOUND_BY_STRICT, Run, state_name
 from stagecache.testing.result import CheckResult

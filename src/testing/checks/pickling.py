@@ -19,9 +19,9 @@ from stagecache.testing.oracle.oracle import (
     entries_now,
     expected,
     fresh_state,
+    through_pickle,
     vectors_of,
 )
-from stagecache.testing.oracle.rebuild import through_pickle
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import Run, state_name

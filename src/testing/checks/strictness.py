@@ -11,8 +11,7 @@ from stagecache.testing.checks.never import Tally
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import program_in
 from stagecache.testing.diagnosis.shortening import Program
-from stagecache.testing.oracle.oracle import Subject
-from stagecache.testing.oracle.rebuild import Blueprint
+from stagecache.testing.oracle.oracle import Blueprint, Subject
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.operation import ReadAll
 from stagecache.testing.programs.programs import programs

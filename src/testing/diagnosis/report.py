@@ -7,8 +7,7 @@ from typing import Final
 from stagecache.errors import CheckFailedError, ImpreciseError, IncoherentError
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.suspects import OUTSIDE, suspects_of
-from stagecache.testing.oracle.comparison import Outcome, written
-from stagecache.testing.places import hook_of
+from stagecache.testing.oracle.comparison import Outcome, hook_of, written
 from stagecache.testing.programs.run import Run, exception_name, state_name
 
 MODULES: Final = {
@@ -22,7 +21,7 @@ HELPERS: Final = {
     "require_same_in_threads": (
         "from stagecache.testing.checks.threads import require_same_in_threads"
     ),
-    "through_pickle": "from stagecache.testing.oracle.rebuild import through_pickle",
+    "through_pickle": "from stagecache.testing.oracle.oracle import through_pickle",
 }
 FIRST: Final = "state = system.new_state()"
 

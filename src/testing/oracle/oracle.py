@@ -10,6 +10,7 @@
 A fresh State has computed nothing for other values of the variables, so nothing in it is stale.
 """
 
+import pickle
 from typing import Any, Final
 
 import attrs
@@ -23,6 +24,7 @@ from stagecache.state.state import State
 from stagecache.state.values.sameness import same
 from stagecache.state.vectors.vectors import VECTORS, WEIGHTS
 from stagecache.system.core.system import System
+from stagecache.system.core.transport import KNOWN
 from stagecache.testing.items import (
     TIME,
     Item,
@@ -262,3 +264,49 @@ def entries_now(state: State, *, valid: bool) -> list[Subject]:
         for item, e in entries_of(state)
         if store.is_valid(e._node) or (is_computed(state, e) and not store.is_closed(e._node))
     ]
+
+
+NOT_KNOWN: Final = None
+
+
+def rebuilt(system: System, pickled: bytes) -> Any:
+    """Objects that were pickled together with a System, which is built anew here."""
+    content = system._content
+    known = KNOWN.pop(content, NOT_KNOWN)
+    try:
+        return pickle.loads(pickled)
+    finally:
+        if known is not NOT_KNOWN:
+            KNOWN[content] = known
+
+
+def through_pickle(system: System, *others: Any) -> tuple[Any, ...]:
+    """A System, and what goes with it, as they would arrive in another process."""
+    arrived: tuple[Any, ...] = rebuilt(system, pickle.dumps((system, *others)))
+    return arrived
+
+
+class Blueprint:
+    """A System as it was when this was made; it cannot be built anew if it cannot be pickled."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._pickled: bytes | None = None
+        try:
+            self._pickled = pickle.dumps(system)
+            self.build().realize_topology()
+        except Exception:  # which check_pickle tells
+            self._pickled = None
+
+    @property
+    def is_known(self) -> bool:
+        """Return True if it can be built anew."""
+        return self._pickled is not None
+
+    def build(self) -> System:
+        """Another System of this kind; the System itself, if it cannot be built anew."""
+        if self._pickled is None:
+            return self._system
+        system = rebuilt(self._system, self._pickled)
+        assert isinstance(system, System)
+        return system

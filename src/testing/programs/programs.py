@@ -18,15 +18,17 @@ from hypothesis import strategies as st
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.testing.items import TIME, Item
-from stagecache.testing.programs.branches import Copy, MakeMark, RollBack
 from stagecache.testing.programs.inventory import Inventory
 from stagecache.testing.programs.operation import (
     AbstractOperation,
     AutoUpdate,
+    Copy,
     Invalidate,
+    MakeMark,
     ReadAll,
     ReadEntry,
     Realize,
+    RollBack,
 )
 from stagecache.testing.programs.writes import (
     NEAR,

@@ -16,7 +16,7 @@ from stagecache.system.core.system import System
 from stagecache.testing.checks.explore import quiet
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import error_of, without_program
-from stagecache.testing.oracle.rebuild import Blueprint
+from stagecache.testing.oracle.oracle import Blueprint
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.operation import AbstractOperation
 from stagecache.testing.programs.programs import steps

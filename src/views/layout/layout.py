@@ -11,9 +11,15 @@
              |                                             +> pull|
              +----------------------------------------------------+
 
-Columns and layers come first (`layers`), then what edges share (`bundles`), then the order that
-makes few crossings (`ordering`), then heights (`placing`): the method of Sugiyama, with bands.
-Nothing is random: equal views have equal layouts.
+Columns and layers come first (`layers`), then bundles of edges, then the order that makes few
+crossings and the heights (`ordering`): the method of Sugiyama, with bands. Nothing is random: equal
+views have equal layouts.
+
+An edge passes each layer between its ends at a bend. Edges from one node share their bends, and so
+do edges from the variables of a subsystem to one stage::
+
+    angle ──┬───────┬── force          angle ──┐
+            └─ tip  └── energy         length ─┴──────── stage Position
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +28,82 @@ from typing import Final
 
 from attrs import frozen
 
-from stagecache.views.layout.bundles import Bundles, bundles_of, ends_of
 from stagecache.views.layout.labels import label_of, width_of
 from stagecache.views.layout.layers import Layers, layers_of
-from stagecache.views.layout.ordering import Cells, Links, ordered
-from stagecache.views.layout.placing import placed
-from stagecache.views.nodes import AbstractView, EdgeKind
+from stagecache.views.layout.ordering import Cells, Links, ordered, placed
+from stagecache.views.nodes import AbstractView, EdgeInfo, EdgeKind
+
+# ---------------------------------------------------------------------- bundles of edges
+
+
+MOST_PASSES: Final = 40_000
+"""Most passes of edges through bends. With more, no reader could follow them, and none bends."""
+
+MERGED: Final = (EdgeKind.INVALIDATES, EdgeKind.PART)
+"""Kinds of edges that share bends where they have the target in common, not the source."""
+
+
+@frozen
+class Bend:
+    """A place in a layer through which edges pass.
+
+    Attributes
+    ----------
+    layer : int
+    band : int
+    """
+
+    layer: int
+    band: int
+
+
+@frozen
+class Bundles:
+    """All bends, and how edges pass through them.
+
+    Attributes
+    ----------
+    bends : tuple of Bend
+    chains : tuple of tuple of int
+        For each edge the numbers of its bends, from left to right.
+    """
+
+    bends: tuple[Bend, ...]
+    chains: tuple[tuple[int, ...], ...]
+
+
+def bundles_of(
+    edges: Sequence[EdgeInfo], layers: Mapping[str, int], bands: Mapping[str, int]
+) -> Bundles:
+    """The bends of edges between nodes of these layers and bands; none if there are too many."""
+    bends: list[Bend] = []
+    numbers: dict[tuple[object, ...], int] = {}
+    chains = []
+    passes = 0
+    for edge in edges:
+        left, right = ends_of(edge, layers)
+        band = bands[left]
+        chain = []
+        for layer in range(layers[left] + 1, layers[right]):
+            shared = (right, band) if edge.kind in MERGED else (left,)
+            key = (*shared, edge.kind, left == edge.source, layer)
+            if key not in numbers:
+                numbers[key] = len(bends)
+                bends.append(Bend(layer, band))
+            chain.append(numbers[key])
+        chains.append(tuple(chain))
+        passes += len(chain)
+        if passes > MOST_PASSES:
+            return Bundles((), ((),) * len(edges))
+    return Bundles(tuple(bends), tuple(chains))
+
+
+def ends_of(edge: EdgeInfo, layers: Mapping[str, int]) -> tuple[str, str]:
+    """The paths of the left end and of the right end."""
+    if layers[edge.source] <= layers[edge.target]:
+        return edge.source, edge.target
+    return edge.target, edge.source
+
 
 HEIGHT: Final = 24.0
 """Height of the box of a node."""

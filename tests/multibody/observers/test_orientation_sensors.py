@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from stagecache import Assembler, DecorativeFrame
 from stagecache.errors import OutOfRangeError
 from stagecache.multibody import Ball, OrientationSensors, Pin
-from stagecache.multibody.geometry.rotation_vectors import (
+from stagecache.multibody.geometry.orientation import (
     rotation_vector_bends,
     rotation_vector_jacobians,
     rotation_vectors,

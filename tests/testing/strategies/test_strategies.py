@@ -29,8 +29,8 @@ from stagecache.testing import (
     structures,
     systems,
 )
+from stagecache.testing.programs.inventory import like, options_like
 from stagecache.testing.programs.operation import Invalidate, ReadAll
-from stagecache.testing.programs.values import like, options_like
 from tests.graph.check_structure import check_structure
 from tests.testing.models import Lever, system_of
 
