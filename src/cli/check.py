@@ -156,7 +156,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _message(error: Exception) -> str:
-    """The parts of an error of stagecache; of another, where the model raised it as well."""
+    """Return the parts of an error of stagecache; of another, where the model raised it as well."""
     if isinstance(error, StagecacheError):
         return "\n".join([str(error), *getattr(error, "__notes__", ())])
     return "".join(traceback.format_exception(error, limit=INNERMOST, chain=False)).rstrip()

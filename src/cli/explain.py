@@ -1,4 +1,4 @@
-"""`stagecache explain`: why an entry of a model is stale or not computed."""
+"""`stagecache explain`: the reason why an entry of a model is stale or not computed."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def show_explanation(
     *,
     as_json: bool,
 ) -> None:
-    """Find a System, make a State of it, and print why an entry is as it is there.
+    """Load a System, make a State of it, and print an explanation of an entry.
 
     Parameters
     ----------
@@ -37,15 +37,14 @@ def show_explanation(
     entry : str
         Its path.
     stage : str or None
-        To which the State is realized first. If it is None: to Report if something is written, and
-        not at all if nothing is.
+        Stage to realize first. None stands for Report if there are writes, else for no stage.
     writes : sequence of str
-        Such as "pendulum.angle=0.3", done in this order when all was computed.
+        Writes such as "pendulum.angle=0.3", made in this order after all entries are computed.
     run : str or None
-        A function to call with the State then, as `load_function` takes it. It is traced, so that
-        the place of a write is told.
+        A function to call with the State then, as `load_function` takes it. It is traced, so the
+        explanation has the places of writes.
     as_json : bool
-        Whether to print for programs.
+        True to print JSON, for programs.
 
     Raises
     ------

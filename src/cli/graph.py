@@ -1,4 +1,4 @@
-"""`stagecache graph`: what depends on what in a model, as a table, a picture or a page."""
+"""`stagecache graph`: the dependency graph of a model, as a table, a picture or a page."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -153,7 +153,7 @@ def _png(view: GraphView) -> bytes:
 
 
 def _print_table(view: GraphView, whole: GraphView) -> None:
-    """A row for each node, with what is directly above it in the whole graph.
+    """Print a row for each node, with its direct prerequisites in the whole graph.
 
     Stages are left out where there is anything else.
     """

@@ -1,4 +1,4 @@
-"""`stagecache impact`: what a write of a variable would make stale."""
+"""`stagecache impact`: entries that a write of a variable would make stale."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from stagecache.inspection import Impact
 def show_impact(
     model: str, variable: str, stage: str | None, writes: Sequence[str], *, as_json: bool
 ) -> None:
-    """Find a System, compute all of a State, and print what a write would make stale there.
+    """Load a System, compute all entries of a State, and print the impact of a write.
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ def show_impact(
     variable : str
         Its path.
     stage : str or None
-        To which the State is realized first; to Report if it is None.
+        Stage to realize first; None stands for Report.
     writes : sequence of str
-        Such as "pendulum.angle=0.3", done when all was computed, before the question is asked.
+        Writes such as "pendulum.angle=0.3", made after all entries are computed.
     as_json : bool
-        Whether to print for programs.
+        True to print JSON, for programs.
 
     Raises
     ------

@@ -73,7 +73,7 @@ _after = click.option(
 
 
 def _run(what: str) -> Callable[[F], F]:
-    text = f"{what}: its name in the module of the model, or module:name, or file:name."
+    text = f"{what}. Give its name in the module of the model, or module:name, or file:name."
     return click.option("--run", metavar="NAME", help=text)
 
 
@@ -100,26 +100,34 @@ Examples:
     "--format",
     "file_format",
     type=click.Choice(FORMATS),
-    help="What to write.  [default: what the name of the file ends with, else a table]",
+    help="Format to write.  [default: the ending of the file, else a table]",
 )
 @click.option(
     "--output",
     "-o",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     metavar="FILE",
-    help="Write to this file; - is the standard output.",
+    help="File to write; - is the standard output.",
 )
-@click.option("--subsystem", metavar="NAME", help="Only what this subsystem has.")
+@click.option("--subsystem", metavar="NAME", help="Only nodes of this subsystem.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only nodes of this kind.")
-@click.option("--upstream-of", metavar="PATH", help="Only this and what it depends on.")
-@click.option("--downstream-of", metavar="PATH", help="Only this and what depends on it.")
+@click.option(
+    "--upstream-of",
+    metavar="PATH",
+    help="Only this node and its prerequisites, direct and indirect.",
+)
+@click.option(
+    "--downstream-of",
+    metavar="PATH",
+    help="Only this node and its dependents, direct and indirect.",
+)
 @click.option(
     "--depth",
     type=click.IntRange(min=0),
     metavar="N",
-    help="By so many edges at most.  [default: any number]",
+    help="Most edges from that node.  [default: any number]",
 )
-@_stage("Report with --after or --run; else no State is shown")
+@_stage("Report with --after or --run, else no State")
 @_after
 @_run("Then call this function of a State")
 @_as_json
@@ -138,17 +146,17 @@ def graph(
     run: str | None,
     as_json: bool,
 ) -> None:
-    """Show what depends on what in a model.
+    """Show the dependency graph of a model.
 
     Without --format and --output, a table is printed.
 
-    MODEL is module:name or path/to/file.py:name, of a System or of a function that returns one. The
-    name may be left out if there is only one.
+    MODEL is module:name or path/to/file.py:name, and names a System or a function that returns one.
+    Leave the name out if there is only one.
 
-    A page (html) needs no network: search it, click a node to see what is upstream and downstream
-    of it. A png needs matplotlib: pip install 'stagecache[viz]'.
+    A page (html) needs no network. Search it, or click a node to see its prerequisites and
+    dependents. A png needs matplotlib: pip install 'stagecache[viz]'.
 
-    With --stage, --after or --run, a State is shown: the status of its entries, and the values.
+    With --stage, --after or --run, the statuses and values of a State are shown, too.
     """
     from stagecache.cli.graph import Selection, show_graph  # noqa: PLC0415
 
@@ -177,7 +185,9 @@ def _format_of(output: Path) -> str:
     known = {**{f".{name}": name for name in FORMATS}, ".htm": "html", ".gv": "dot"}
     known |= {".mmd": "mermaid"}
     if output.suffix.lower() not in known:
-        raise click.UsageError(f"{output}: say by --format what to write: {', '.join(FORMATS)}.")
+        raise click.UsageError(
+            f"{output}: unknown ending; choose a --format: {', '.join(FORMATS)}."
+        )
     return known[output.suffix.lower()]
 
 
@@ -205,13 +215,13 @@ def explain(
     *,
     as_json: bool,
 ) -> None:
-    """Say why an entry is not valid, and what a read computes.
+    """Explain why an entry is stale or not computed, and what a read computes.
 
     MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. ENTRY is a path, such
     as pendulum.tip; `stagecache graph MODEL` lists them.
 
-    Without --after, nothing was read of the State before. With it, all was computed before the
-    writes. With --run, the line of that function is told which wrote what made the entry stale.
+    Without --after, the State is new: no entry is computed. With it, all entries are computed
+    before the writes. With --run, the answer names the line whose write made the entry stale.
     """
     from stagecache.cli.explain import show_explanation  # noqa: PLC0415
 
@@ -235,12 +245,12 @@ Examples:
 def impact(
     model: str, variable: str, stage: str | None, writes: tuple[str, ...], *, as_json: bool
 ) -> None:
-    """Say what a write of a variable would make stale.
+    """List the entries that a write of a variable would make stale.
 
     MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. VARIABLE is a path,
-    such as pendulum.angle; or q, u, z and y of the whole State.
+    such as pendulum.angle; or q, u, z or y, for the whole vector.
 
-    The State is realized, and all its entries are computed, before the question is asked.
+    The State is realized first, and all its entries are computed.
     """
     from stagecache.cli.impact import show_impact  # noqa: PLC0415
 
@@ -263,17 +273,17 @@ Examples:
     default=100,
     show_default=True,
     metavar="N",
-    help="How many steps are taken if no function is given.",
+    help="Number of steps if no function is given.",
 )
 @_as_json
 def profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
-    """Say what a run costs, and what is computed in vain.
+    """Measure the cost of a run, and suggest changes.
 
     MODEL is module:name or path/to/file.py:name, as for `stagecache graph`.
 
-    What is run is a function of a State, named by --run. Without one, steps are taken as an
-    integrator takes them: the time goes on, q, u and z change a little, the State is realized to
-    Report, and all its entries are read.
+    Name a function of a State by --run. Without one, steps are taken as an integrator takes them:
+    the time advances, q, u and z change a little, the State is realized to Report, and all its
+    entries are read.
     """
     from stagecache.cli.profile import show_profile  # noqa: PLC0415
 

@@ -221,7 +221,7 @@ def _choice(place: str, names: list[str]) -> str:
 
 
 def _candidates(module: ModuleType) -> list[str]:
-    """The names of its Systems, each once; if it has none, of what it has that makes one."""
+    """Return the names of its Systems, each once; if it has none, of what it has that makes one."""
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     systems = {id(v): name for name, v in reversed(public.items()) if isinstance(v, System)}
     if systems:

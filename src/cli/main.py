@@ -29,7 +29,7 @@ class Commands(click.Group):
         except StagecacheError as error:
             raise click.ClickException(str(error)) from error
         except OSError as error:
-            if error.errno == EPIPE:  # who reads has enough, which click takes as it is
+            if error.errno == EPIPE:  # the reader has closed the pipe, which click handles
                 raise
             raise click.ClickException(f"the output: {error.strerror}") from error
 
@@ -39,13 +39,12 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""Start with: stagecache demo
 
-    The exit status is 0 if there is an answer, 1 for an error and for a check that fails, and 2
-    for a command that is written wrongly.
+    The exit status is 0 for an answer, 1 for an error or a failed check, and 2 for wrong usage.
     """,
 )
 @click.version_option(package_name="stagecache", message="%(prog)s %(version)s")
 def main() -> None:
-    """Keep computed values of a model for as long as nothing they depend on changes."""
+    """Cache computed values of a model until a variable that they depend on changes."""
 
 
 @main.command(
@@ -62,7 +61,7 @@ Examples:
     default=360,
     show_default=True,
     metavar="N",
-    help="In how many frames the crank makes a turn.",
+    help="Number of frames in one turn of the crank.",
 )
 @click.option(
     "--output",
@@ -70,18 +69,18 @@ Examples:
     type=click.Path(file_okay=False, writable=True, path_type=Path),
     default=Path(),
     metavar="FOLDER",
-    help="Where to write the files; it is made if it is not there.  [default: the current one]",
+    help="Folder for the files; it is created if needed.  [default: the current one]",
 )
 @click.option("--no-pictures", is_flag=True, help="Write no plot and no animation.")
 def demo(*, frames: int, output: Path, no_pictures: bool) -> None:
-    """Assemble a four-bar linkage, drive it, and show what that computes.
+    """Assemble a four-bar linkage, drive it, and show which entries are computed.
 
-    An Assembler closes the linkage from a poor start, and tracks a full turn of its crank. What a
-    frame computes, what it finds in the cache, and what it leaves alone, is counted by a trace.
+    An Assembler closes the linkage from a poor start, and tracks a full turn of its crank. A
+    trace counts which entries a frame computes, finds in the cache, or leaves alone.
 
-    It writes four_bar.html, a page to explore the graph of the model; and with matplotlib a plot,
-    four_bar.png, and an animation, four_bar.gif. For these: pip install 'stagecache[viz]'. Files of
-    these names are replaced.
+    It writes four_bar.html, a page to explore the graph of the model. With matplotlib (pip install
+    'stagecache[viz]') it also writes a plot, four_bar.png, and an animation, four_bar.gif. Existing
+    files of these names are replaced.
     """
     from rich.console import Console  # noqa: PLC0415
 
@@ -96,11 +95,11 @@ CHECKS: Final = ("coherence", "precision", "strict", "pickle", "threads")
 @main.command(
     epilog="""\b
 Checks:
-  coherence  Each read gives what a new computation gives, after random writes.
-  precision  No prerequisite is declared that is never read.
+  coherence  After random writes, each read gives the value of a new computation.
+  precision  Each declared prerequisite is read.
   strict     Each computation reads only what it declares.
   pickle     The System and its States are the same in another process.
-  threads    Several threads that read one State get what one gets.
+  threads    Several threads that read one State get the values that one thread gets.
 
 \b
 Examples:
@@ -114,7 +113,7 @@ Examples:
     "checks",
     type=click.Choice(CHECKS),
     multiple=True,
-    help="Run this check, and others so named; without it, all.",
+    help="Run only this check; may be repeated.  [default: all]",
 )
 @click.option(
     "--examples",
@@ -122,23 +121,23 @@ Examples:
     default=100,
     show_default=True,
     metavar="N",
-    help="How many random programs each check runs.",
+    help="Number of random programs of each check.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Run the same programs as the last time with this seed.  [default: another each time]",
+    help="Repeat the programs of an earlier run with this seed.  [default: a new one each time]",
 )
 @click.pass_context
 def check(
     context: click.Context, model: str, checks: tuple[str, ...], examples: int, seed: int | None
 ) -> None:
-    """Search a model for faults in what it declares.
+    """Search a model for faults in its declarations.
 
-    MODEL is module:name or path/to/file.py:name, and names a System, or what can be called without
-    arguments and returns one. The name may be left out if there is only one that says so: def
-    system() -> System.
+    MODEL is module:name or path/to/file.py:name, and names a System, or a function without
+    arguments that returns one. Leave the name out if there is only one, annotated so:
+    def system() -> System.
 
     The exit status is 0 if all checks pass, and 1 if one fails. It needs Hypothesis: pip install
     'stagecache[testing]'.

@@ -1,4 +1,4 @@
-"""`stagecache profile`: run a model, and print what it cost and what to change."""
+"""`stagecache profile`: costs of a run of a model, and suggestions."""
 
 from collections.abc import Callable
 from typing import Final
@@ -19,7 +19,7 @@ SEED: Final = 0
 
 
 def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
-    """Find a System, run it with a trace, and print what came of it.
+    """Load a System, run it with a trace, and print the profile.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
     run : str or None
         The function to run, as `load_function` takes it; steps are taken if it is None.
     steps : int
-        So many of them.
+        Number of steps.
     as_json : bool
-        Whether to print for programs.
+        True to print JSON, for programs.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
 
 
 def take_steps(system: System, steps: int, failures: dict[str, str]) -> Callable[[State], None]:
-    """Do what an integrator does: advance the time, change y a little, compute all anew.
+    """Return a run like an integrator's: advance the time, change y a little, read all entries.
 
-    The changes are random, and the same each time. What raised is put into `failures`, by entry.
+    The changes are random, and the same each time. Errors are put into `failures`, by entry.
     """
 
     def run(state: State) -> None:

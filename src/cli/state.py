@@ -26,7 +26,7 @@ from stagecache.system import System
 def make_state(
     system: System, stage: str | None, writes: Sequence[str] = (), *, is_read: bool = True
 ) -> State:
-    """A copy of the default State, realized and written, as far as the model does not raise.
+    """Return a copy of the default State, realized and written, as far as the model does not raise.
 
     What raises when it is realized or computed is told on the standard error.
 
@@ -172,7 +172,7 @@ def errors_of(what: str) -> Iterator[None]:
 
 
 def _assignment(text: str) -> tuple[str, Any]:
-    """The path and the value of "pendulum.angle=0.3"."""
+    """Return the path and the value of "pendulum.angle=0.3"."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
         raise click.BadParameter(f"{text!r} is not PATH=VALUE.", param_hint="'--after'")

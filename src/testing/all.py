@@ -25,12 +25,12 @@ def check_all(
 ) -> tuple[CheckResult, ...]:
     """Run `check_coherence`, `check_precision`, `check_strict`, `check_pickle`, `check_threads`.
 
-    The parameters are those of each of them. `progress` begins at 1 again with each check.
+    All have these parameters. `progress` begins at 1 again with each check.
 
     Raises
     ------
     CheckFailedError, UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
-        What the first of them raises that fails.
+        The error of the first check that fails.
     """
     return tuple(
         check(system, strategies=strategies, settings=settings, seed=seed, progress=progress)

@@ -1,7 +1,7 @@
 """Items of a State by their place, which is the same in all States of a System.
 
-Handles of what a hook allocates are others in each State, and those of a System that was built anew
-are others, too. An `Item` says which one is meant.
+Handles that a hook allocates differ in each State, and a System that is built anew has new handles.
+An `Item` identifies them in all of these.
 """
 
 import keyword
@@ -38,9 +38,9 @@ class Item:
     kind : str
         "discrete", "entry", "time"; "q", "u" or "z" for a block of these.
     subsystem : int
-        The index of the subsystem; -1 for the time.
+        Index of the subsystem; -1 for the time.
     index : int
-        Its place among those of its kind in the subsystem.
+        Index among those of its kind in the subsystem.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Item:
     index: int = 0
 
     def handle(self, state: State) -> Any:
-        """Its handle in a State.
+        """Return the handle in a State.
 
         Raises
         ------
@@ -71,12 +71,12 @@ item_at: Final = cache(Item)
 
 
 def layout_of(state: State) -> Layout:
-    """Items that are allocated in a State."""
+    """Return the layout of all items of a State."""
     return state._contents.realization.layout
 
 
 def discrete_of(state: State) -> list[tuple[Item, DiscreteVariable[Any]]]:
-    """All discrete variables."""
+    """Return all discrete variables."""
     return [
         (item_at("discrete", x, i), handle)
         for x, subsystem in enumerate(layout_of(state).subsystems)
@@ -87,7 +87,7 @@ def discrete_of(state: State) -> list[tuple[Item, DiscreteVariable[Any]]]:
 def blocks_of(
     state: State, kind: str, subsystem: int | None = None
 ) -> list[tuple[Item, AbstractContinuousVariable]]:
-    """All blocks of q, u or z, in the order in which they lie there."""
+    """Return all blocks of q, u or z, in their order."""
     return [
         (item_at(kind, x, i), handle)
         for x, layout in enumerate(layout_of(state).subsystems)
@@ -97,7 +97,7 @@ def blocks_of(
 
 
 def variables_of(state: State) -> list[tuple[Item, Any]]:
-    """All that is written one by one: the time, discrete variables and blocks."""
+    """Return all variables that are written one by one: time, discrete variables, blocks."""
     found: list[tuple[Item, Any]] = [(TIME, layout_of(state).variables["time"])]
     found += discrete_of(state)
     for kind in CONTINUOUS:
@@ -106,7 +106,7 @@ def variables_of(state: State) -> list[tuple[Item, Any]]:
 
 
 def entries_of(state: State) -> list[tuple[Item, CacheEntry[Any]]]:
-    """All cache entries."""
+    """Return all cache entries."""
     return [
         (item_at("entry", x, i), handle)
         for x, subsystem in enumerate(layout_of(state).subsystems)
@@ -124,7 +124,7 @@ def has_item(state: State, item: Item) -> bool:
 
 
 def is_open(state: State, entry: CacheEntry[Any]) -> bool:
-    """Return True if all stages are realized from which an entry is available."""
+    """Return True if an entry is available at the stages that are realized."""
     return not state._contents.realization.store.is_closed(entry._node)
 
 
@@ -139,7 +139,7 @@ def is_computed(state: State, entry: CacheEntry[Any]) -> bool:
 
 
 def invalidated_stage(handle: AbstractHandle) -> Stage:
-    """The stage that a write of a variable makes stale."""
+    """Return the stage that a write of a variable makes stale."""
     if isinstance(handle, DiscreteVariable):
         return handle.invalidates
     if isinstance(handle, AbstractContinuousVariable):
@@ -150,7 +150,7 @@ def invalidated_stage(handle: AbstractHandle) -> Stage:
 
 
 def upstream_of(state: State, handle: AbstractHandle) -> list[Any]:
-    """A variable or an entry, and all that is upstream of it, the nearest first."""
+    """Return a variable or an entry, and everything upstream of it, nearest first."""
     found, queue = {id(handle)}, [handle]
     for each in queue:
         for above in each.prerequisites(state) if isinstance(each, CacheEntry) else ():
@@ -175,7 +175,7 @@ class Names:
         self._system = system
 
     def item(self, handle: AbstractHandle) -> str | None:
-        """The expression for a handle; None if only hooks know it."""
+        """Return the expression for a handle; None if only hooks know it."""
         owner = handle._owner
         if owner is self._system:
             return f"system.{handle._declared_as}"
@@ -193,7 +193,7 @@ class Names:
         return None
 
     def get(self, handle: AbstractHandle, state: str) -> str:
-        """The expression for it in a program that has a State of that name."""
+        """Return the expression for a handle in a program that has a State of this name."""
         known = self.item(handle)
         if known is not None:
             return known
@@ -202,13 +202,13 @@ class Names:
         return f"{state}[{self.subsystems[handle.subsystem]}].{what}_info({handle.index})"
 
     def title(self, handle: AbstractHandle) -> str:
-        """Return its name in messages, as in models: "pendulum.angle"."""
+        """Return the name of a handle in messages, as in models: "pendulum.angle"."""
         known = str(handle) if handle._owner is not None else self.item(handle)
         return known or str(handle)
 
 
 def _attribute(subsystem: Subsystem, handle: AbstractHandle) -> str:
-    """The attribute of a subsystem in which a hook stored a handle; "" if in none."""
+    """Return the attribute of a subsystem in which a hook stored a handle; "" if in none."""
     for name, value in vars(subsystem).items():
         if value is handle:
             return name

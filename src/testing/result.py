@@ -1,22 +1,22 @@
-"""Result of a check that finds nothing."""
+"""Result of a check that passed."""
 
 from attrs import frozen
 
 
 @frozen
 class CheckResult:
-    """A check that passed.
+    """Result of a check that passed.
 
     Attributes
     ----------
     name : str
         "coherence", "precision", ...
     examples : int
-        How many programs were run.
+        Number of programs.
     operations : int
-        How many operations there were in them.
+        Number of operations in them.
     entries, computed : int
-        How many entries there were, and how many of them gave a value; 0 if that was not counted.
+        Number of entries, and of those that gave a value; 0 if they were not counted.
     """
 
     name: str

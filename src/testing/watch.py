@@ -1,10 +1,10 @@
 """Conditions that hold after each operation of a program.
 
-- **Coherence.** What is realized has the value that a fresh State gives it, and so has what was
-  read. This looks at what is valid anyway, so that it does not change what is computed when.
+- **Coherence.** Valid entries, and results of reads, have the values of a fresh State. Only valid
+  entries are compared, so the comparison does not change which entries are computed when.
 - **Precision.** Entries that a write makes stale are downstream of it.
-- **Versions.** That of what was written grows, that of other variables does not, and none stands
-  for two values.
+- **Versions.** The version of a written variable grows, other versions do not, and a version never
+  stands for two values.
 """
 
 from typing import Any, Final
@@ -55,7 +55,7 @@ from stagecache.testing.programs.writes import KINDS, SetTime, SetVariable, SetV
 
 
 class Before:
-    """The versions of variables, and which entries were realized, before an operation.
+    """Versions of variables, and valid entries, before an operation.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Before:
         Parameters
         ----------
         stage : Stage
-            That was invalidated, beside those that writes invalidate.
+            The stage that the operation invalidated, beside those that writes invalidate.
         """
         store = state._contents.realization.store
         stale = [
@@ -98,7 +98,7 @@ class Before:
         ]
 
     def miscounted(self, state: State, written: list[Item | str]) -> list[tuple[Item, int, int]]:
-        """The variables whose versions do not count writes, with the version before and now."""
+        """Return variables whose versions do not count writes, with the versions before and now."""
         handles = [item.handle(state) for item in written if isinstance(item, Item)]
         lowest = min(map(invalidated_stage, handles), default=Stage.INFINITY)
         found = []
@@ -121,7 +121,7 @@ def _is_downstream(state: State, entry: Any, changed: set[int], stage: Stage) ->
 
 
 def _all_variables(state: State) -> list[AbstractHandle]:
-    """The time, discrete variables, blocks, and all wholes."""
+    """Return the time, discrete variables, blocks, and all wholes."""
     layout = layout_of(state)
     found: list[AbstractHandle] = [handle for _, handle in variables_of(state)]
     found += [layout.variables[kind] for kind in "quz"]
@@ -129,7 +129,7 @@ def _all_variables(state: State) -> list[AbstractHandle]:
 
 
 def stage_of(operation: AbstractOperation) -> Stage:
-    """The stage that an operation invalidates, beside those that variables do."""
+    """Return the stage that an operation invalidates, beside those of variables."""
     if isinstance(operation, Invalidate):
         return operation.stage
     found = KINDS[operation.name].invalidates if isinstance(operation, SetVector) else None
@@ -141,14 +141,14 @@ NextValues = dict[Item, tuple[Subject, Any, Any]]
 
 
 class Watch:
-    """Performs the operations of a run, and checks each.
+    """The execution of a run, with a check after each operation.
 
     Parameters
     ----------
     run : Run
     system : System
-        Whose States are the fresh ones; another than that of the run, so that what the model keeps
-        in itself is seen.
+        The System of the fresh States. It is not the System of the run, so values that the model
+        keeps outside of States show.
     """
 
     def __init__(self, run: Run, system: System) -> None:
@@ -158,7 +158,7 @@ class Watch:
         self._kept: dict[tuple[int, Item], tuple[int, Any]] = {}
 
     def perform(self, operation: AbstractOperation) -> bool:
-        """Do it, if it is possible.
+        """Perform an operation, if it is possible.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class Watch:
         return True
 
     def check(self, number: int) -> None:
-        """Compare all that a State has now with a fresh one.
+        """Compare all valid values of a State with those of a fresh one.
 
         Raises
         ------
@@ -210,7 +210,7 @@ class Watch:
         self._check_kept(number)
 
     def _check_changeable(self, number: int) -> None:
-        """The same of what a computation may have changed in place."""
+        """Compare values that a computation may have changed in place."""
         state = self.run.states[number]
         for subject in entries_now(state, valid=True):
             value = subject.read(state)
@@ -218,7 +218,7 @@ class Watch:
                 self._compare(number, subject, Outcome(copied(value)))
 
     def check_all(self) -> None:
-        """The same for all States, of which another one's write may have changed something."""
+        """Check all States, since a write to one may have changed another."""
         self._known.clear()
         for number in range(len(self.run.states)):
             self.check(number)
@@ -226,7 +226,7 @@ class Watch:
     def check_pristine(self, system: System) -> None:
         """Compare with the same model where nothing was computed before.
 
-        What is kept in the model itself, and not in the State, is found like this.
+        This finds values that are kept in the model itself, and not in the State.
         """
         for number, state in enumerate(self.run.states):
             snapshot = Snapshot.of(state)
@@ -241,7 +241,7 @@ class Watch:
     # ------------------------------------------------------------------ coherence
 
     def _know(self, number: int) -> tuple[Snapshot, Fresh]:
-        """The variables of a State, and a fresh one; the same while nothing has changed."""
+        """Return the snapshot of a State and a fresh State, both kept until something changes."""
         realization = self.run.states[number]._contents.realization
         key = (
             realization.machine.stages.copy(),
@@ -259,7 +259,7 @@ class Watch:
     def _compare(
         self, number: int, subject: Subject, got: Outcome, lines: int | None = None
     ) -> None:
-        """Refuse what is not in a fresh State; in one of its own, to be sure."""
+        """Refuse a value that differs in a fresh State, and in a second one, to be sure."""
         snapshot, fresh = self._know(number)
         system = self.system
         wanted = expected(system, snapshot, fresh, subject)
@@ -271,7 +271,7 @@ class Watch:
 
     def _check_reads(self) -> None:
         for read in self.run.reads:
-            if not isinstance(read.outcome.error, CacheEntryOutOfDateError):  # nobody has filled it
+            if not isinstance(read.outcome.error, CacheEntryOutOfDateError):  # not filled yet
                 self._compare(read.number, read.subject, read.outcome, read.line)
 
     def _refuse_error(
@@ -292,7 +292,7 @@ class Watch:
             raise Failure("realization", run, number, subject, *outcomes)
 
     def _next_values(self, number: int) -> NextValues:
-        """Values of variables, and those that an automatic update has to put there."""
+        """Return the values of variables, and those that an automatic update gives them."""
         state = self.run.states[number]
         items = {id(handle): item for item, handle in entries_of(state)}
         snapshot, fresh = self._know(number)
@@ -315,7 +315,7 @@ class Watch:
                 )
 
     def _check_rollback(self, mark: Mark) -> None:
-        """Everything is as it was, and valid without being computed."""
+        """Refuse a rollback that has lost or changed a value, or a valid entry."""
         run, state = self.run, self.run.states[mark.number]
         now = run.history[mark.number][-1]
         if now.stage != mark.snapshot.stage:
@@ -332,7 +332,7 @@ class Watch:
     # ------------------------------------------------------------------ changes in place
 
     def _check_kept(self, number: int) -> None:
-        """Refuse another value of the same version."""
+        """Refuse a second value of the same version."""
         state = self.run.states[number]
         store = state._contents.realization.store
         found: list[tuple[Item, Any]] = [*discrete_of(state)]

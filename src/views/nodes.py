@@ -75,7 +75,7 @@ class NodeInfo:
     version : int or None
         Of its value.
     value : str
-        The value in short; empty if there is none.
+        The value in short; empty without one.
     file : str
         Where it is computed or declared, as far as that is known; empty otherwise.
     line : int

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 def neighbours(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """For each first of these pairs, the second ones, in order."""
+    """Group the second items of pairs by the first ones, in order."""
     found: dict[str, list[str]] = {}
     for first, second in pairs:
         found.setdefault(first, []).append(second)
@@ -36,7 +36,7 @@ def reached(
 
 
 def shortest_path(start: str, end: str, neighbours: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A shortest path from one node to another, both included; empty if there is none."""
+    """Return a shortest path between two nodes, with both; empty if they are not connected."""
     came_from = reached(start, neighbours)
     if end not in came_from:
         return ()

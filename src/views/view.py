@@ -125,7 +125,7 @@ class GraphView:
         return node
 
     def find(self, pattern: str) -> tuple[NodeInfo, ...]:
-        """The nodes whose path fits: ``*`` stands for anything, ``?`` for one character.
+        """Return the nodes whose path fits: ``*`` stands for anything, ``?`` for one character.
 
         Brackets stand for themselves, as in ``springs.force[*]``, and "/" may stand for ".".
         """
@@ -185,14 +185,14 @@ class GraphView:
         stage: str | None = None,
         status: str | None = None,
     ) -> "GraphView":
-        """The nodes of a subsystem, of a kind, of a stage and of a status, and edges between them.
+        """Return the nodes of a subsystem, kind, stage and status, and edges between them.
 
         What is not given is not looked at; ``subsystem=""`` is what the whole State has.
 
         Raises
         ------
         UnknownChoiceError
-            There is no such kind, or no such status.
+            Unknown kind or status.
         """
         for what, value, known in (("kind", kind, KINDS), ("status", status, tuple(Status))):
             if value is not None and value not in known:
@@ -209,20 +209,20 @@ class GraphView:
         )
 
     def upstream_of(self, path: str, *, depth: int | None = None) -> "GraphView":
-        """A node, and what it depends on, directly or by at most so many edges."""
+        """Return a node and its prerequisites, direct and indirect, up to a depth."""
         return self._of(reached(self[path].path, self._above, depth))
 
     def downstream_of(self, path: str, *, depth: int | None = None) -> "GraphView":
-        """A node, and what depends on it, directly or by at most so many edges."""
+        """Return a node and its dependents, direct and indirect, up to a depth."""
         return self._of(reached(self[path].path, self._below, depth))
 
     def around(self, path: str, *, depth: int = 1) -> "GraphView":
-        """A node, and what is within so many edges of it, up and down."""
+        """Return a node and its prerequisites and dependents, up to a depth."""
         start = self[path].path
         return self._of([*reached(start, self._above, depth), *reached(start, self._below, depth)])
 
     def path_between(self, source: str, target: str) -> tuple[str, ...]:
-        """A shortest path from one node down to another, both included; empty if there is none."""
+        """Return a shortest path from a node down to another, with both; empty without a path."""
         return shortest_path(self[source].path, self[target].path, self._below)
 
     def _of(self, paths: Iterable[str]) -> "GraphView":
@@ -244,7 +244,7 @@ class GraphView:
         return neighbours((e.source, e.target) for e in self._edges)
 
     def with_costs(self, rows: Iterable[Any]) -> "GraphView":
-        """The same, with the time of each entry's last computation and the hit rate of its reads.
+        """Return the view with times of the last computations, and hit rates of reads.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class GraphView:
     # ------------------------------------------------------------------ to take elsewhere
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """All of it as JSON, which `from_json` reads.
+        """Return the view as JSON, which `from_json` reads.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class GraphView:
 
     @classmethod
     def from_json(cls, text: str) -> "GraphView":
-        """The view that was written by `to_json`.
+        """Read a view that `to_json` has written.
 
         Raises
         ------
@@ -306,7 +306,7 @@ class GraphView:
         return cls._from(parts_of_json(text))
 
     def to_networkx(self) -> Any:
-        """All of it as a `networkx.DiGraph`, which `from_networkx` reads.
+        """Return the view as a `networkx.DiGraph`, which `from_networkx` reads.
 
         Its nodes are paths. They have the attributes of `NodeInfo` as str, int and float, without
         those that are None; an edge has its "kind", and the graph has "title" and, as JSON,
@@ -318,7 +318,7 @@ class GraphView:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> "GraphView":
-        """The view that a `networkx.DiGraph` came from, or one of a graph made by hand.
+        """Return the view that a `networkx.DiGraph` came from, or one of a graph made by hand.
 
         A node without a kind is a variable if no edge leads to it, else an entry.
 
@@ -333,17 +333,17 @@ class GraphView:
         return cls._from(parts_of_networkx(graph))
 
     def to_dot(self) -> str:
-        """A picture for Graphviz: ``dot -Tsvg``."""
+        """Return a picture for Graphviz: ``dot -Tsvg``."""
         return dot_of(self)
 
     def to_mermaid(self) -> str:
-        """A flowchart for Mermaid, as Markdown pages show it."""
+        """Return a flowchart for Mermaid, as Markdown pages show it."""
         return mermaid_of(self)
 
     # ------------------------------------------------------------------ to look at
 
     def to_html(self, impacts: Impacts | None = None) -> str:
-        """A page to explore the graph: one file that needs no network.
+        """Return a page to explore the graph: one file that needs no network.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class GraphView:
         return html_of(self, self.impacts if impacts is None else impacts)
 
     def to_svg(self, *, most: int = 500) -> str:
-        """A picture, without any other program: stages are columns, subsystems are bands.
+        """Return an SVG, made without other programs: stages are columns, subsystems are bands.
 
         Parameters
         ----------

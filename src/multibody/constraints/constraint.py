@@ -34,7 +34,7 @@ class AbstractConstraint(Subsystem, ABC):
     bodies: tuple[MobilizedBody, ...]
 
     is_enabled = parameter(True)
-    """True if the bodies are tied; otherwise there are no rows of errors."""
+    """True if the bodies are tied; otherwise it does not have rows of errors."""
 
     @property
     def matter(self) -> MatterSubsystem:

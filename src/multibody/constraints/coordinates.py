@@ -58,7 +58,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
     Raises
     ------
     ShapeError
-        The coordinates are not such pairs, or there are none.
+        The coordinates are not such pairs, or empty.
     UnknownBodyError, ConstraintError
         The bodies are not of one matter, or a joint does not have that q.
     """

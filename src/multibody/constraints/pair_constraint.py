@@ -183,7 +183,7 @@ class AbstractPairConstraint(AbstractConstraint):
     ) -> None:
         """Append lines to the points that it holds, if it is enabled, at stage Position.
 
-        There are none in bodies with decorations of their own.
+        Bodies with decorations of their own do not get any.
         """
         if stage is Stage.POSITION and self.is_enabled(state):
             geometry += self.matter.calc_bones(state, self._held_points())

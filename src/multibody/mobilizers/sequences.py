@@ -16,7 +16,7 @@ class Weld(AbstractMobilizer):
     default_q = ()
     is_sequence = True
 
-    def pose(self, q: Sequence[float]) -> Pose:  # noqa: ARG002  # there are none
+    def pose(self, q: Sequence[float]) -> Pose:  # noqa: ARG002  # it has no q
         """Return no motion."""
         return (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 

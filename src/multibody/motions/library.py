@@ -62,15 +62,15 @@ class Sinusoid(AbstractMotion):
         self.__attrs_init__(*of_equal_length(found, "a Sinusoid"))
 
     def q(self, time: float) -> Sequence[float]:
-        """The sinusoid."""
+        """Return q at a time."""
         return [o + a * sin(w * time + p) for a, w, p, o in self._rows()]
 
     def qdot(self, time: float) -> Sequence[float]:
-        """Its rate."""
+        """Return qdot at a time."""
         return [a * w * cos(w * time + p) for a, w, p, _ in self._rows()]
 
     def qdotdot(self, time: float) -> Sequence[float]:
-        """The rate of that."""
+        """Return qdotdot at a time."""
         return [-a * w * w * sin(w * time + p) for a, w, p, _ in self._rows()]
 
     def _rows(self) -> "zip[tuple[float, float, float, float]]":
@@ -107,13 +107,13 @@ class Steady(AbstractMotion):
         self.__attrs_init__(*of_equal_length(found, "a Steady"))
 
     def q(self, time: float) -> Sequence[float]:
-        """In proportion to the time."""
+        """Return q at a time."""
         return [s + r * time for s, r in zip(self.start, self.rate, strict=True)]
 
     def qdot(self, time: float) -> Sequence[float]:  # noqa: ARG002  # it is constant
-        """The rates."""
+        """Return the constant rates."""
         return self.rate
 
     def qdotdot(self, time: float) -> Sequence[float]:  # noqa: ARG002  # of a fixed form
-        """Zero."""
+        """Return zeros."""
         return (0.0,) * len(self.rate)

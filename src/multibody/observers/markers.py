@@ -142,7 +142,7 @@ class Markers(AbstractObserver[Marker]):
         Raises
         ------
         StudyError
-            No State is given, and there is no Assembler.
+            A State is missing, and an Assembler, too.
         StageTooLowError, WrongTypeError, ForeignStateError, KinematicsError
         """
         if not self.markers:

@@ -1,18 +1,17 @@
-r"""Observations of some things, such as markers, with their order and weights.
+r"""Observations of markers or sensors, with their order and weights.
 
-The things are markers or sensors, which have names and indices. Observations come in frames: arrays
-of a fixed order, which may have the things in any order, leave some out, and have others that are
-ignored::
+Markers and sensors are called things here; they have names and indices. Observations come in
+frames: arrays of a fixed order, which may leave some things out, and have others to ignore::
 
     observation   0      1      2      3            an observation with a NaN is missing in a frame
     thing         hip    -      knee   heel
 
-In a frame those things count that have an observation which is not missing, a weight that is not 0,
-and a body that can move; w are their weights::
+A thing counts in a frame if its observation is not missing, its weight w is not 0, and its body can
+move::
 
     goal = 1/2 sum w |r|^2 / sum w
 
-After Simbody's `Markers` and `OrientationSensors`, which are alike in all of this.
+After Simbody's `Markers` and `OrientationSensors`, which have all of this in common.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -22,11 +21,17 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from stagecache.checks import did_you_mean, require_new_name, require_text, whole_number
+from stagecache.checks import (
+    did_you_mean,
+    require_index,
+    require_new_name,
+    require_number,
+    require_text,
+    whole_number,
+)
 from stagecache.errors import (
     NoObservationError,
     ObservationError,
-    OutOfRangeError,
     ShapeError,
     UnknownMarkerError,
     listed,
@@ -178,15 +183,7 @@ class Observations(Generic[T]):
 
     def checked_weight(self, weight: object, what: str) -> float:
         """Return a weight as a float, 0 or more."""
-        found = float(checked_array(weight, (), f"the weight of {what}"))
-        if found < 0.0:
-            raise OutOfRangeError(
-                f"the weight of {what}: is negative",
-                "0 or more",
-                short_repr(weight),
-                "give 0 to have it left out",
-            )
-        return found
+        return require_number(weight, f"the weight of {what}", "give 0 to leave it out", least=0.0)
 
     def weight(self, thing: int) -> float:
         """Return the weight of a thing."""
@@ -243,15 +240,14 @@ class Observations(Generic[T]):
 
     def checked_observation(self, which: object) -> int:
         """Return the index of an observation."""
-        number, count = whole_number(which), len(self.order)
-        if number is None or not 0 <= number < count:
-            raise UnknownMarkerError(
-                f"observation {short_repr(which)} of {self.whose}: does not exist",
-                f"an index from 0 to {count - 1}" if count else "one that has observations",
-                short_repr(which),
-                f"add each {self.kind} first, then call define_observation_order()",
-            )
-        return number
+        return require_index(
+            which,
+            len(self.order),
+            UnknownMarkerError,
+            f"observation {short_repr(which)} of {self.whose}",
+            f"add each {self.kind} first, then call define_observation_order()",
+            nothing="one that has observations",
+        )
 
     # ------------------------------------------------------------------ their values
 
@@ -299,14 +295,14 @@ class Observations(Generic[T]):
 
     @property
     def frame(self) -> Frame | None:
-        """The things that count now; None if there are none. Cost 10 us after a change, then 0."""
+        """The things that count now; None without any. Cost 10 us after a change, then 0."""
         if self._frame is None:
             self._frame = self._frame_of(*self._counting())
         return self._frame
 
     @property
     def all_observed(self) -> Frame | None:
-        """The things that are observed now, whether they count or not; None if there are none."""
+        """The things that are observed now, even if they do not count; None without any."""
         pairs = sorted(
             (thing, place) for place, thing in enumerate(self.order) if thing is not None
         )

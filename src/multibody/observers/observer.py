@@ -69,7 +69,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     """
 
     _kind: ClassVar[str]
-    """The name of one of them in errors."""
+    """Name of a thing in errors."""
 
     _shape: ClassVar[tuple[int, ...]]
     """The shape of one observation."""
@@ -259,9 +259,9 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     # ------------------------------------------------------------------ deviations
 
     def current_errors(self, state: State | None = None) -> Array:
-        """Return the difference of each of them from its observation; NaN where that is missing.
+        """Return the difference of each thing from its observation; NaN if that is missing.
 
-        Those of weight 0 have one, too.
+        Things of weight 0 are included.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         Raises
         ------
         StudyError
-            No State is given, and there is no Assembler.
+            A State is missing, and an Assembler, too.
         StageTooLowError, WrongTypeError, ForeignStateError, KinematicsError
         """
         found = np.full(len(self._observations.things), np.nan)
@@ -295,7 +295,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         Raises
         ------
         NoObservationError
-            None of them counts; and as `current_errors`.
+            No thing counts. Other errors as of `current_errors`.
         """
         self.check_observations()
         frame = self._observations.frame
@@ -337,7 +337,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     def calc_error_curvature(self, state: State, factors: Array) -> Array | None:
         """Return the second derivatives of factors . `calc_errors` by the free q, (n, n).
 
-        None where they are not known, as a mobilizer is not a sequence of lengths and angles.
+        None if a mobilizer is not a sequence of lengths and angles.
         """
         return self._curvature(state, factors, weighted=False)
 

@@ -154,7 +154,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         Raises
         ------
         StudyError
-            No State is given, and there is no Assembler.
+            A State is missing, and an Assembler, too.
         StageTooLowError, WrongTypeError, ForeignStateError, KinematicsError
         """
         return self._frames(state)[:, :3, :3]

@@ -1,4 +1,4 @@
-"""Running programs that Hypothesis draws, until one fails, and making that one short."""
+"""Execution of random programs until one fails, which is then shortened."""
 
 import warnings
 from collections.abc import Callable
@@ -30,28 +30,28 @@ def explore(
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> CheckResult:
-    """Perform programs that are drawn.
+    """Run random programs, and raise the failure of the first that fails.
 
     Parameters
     ----------
     name : str
-        Of the check.
+        Name of the check.
     programs : strategy
     perform : callable
-        Runs one, and returns the number of its operations.
+        Runs a program, and returns the number of its operations.
     given : frozenset of Item
-        The variables for whose values there are strategies of the user.
+        Variables with strategies of the user.
     settings : hypothesis.settings, optional
-        Without a database, a deadline, health checks and shrinking, whatever it says of these.
+        Settings, of which the database, deadline, health checks and phases are ignored.
     seed : int, optional
-        The same programs for the same number.
+        Seed; the same number gives the same programs.
     progress : callable, optional
-        Called with the number of programs that were run, after each until one fails.
+        Called after each program, with the number of programs so far, until one fails.
 
     Raises
     ------
     Failure
-        Of the shortest program that was found.
+        The failure of the shortest program that was found.
     """
     examples = operations = 0
     failures: list[tuple[Program, Failure]] = []

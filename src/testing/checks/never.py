@@ -89,7 +89,7 @@ class Tally:
                 self._raising[subject] = Raising(subject, title, raised.error, program)
 
     def result(self, result: CheckResult) -> CheckResult:
-        """The result of the check, with the number of entries.
+        """Return the result of the check, with the number of entries.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Tally:
         return attrs.evolve(result, entries=len(entries), computed=len(self._gave))
 
     def _performed(self, program: Program) -> Run:
-        """The run of a program, which ends where strict mode raises something."""
+        """Return the run of a program, which ends where strict mode raises something."""
         run = Run(self._build())
         with suppress(*FOUND_BY_STRICT):
             run.perform(program)
@@ -148,7 +148,7 @@ class Tally:
         )
 
     def _program(self, raising: Raising) -> str:
-        """The shortest program in which it raises; empty if it does not do so again."""
+        """Return the shortest program in which it raises; empty if it does not do so again."""
         subject = raising.subject
 
         def perform(program: Program) -> None:

@@ -43,7 +43,7 @@ def over_declared(
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[OverDeclared, ...]:
-    """The prerequisites that no computation has read in random programs.
+    """Return the prerequisites that no computation has read in random programs.
 
     The parameters are those of `check_coherence`. Entries that were computed for fewer than 20
     different values of the variables are not judged.
@@ -159,7 +159,7 @@ def _place(found: OverDeclared) -> tuple[int, int, int]:
 
 
 def _program(system: System, found: OverDeclared) -> str:
-    """A program that fails as long as the prerequisite is declared and not read."""
+    """Return a program that fails as long as the prerequisite is declared and not read."""
     run = Run(system)
     entry = run.names.get(found.entry, "state")
     above = run.names.get(found.prerequisite, "state")

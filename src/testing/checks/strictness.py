@@ -56,7 +56,7 @@ class StrictFailure(Failure):
         return self.error
 
     def program(self) -> str:
-        """The lines up to the number are in strict mode, and the others verify."""
+        """Return the lines up to the number are in strict mode, and the others verify."""
         lines, names = self.run.lines, state_name(self.number)
         rest = lines[self.lines :]
         after = [f"with verify({names}):", indent("\n".join(rest), "    ")] if rest else []

@@ -7,25 +7,25 @@ from stagecache.testing.programs.run import Run
 
 
 class Failure(Exception):  # noqa: N818  # it never leaves the kit
-    """Something that must not be, in a State of a program.
+    """Violated condition in a State of a program.
 
     Attributes
     ----------
     kind : str
-        "value": it is not that of a fresh State. "realization": it raises, and that of a fresh
-        State does not, or the other way around. "exchange": a variable was exchanged for another
-        value than its next one. "changed": a value is another one, but not its version. "lost": an
-        entry is invalidated by a variable that is not upstream of it. "version": that of a variable
-        does not count its writes. "rollback": something is not as it was at the checkpoint.
+        "value": the value differs from a fresh State's. "realization": a realization raises, and
+        the one of a fresh State does not, or the other way around. "exchange": an automatic update
+        did not write the next value. "changed": a value has changed, but not its version. "lost":
+        a write has made an entry stale that is not downstream of it. "version": a version does not
+        count writes. "rollback": a value or a valid entry is not as at the checkpoint.
     run : Run
     number : int
-        Of the State.
+        The number of the State.
     subject : Subject
     expected, got : Outcome
     variable : Item or None
-        That which was exchanged.
+        The exchanged variable.
     lines : int or None
-        How many lines of the program come before the one that shows it; all by default.
+        The number of lines of the program before the one that shows it; all by default.
     """
 
     def __init__(
@@ -51,5 +51,5 @@ class Failure(Exception):  # noqa: N818  # it never leaves the kit
         self.lines = len(run.lines) if lines is None else lines
 
     def is_like(self, other: "Failure") -> bool:
-        """Return True if it is the same fault, as far as can be told."""
+        """Return True if another failure is of the same kind and subject."""
         return self.kind == other.kind and self.subject == other.subject

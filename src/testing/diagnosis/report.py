@@ -27,7 +27,7 @@ FIRST: Final = "state = system.new_state()"
 
 
 def error_of(failure: Failure) -> CheckFailedError:
-    """The error to be raised for a failure."""
+    """Return the error of a failure."""
     run, state = failure.run, failure.run.states[failure.number]
     title = failure.subject.title(run.names, state)
     program = program_of(run, run.lines[: failure.lines], _assertion(failure))
@@ -71,12 +71,12 @@ def error_of(failure: Failure) -> CheckFailedError:
 
 
 def without_program(error: CheckFailedError) -> CheckFailedError:
-    """The same error, where the program does not have all that was done."""
+    """Return the error without its program, which does not have all steps."""
     return type(error)(error.what, error.expected, error.got, error.hint, suspects=error.suspects)
 
 
 def _realization_error(failure: Failure, program: str) -> IncoherentError:
-    """That a stage can be realized depends on what was done before."""
+    """Return the error of a realization that depends on earlier operations."""
     fresh, used = failure.expected.error, failure.got.error
     error = used or fresh
     assert error is not None
@@ -102,12 +102,12 @@ def _realization_error(failure: Failure, program: str) -> IncoherentError:
 
 
 def program_of(run: Run, lines: list[str], *last: str) -> str:
-    """A program that runs where ``system`` is the System."""
+    """Return a program that runs where ``system`` is the System."""
     return program(run, "\n".join([FIRST, *lines, *last]))
 
 
 def program_in(run: Run, mode: str, lines: list[str], *after: str) -> str:
-    """The same, within ``with strict():`` or the like; more lines may come after that."""
+    """Return a program within ``with strict():`` or the like; more lines may follow."""
     inside = indent("\n".join([FIRST, *lines]), "    ")
     return program(run, "\n".join([f"with {mode}:", inside, *after]))
 
@@ -160,7 +160,7 @@ def _realized(failure: Failure, name: str) -> str:
 
 
 def asserted(read: str, expected: Outcome, realize: str, name: str) -> str:
-    """The statement that fails unless a read gives what is expected."""
+    """Return the statement that fails unless a read gives what is expected."""
     if expected.error is not None:
         kind = exception_name(expected.error)
         return (

@@ -1,7 +1,7 @@
-"""Making a program that fails short: what it does without, it loses; what is left gets simple.
+"""Shortening of a failing program: operations are removed, then values simplified.
 
-Hypothesis could do this, but knows nothing of programs; a program of forty operations takes it
-hundreds of attempts, and this takes dozens.
+Hypothesis can shrink as well, but does not know programs: for forty operations it needs hundreds
+of attempts, and this needs dozens.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ MOST_ATTEMPTS: Final = 400
 
 
 class Shortener:
-    """Looks for the shortest program that fails like the first one.
+    """Search for the shortest program that fails like the first one.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Shortener:
         Runs a program; raises `Failure`.
     program : list of AbstractOperation
     failure : Failure
-        What it raised.
+        The failure that it raised.
     given : frozenset of Item
-        The variables whose values come from the user, and are left as they are.
+        Variables whose values come from the user, and are kept.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Shortener:
         self._attempts = 0
 
     def shorten(self) -> Failure:
-        """The failure of the shortest program."""
+        """Return the failure of the shortest program."""
         size = None
         while size != (size := (len(self.program), self._weight())):
             self._remove()
@@ -55,7 +55,7 @@ class Shortener:
         return self.failure
 
     def _remove(self) -> None:
-        """Remove half of it, a quarter, ..., single operations, wherever that is possible."""
+        """Remove half of the operations, a quarter, ..., single ones, wherever possible."""
         size = max(1, len(self.program) // 2)
         while True:
             start = len(self.program) - size
@@ -75,7 +75,7 @@ class Shortener:
                     break
 
     def _try(self, candidate: Program) -> bool:
-        """Take it instead, if it fails likewise."""
+        """Take a candidate if it fails likewise."""
         if self._attempts >= MOST_ATTEMPTS or candidate == self.program:
             return False
         self._attempts += 1
@@ -124,7 +124,7 @@ class Shortener:
 
 
 def _simpler_values(value: Any) -> Iterator[Any]:
-    """Values of the same type that are easier to read; each is before those that it follows."""
+    """Yield simpler values of the same type, the simplest first."""
     if isinstance(value, tuple) and value and all(type(x) is float for x in value):
         if len(value) > 1:
             yield value[:1]

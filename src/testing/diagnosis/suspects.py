@@ -43,24 +43,24 @@ from stagecache.testing.programs.writes import KINDS
 
 Key = Item | str
 Found = tuple[tuple[str, ...], str]
-"""The names of who is to blame, and what to do."""
+"""Names of the suspects, and a hint."""
 
 
 @frozen
 class HookSearch:
-    """The search for why what a hook fills is stale.
+    """Search for the reason why an entry that a hook fills is stale.
 
     Attributes
     ----------
     system : System
     subject : Subject
-        What is stale.
+        The stale value.
     title : str
-        What it is called.
+        Its name.
     before, now : Snapshot
-        The variables when it was right, and those of now.
+        The variables when it was right, and now.
     name : callable
-        What a variable is called.
+        The name of a variable.
     """
 
     system: System
@@ -76,7 +76,7 @@ class HookSearch:
         return self._too_soon() or self._exchanged(keys)
 
     def _mattering(self) -> Iterator[tuple[Key, Outcome]]:
-        """The variables that have changed and make the value another one; and that value."""
+        """Yield changed variables on which the value depends, with the new value."""
         old = self._value(self.before)
         for key in self.before.differing(self.now):
             new = self._value(self.before.with_one_of(self.now, key))
@@ -105,7 +105,7 @@ class HookSearch:
         return None
 
     def _again(self, key: Key, stage: Stage = Stage.REPORT) -> Outcome | None:
-        """The value after a write of one variable, where that stage is realized again as well."""
+        """Return the value after a write of a variable, with a stage invalidated as well."""
         state = self._fresh(self.before)
         if state is None:
             return None
@@ -117,7 +117,7 @@ class HookSearch:
         return None if error is not None else outcome_of(lambda: self.subject.read(state))
 
     def _invalidated(self, key: Key) -> Stage:
-        """The stage that a write makes stale."""
+        """Return the stage that a write makes stale."""
         if isinstance(key, str):
             return KINDS[key].invalidates or Stage.REPORT
         return invalidated_stage(key.handle(self.system.realize_topology()))
@@ -241,7 +241,7 @@ class Search:
     def _relevant(
         self, state: State, undeclared: tuple[UndeclaredRead, ...], ignored: list[Item | str]
     ) -> list[UndeclaredRead]:
-        """Those reads by which one of the variables can have got into the value."""
+        """Return the reads through which a variable may have reached the value."""
         handles = [key.handle(state) for key in ignored if isinstance(key, Item)]
         found = [
             read
@@ -254,7 +254,7 @@ class Search:
     # ------------------------------------------------------------------ 3: comparisons
 
     def _coarse_comparison(self) -> Suspects | None:
-        """The first entry upstream that is another one, and passes for the same."""
+        """Return the first entry upstream that differs, but compares as equal."""
         if self.subject.item is None:
             return None
         fresh = self._fresh(self.now)
@@ -317,7 +317,7 @@ class Search:
         return None if found is None else Suspects(*found)
 
     def _ignored(self) -> list[Item | str]:
-        """The variables whose change the value ignores."""
+        """Return the variables whose changes the value ignores."""
         before = self._when_it_was_right()
         if before is None:
             return []
@@ -327,7 +327,7 @@ class Search:
         return ignored or staying
 
     def _when_it_was_right(self) -> Snapshot | None:
-        """The last variables for which the value would be right."""
+        """Return the latest snapshot for which the value is right."""
         for snapshot in reversed(self.history[:-1]):
             before = self._at_its_stage(snapshot.at(self.now.reached))
             value = self._value(before)

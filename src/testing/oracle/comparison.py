@@ -1,7 +1,7 @@
-"""Comparison of values, their copies, and their form in Python.
+"""Comparison of values, their copies and form in Python, and places of errors.
 
-Both values were computed by the same code from the same numbers, so there is no tolerance: arrays
-are equal in type, shape and each element. NaN is the same as NaN.
+The same code computed both values from the same numbers, so nothing is tolerated: arrays are equal
+in type, shape and each element. NaN is the same as NaN.
 """
 
 import math
@@ -59,7 +59,7 @@ def same_outcome(a: Outcome, b: Outcome) -> bool:
 
 
 def copied(value: object) -> Any:
-    """A copy that nobody changes; the value itself if nobody can, or if it cannot be copied."""
+    """Return a private copy; the value itself if it is immutable, or cannot be copied."""
     if type(value) in IMMUTABLE:
         return value
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
@@ -74,7 +74,7 @@ def copied(value: object) -> Any:
 
 
 def written(value: Any) -> str | None:
-    """The value as an expression that makes it, with `np` and `math`; None if there is none."""
+    """Return an expression of a value, with `np` and `math`; None if it does not have one."""
     kind = type(value)
     if kind in (float, np.float64):
         return _number(float(value))
@@ -121,11 +121,11 @@ LIBRARY: Final = (
 )
 KIT: Final = "stagecache.testing."
 INSTALLED: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-"""Folders of packages that a model calls. Of their errors, the call is shown."""
+"""Folders of packages that a model calls. For their errors, the call is shown."""
 
 
 def place_of(error: BaseException) -> str:
-    """The file and the line in the model, as `file.py:12`; empty if no model was called."""
+    """Return the place of an error in the model, as `file.py:12`; empty if not in the model."""
     found = [
         (frame.f_code.co_filename, line)
         for frame, line in frames_of(error)
@@ -139,7 +139,7 @@ def place_of(error: BaseException) -> str:
 
 
 def hook_of(error: BaseException) -> str:
-    """The hook that raised it, or called what did: `tank.realize_time`; empty if none did."""
+    """Return the hook in which an error was raised, `tank.realize_time`; empty if in none."""
     for frame, _ in frames_of(error):
         owner, name = frame.f_locals.get("self"), frame.f_code.co_name
         if isinstance(owner, Subsystem) and name.startswith("realize_"):
@@ -148,7 +148,7 @@ def hook_of(error: BaseException) -> str:
 
 
 def depth_of(error: BaseException) -> int:
-    """Count the calls between the place that raised and the one that caught."""
+    """Count the calls from the handler of an error down to its origin."""
     return len(list(frames_of(error)))
 
 

@@ -63,7 +63,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, state: State) -> "Snapshot":
-        """That of a State now."""
+        """Return the snapshot of a State."""
         contents = state._contents
         realization = contents.realization
         values: dict[Item, Any] = {TIME: contents.time}
@@ -83,7 +83,7 @@ class Snapshot:
         return cls(Stage(realization.machine.stage), Stage(reached), values, weights)
 
     def differing(self, other: "Snapshot") -> list[Item | str]:
-        """The variables, and the weights by name, that have other values in the two."""
+        """Return variables, and names of weights, whose values differ in both snapshots."""
         keys = [*self.values.keys() & other.values.keys()]
         found: list[Item | str] = [k for k in keys if not same(self.values[k], other.values[k])]
         found.sort(key=str)
@@ -91,13 +91,13 @@ class Snapshot:
         return [*found, *sorted(k for k in shared if not same(self.weights[k], other.weights[k]))]
 
     def with_one_of(self, other: "Snapshot", key: Item | str) -> "Snapshot":
-        """The same, but with the value that one variable has in another snapshot."""
+        """Return a snapshot with the value that one variable has in another snapshot."""
         if isinstance(key, str):
             return attrs.evolve(self, weights={**self.weights, key: other.weights[key]})
         return attrs.evolve(self, values={**self.values, key: other.values[key]})
 
     def at(self, stage: Stage) -> "Snapshot":
-        """The same at another stage."""
+        """Return the snapshot at another stage."""
         return attrs.evolve(self, stage=stage, reached=stage)
 
 
@@ -110,7 +110,7 @@ class Fresh:
 
 
 def fresh_state(system: System, snapshot: Snapshot) -> Fresh:
-    """A State with those variables that was realized once, as far as the snapshot says."""
+    """Return a new State with the variables of a snapshot, realized once to its stage."""
     state = system.new_state()
     is_written = False
     for item, handle in discrete_of(state):
@@ -202,7 +202,7 @@ class Subject:
         return getattr(state, self.vector)
 
     def code(self, names: Names, owner: State, state: str) -> str:
-        """The expression that reads it in a State of that name; `owner` is one that has it."""
+        """Return the expression that reads it in a State of this name; `owner` has the item."""
         if self.item is not None:
             return f"{names.get(self.item.handle(owner), state)}({state})"
         if self.stage is not None:
@@ -234,7 +234,7 @@ def expected(system: System, snapshot: Snapshot, fresh: Fresh, subject: Subject)
 
 
 def vectors_of(state: State) -> list[Subject]:
-    """The computed vectors that can be read now, and are not empty."""
+    """Return the computed vectors that can be read now, and are not empty."""
     contents = state._contents
     at = contents.realization.machine.stage
     if at < INSTANCE:
@@ -255,7 +255,7 @@ def vectors_of(state: State) -> list[Subject]:
 
 
 def entries_now(state: State, *, valid: bool) -> list[Subject]:
-    """The entries that are realized now; or all that can be computed, too."""
+    """Return the valid entries; or also those that can be computed."""
     store = state._contents.realization.store
     if valid:
         return [Subject(item) for item, e in entries_of(state) if store.is_valid(e._node)]
@@ -281,7 +281,7 @@ def rebuilt(system: System, pickled: bytes) -> Any:
 
 
 def through_pickle(system: System, *others: Any) -> tuple[Any, ...]:
-    """A System, and what goes with it, as they would arrive in another process."""
+    """Return a System and its companions as they arrive in another process by pickle."""
     arrived: tuple[Any, ...] = rebuilt(system, pickle.dumps((system, *others)))
     return arrived
 

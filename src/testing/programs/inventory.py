@@ -49,7 +49,7 @@ ROUND: Final = 3  # decimals of a number, so that programs are short
 
 
 def floats(first: float = 1.0) -> st.SearchStrategy[float]:
-    """Moderate floats, some of them related to the first value."""
+    """Return a strategy of moderate floats, some of them related to the first value."""
     first = float(first)
     if not -MOST <= first <= MOST:
         first = 1.0
@@ -61,14 +61,14 @@ def floats(first: float = 1.0) -> st.SearchStrategy[float]:
 
 
 def integers(first: int = 1) -> st.SearchStrategy[int]:
-    """Moderate integers, likewise."""
+    """Return a strategy of moderate integers, likewise."""
     first = first if -MOST <= first <= MOST else 1
     special = [0, 1, -1, first, 2 * first, first + 1]
     return st.one_of(st.sampled_from(list(dict.fromkeys(special))), st.integers(-MOST, MOST))
 
 
 def like(first: Any) -> st.SearchStrategy[Any]:
-    """Values of the type of the first one, and as large."""
+    """Return a strategy of values like the first one, in type and size."""
     if isinstance(first, np.ndarray):
         return _arrays(first)
     if isinstance(first, np.generic):
@@ -97,7 +97,7 @@ def like(first: Any) -> st.SearchStrategy[Any]:
 
 
 def options_like(first: Any) -> st.SearchStrategy[Any]:
-    """Values of a modeling option, on which sizes may depend."""
+    """Return values of a modeling option, on which sizes may depend."""
     if type(first) is int and first >= 0:
         return st.integers(0, first + 2)
     if type(first) is float and first >= 0:
@@ -201,7 +201,7 @@ def _by_item(state: State, strategies: Strategies) -> dict[Item, st.SearchStrate
 
 
 def _another(infer: Callable[[Any], st.SearchStrategy[Any]], first: Any) -> Any:
-    """Values like the first one; of two values, more often the other."""
+    """Return values like the first one; of two values, more often the other."""
     if type(first) is bool:
         return st.sampled_from((OTHER, OTHER, True, False))
     return infer(first)
@@ -210,7 +210,7 @@ def _another(infer: Callable[[Any], st.SearchStrategy[Any]], first: Any) -> Any:
 def _numbers(
     first: Any, given: st.SearchStrategy[Any] | None
 ) -> st.SearchStrategy[tuple[float, ...] | Any]:
-    """Numbers for a block of q, u or z."""
+    """Return numbers for a block of q, u or z."""
     if isinstance(first, float):
         one = floats(first) if given is None else given
         return one.map(lambda value: (float(value),))

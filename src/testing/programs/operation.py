@@ -1,8 +1,7 @@
-"""Operations: what can be done with a State, each as an object that does it, and shows it as code.
+"""Operations on a State, each as an object that performs it and shows it as code.
 
-Here are those that read, and those that go from stage to stage; `writes` and `branches` have the
-others. Those that cannot be done where a program stands, such as writing q before Model is
-realized, are left out of it.
+Here are reads, changes of stage, copies and checkpoints; `writes` has the others. A program skips
+operations that are impossible at the time, such as a write of q before Model is realized.
 """
 
 from typing import ClassVar
@@ -30,16 +29,16 @@ class AbstractOperation:
     Attributes
     ----------
     where : int
-        To which of the States, counted modulo their number.
+        The number of the State, modulo their count.
     """
 
     may_raise: ClassVar[bool] = False
-    """True if the model may raise an exception meanwhile, apart from reads."""
+    """True if the model may raise an exception during the operation, apart from reads."""
 
     where: int = 0
 
     def number(self, run: Run) -> int:
-        """The number of that State."""
+        """Return the number of the State."""
         return self.where % len(run.states)
 
     def is_possible(self, run: Run) -> bool:  # noqa: ARG002  # others need it
@@ -47,15 +46,15 @@ class AbstractOperation:
         return True
 
     def code(self, run: Run) -> str:
-        """It as a line of Python, or several. To be asked before it is done."""
+        """Return the operation as Python, one line or several. Call it before `apply`."""
         raise NotImplementedError
 
     def apply(self, run: Run) -> None:
-        """Do it."""
+        """Perform the operation."""
         raise NotImplementedError
 
     def written(self, run: Run) -> list[Item | str]:  # noqa: ARG002  # others need it
-        """The variables that it writes, and weights, by their name."""
+        """Return the written variables, and the names of written weights."""
         return []
 
 
@@ -64,12 +63,12 @@ class AbstractOperation:
 
 @frozen
 class ReadEntry(AbstractOperation):
-    """Read an entry, if its stage is reached."""
+    """Read of an entry whose stage is realized."""
 
     item: Item
 
     def is_possible(self, run: Run) -> bool:
-        """Return True if the State has it, and it can be read."""
+        """Return True if the State has the entry, and it can be read."""
         state = run.state(self.where)
         if not has_item(state, self.item):
             return False
@@ -78,7 +77,7 @@ class ReadEntry(AbstractOperation):
         )
 
     def code(self, run: Run) -> str:
-        """A call of the handle."""
+        """Return a call of the handle."""
         return run.code(self.where, Subject(self.item))
 
     def apply(self, run: Run) -> None:
@@ -89,17 +88,17 @@ class ReadEntry(AbstractOperation):
 
 @frozen
 class ReadAll(AbstractOperation):
-    """Read all entries that can be read, in the order in which they are allocated, or backwards."""
+    """Read of all entries that can be read, in the order of allocation, or backwards."""
 
     backwards: bool = False
 
     def subjects(self, run: Run) -> list[Subject]:
-        """The entries that can be read."""
+        """Return the entries that can be read."""
         found = entries_now(run.state(self.where), valid=False)
         return found[::-1] if self.backwards else found
 
     def code(self, run: Run) -> str:
-        """A call of each handle."""
+        """Return a call of each handle."""
         return "\n".join(run.code(self.where, subject) for subject in self.subjects(run))
 
     def apply(self, run: Run) -> None:
@@ -114,7 +113,7 @@ class ReadAll(AbstractOperation):
 
 @frozen
 class Realize(AbstractOperation):
-    """Realize a stage."""
+    """Realization of a stage."""
 
     may_raise: ClassVar[bool] = True
 
@@ -130,13 +129,13 @@ class Realize(AbstractOperation):
         return f"system.realize({run.name(self.where)}{stage})"
 
     def apply(self, run: Run) -> None:
-        """Realize it."""
+        """Realize the stage."""
         run.system.realize(run.state(self.where), self.stage)
 
 
 @frozen
 class Invalidate(AbstractOperation):
-    """Take the State back to before a stage."""
+    """Invalidation of a stage and all later ones."""
 
     stage: Stage
 
@@ -149,26 +148,26 @@ class Invalidate(AbstractOperation):
         return f"{run.name(self.where)}.invalidate_all(Stage.{self.stage.name})"
 
     def apply(self, run: Run) -> None:
-        """Invalidate it."""
+        """Invalidate the stage."""
         run.state(self.where).invalidate_all(self.stage)
 
 
 @frozen
 class AutoUpdate(AbstractOperation):
-    """Exchange auto-update variables with their next values."""
+    """Exchange of auto-update variables with their next values."""
 
     def code(self, run: Run) -> str:
         """``state.auto_update_discrete_variables()``."""
         return f"{run.name(self.where)}.auto_update_discrete_variables()"
 
     def apply(self, run: Run) -> None:
-        """Do so."""
+        """Exchange them."""
         run.state(self.where).auto_update_discrete_variables()
 
 
 @frozen
 class Copy(AbstractOperation):
-    """Copy a State; both go on being used."""
+    """Copy of a State; the program goes on with both."""
 
     keep_cache: bool = False
 
@@ -182,14 +181,14 @@ class Copy(AbstractOperation):
         return f"{state_name(len(run.states))} = {run.name(self.where)}.copy({how})"
 
     def apply(self, run: Run) -> None:
-        """Copy it."""
+        """Copy the State."""
         state = run.state(self.where)
         run.add(state.copy(keep_cache=self.keep_cache), run.number(self.where))
 
 
 @frozen
 class MakeMark(AbstractOperation):
-    """Make a checkpoint."""
+    """Creation of a checkpoint."""
 
     def is_possible(self, run: Run) -> bool:
         """Return True if there are not many already."""
@@ -200,7 +199,7 @@ class MakeMark(AbstractOperation):
         return f"{mark_name(len(run.marks))} = {run.name(self.where)}.checkpoint()"
 
     def apply(self, run: Run) -> None:
-        """Make it."""
+        """Make the checkpoint."""
         state = run.state(self.where)
         valid = tuple(entries_now(state, valid=True))
         run.marks.append(
@@ -210,15 +209,15 @@ class MakeMark(AbstractOperation):
 
 @frozen
 class RollBack(AbstractOperation):
-    """Go back to a checkpoint, and keep it; `where` says to which, modulo their number."""
+    """Rollback to a checkpoint, which is kept; `where` is its number, modulo their count."""
 
     def mark(self, run: Run) -> Mark | None:
-        """That checkpoint."""
+        """Return the checkpoint; None if all are released."""
         marks = [mark for mark in run.marks if not mark.checkpoint.is_released]
         return marks[self.where % len(marks)] if marks else None
 
     def number(self, run: Run) -> int:
-        """The number of the State that goes back."""
+        """Return the number of the State that is rolled back."""
         mark = self.mark(run)
         return 0 if mark is None else mark.number
 
@@ -233,7 +232,7 @@ class RollBack(AbstractOperation):
         return f"{state_name(mark.number)}.rollback({mark_name(run.marks.index(mark))})"
 
     def apply(self, run: Run) -> None:
-        """Go back."""
+        """Roll the State back."""
         mark = self.mark(run)
         assert mark is not None
         run.states[mark.number].rollback(mark.checkpoint)

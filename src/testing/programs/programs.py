@@ -187,11 +187,11 @@ class Composer:
     # ------------------------------------------------------------------ programs
 
     def program(self, max_steps: int) -> Program:
-        """A sweep, a walk or turns."""
+        """Return a sweep, a walk or turns."""
         return self.random.choice((self.sweep, self.walk, self.turns))(max_steps)
 
     def sweep(self, max_steps: int) -> Program:
-        """All that can be written, in any order, and each while everything is realized."""
+        """Return all that can be written, in any order, and each while everything is realized."""
         items = self.variables[:max_steps]
         if items:
             items += self.random.choices(items, k=min(MOST_SWEPT, max_steps) - len(items))
@@ -227,7 +227,7 @@ class Composer:
 
 @st.composite
 def programs(draw: st.DrawFn, has: Inventory, max_steps: int = MOST_STEPS) -> Program:
-    """Programs for a System."""
+    """Return programs for a System."""
     choice = Random(draw(st.integers(0, MOST_SEEDS)))
     chosen = choice.sample(has.variables, min(len(has.variables), MOST_SWEPT))
     stock = {item: [draw(has.values[item]) for _ in range(NUM_VALUES)] for item in (TIME, *chosen)}

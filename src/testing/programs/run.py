@@ -1,4 +1,4 @@
-"""A program while it runs: the States that it works on, and the lines that it consists of."""
+"""Program while it runs: its States, and its lines."""
 
 from collections.abc import Callable, Iterable
 from itertools import zip_longest
@@ -108,11 +108,11 @@ class Run:
         self._codes: dict[tuple[Subject, str], str] = {}
 
     def number(self, which: int) -> int:
-        """The number of a State, of as many as there are."""
+        """Return the number of a State, of as many as there are."""
         return which % len(self.states)
 
     def state(self, which: int) -> State:
-        """That State."""
+        """Return the State of a number, modulo their count."""
         return self.states[self.number(which)]
 
     def name(self, which: int) -> str:
@@ -130,7 +130,7 @@ class Run:
         self.reads.append(Read(self.number(which), subject, outcome, line))
 
     def code(self, which: int, subject: Subject) -> str:
-        """The expression that reads something in a State."""
+        """Return the expression that reads something in a State."""
         key = subject, self.name(which)
         if key not in self._codes:
             self._codes[key] = subject.code(self.names, self.state(which), key[1])
@@ -198,7 +198,7 @@ class Run:
 
 
 def _tolerant(line: str, raised: Exception | None) -> str:
-    """The line such that the program goes on if it raises what the model raises."""
+    """Return the line such that the program goes on if it raises what the model raises."""
     if raised is None or isinstance(raised, FOUND_BY_STRICT):
         return line
     return f"with contextlib.suppress({exception_name(raised)}):\n    {line}"

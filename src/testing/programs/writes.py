@@ -21,12 +21,12 @@ STEP: Final = 0.01
 
 @frozen
 class Related:
-    """Stands for a value that is related to the one that a variable has already."""
+    """Placeholder of a value that is related to the present value of a variable."""
 
     name: str
 
     def to(self, present: Any) -> Any:
-        """Return that value; the present one, if its type has no such value."""
+        """Return the related value; the present one, if its type has no such value."""
         if self is OTHER and isinstance(present, bool):
             return not present
         if self is NEAR and isinstance(present, float):
@@ -46,14 +46,14 @@ NEAR: Final = Related("NEAR")
 
 @frozen
 class SetVariable(AbstractOperation):
-    """Write a discrete variable, or a block of q, u or z.
+    """Write of a discrete variable, or of a block of q, u or z.
 
     Attributes
     ----------
     value : object
-        Of a block: numbers, which are repeated to as many as there are.
+        For a block, numbers that are repeated to its size.
     in_place : bool
-        By ``upd``, if the value can be changed.
+        True to write through ``upd``, if the value can be changed.
     """
 
     item: Item
@@ -61,7 +61,7 @@ class SetVariable(AbstractOperation):
     in_place: bool = False
 
     def is_possible(self, run: Run) -> bool:
-        """Return True if the State has it, and programs can name it."""
+        """Return True if the State has the variable, and programs can name it."""
         state = run.state(self.where)
         if not has_item(state, self.item):
             return False
@@ -84,7 +84,7 @@ class SetVariable(AbstractOperation):
         return f"{item}.set({name}, {shown})"
 
     def apply(self, run: Run) -> None:
-        """Write it."""
+        """Perform the write."""
         state = run.state(self.where)
         handle, value = self.item.handle(state), self._value(state)
         if self._is_in_place(state, value):
@@ -93,7 +93,7 @@ class SetVariable(AbstractOperation):
             handle.set(state, value)
 
     def written(self, run: Run) -> list[Item | str]:  # noqa: ARG002  # others need it
-        """The variable."""
+        """Return the variable."""
         return [self.item]
 
     def _value(self, state: State) -> Any:
@@ -118,16 +118,16 @@ class SetVariable(AbstractOperation):
 
 @frozen
 class SetVector(AbstractOperation):
-    """Write all of y, q, u or z, or of the weights; or a subsystem's part of it.
+    """Write of all y, q, u or z, or of weights, or of the part of a subsystem.
 
     Attributes
     ----------
     name : str
     subsystem : int or None
     blocks : tuple of (Item, tuple of float)
-        The numbers for some blocks of q, u and z; all others keep theirs.
+        Numbers for some blocks of q, u and z; the others keep theirs.
     values : tuple of float
-        Of weights: numbers, which are repeated to as many as there are.
+        For weights, numbers that are repeated to their count.
     """
 
     name: str
@@ -154,7 +154,7 @@ class SetVector(AbstractOperation):
         return f"{target} = {_shown(self._value(state).tolist())}"
 
     def apply(self, run: Run) -> None:
-        """Write it."""
+        """Perform the write."""
         state = run.state(self.where)
         values = self._value(state)
         owner: Any = state if self.subsystem is None else state[self.subsystem]
@@ -164,7 +164,7 @@ class SetVector(AbstractOperation):
             setattr(owner, self.name, values)
 
     def written(self, run: Run) -> list[Item | str]:
-        """The blocks, or the weights."""
+        """Return the blocks, or the weights."""
         if self.name in CONTINUOUS or self.name == "y":
             return [item for item, _ in self._blocks(run.state(self.where))]
         return [self.name]
@@ -192,7 +192,7 @@ class SetVector(AbstractOperation):
 
 @frozen
 class SetTime(AbstractOperation):
-    """Write the time."""
+    """Write of the time."""
 
     time: float
     by_handle: bool = False
@@ -205,7 +205,7 @@ class SetTime(AbstractOperation):
         return f"{name}.time = {self.time!r}"
 
     def apply(self, run: Run) -> None:
-        """Write it."""
+        """Perform the write."""
         state = run.state(self.where)
         if self.by_handle:
             run.system.time.set(state, self.time)
@@ -213,7 +213,7 @@ class SetTime(AbstractOperation):
             state.time = self.time
 
     def written(self, run: Run) -> list[Item | str]:  # noqa: ARG002  # others need it
-        """The time."""
+        """Return the time."""
         return [TIME]
 
 

@@ -159,7 +159,7 @@ class InvalidationMachine(RuleBasedStateMachine):
         return [(r.store.clock, [*r.machine.stages], [*r.store.versions]) for r in realizations]
 
     def _error(self, failure: Failure) -> CheckFailedError:
-        """The error; who is to blame is found out once the program is as short as can be."""
+        """Return the error; who is to blame is found out once the program is as short as can be."""
         self._has_failed = True
         if current_build_context().is_final:
             return error_of(failure) if self._is_told else without_program(error_of(failure))

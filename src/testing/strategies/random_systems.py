@@ -98,7 +98,7 @@ def systems(*, max_subsystems: int = 3, max_items: int = 10) -> st.SearchStrateg
 
 
 def built(plan: Plan) -> System:
-    """The System of a plan."""
+    """Return the System of a plan."""
     system = System()
     for number in range(plan.parts):
         system.add(part_class(plan, number)(), f"part_{number}")
@@ -227,7 +227,7 @@ def _handles(self: Any, plan: Plan, item: PlannedItem) -> list[Any]:
 
 
 def _sum(plan: Plan, item: PlannedItem, *, with_own: bool = False) -> Callable[..., float]:
-    """A computation from what the item reads, and for the next value, from the present one."""
+    """Return a computation from the reads of an item; a next value also reads the present one."""
 
     def total(self: Any, state: State, i: int) -> float:
         found = float(item.first + i)

@@ -21,7 +21,7 @@ REALIZED: Final = tuple(Stage)[Stage.MODEL : Stage.INFINITY]
 def operations(
     system: System, *, strategies: Strategies | None = None, max_steps: int = 30
 ) -> st.SearchStrategy[list[AbstractOperation]]:
-    """Programs for a System: lists of operations, which ``Run(system).perform(...)`` performs.
+    """Draw programs for a System: lists of operations for ``Run(system).perform(...)``.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def _first(view: AbstractView, names: Mapping[str, str]) -> Iterable[str]:
 
 
 def _quoted(text: str) -> str:
-    r"""A text as Graphviz reads it: ``\`` begins an escape there, and ``&`` a character of HTML."""
+    r"""Escape a text for Graphviz: ``\`` begins an escape there, and ``&`` an HTML character."""
     legal = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
     escaped = legal.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return '"' + escaped.replace("\n", "\\n") + '"'

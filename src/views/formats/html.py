@@ -32,7 +32,7 @@ PROGRAMS: Final = ("graph.js", "camera.js", "panel.js", "search.js", "keyboard.j
 
 
 def html_of(view: AbstractView, impacts: Mapping[str, Sequence[str]] | None = None) -> str:
-    """A view as a page for a browser.
+    """Return a view as a page for a browser.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def html_of(view: AbstractView, impacts: Mapping[str, Sequence[str]] | None = No
 def _numbered(
     view: AbstractView, impacts: Mapping[str, Sequence[str]]
 ) -> dict[int, dict[str, object]]:
-    """For each variable, by number: the numbers of what is stale, and how many are not shown."""
+    """Return the stale nodes of each variable, by number, and how many are not shown."""
     numbers = {node.path: number for number, node in enumerate(view.nodes)}
     found: dict[int, dict[str, object]] = {}
     for variable, paths in impacts.items():
@@ -83,7 +83,7 @@ def _numbered(
 
 
 def _own(name: str) -> str:
-    """A part of the page, which is a file of this package."""
+    """Return a part of the page, from a file of this package."""
     folder = resources.files("stagecache.views").joinpath("explorer")
     return folder.joinpath(name).read_text(encoding="utf-8")
 

@@ -61,7 +61,7 @@ def parts_of_json(text: str) -> Parts:
 
 
 def node_of(given: object) -> NodeInfo:
-    """A node of those of the given attributes that it has.
+    """Return a node of those of the given attributes that it has.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def node_of(given: object) -> NodeInfo:
 
 
 def edge_of(given: object) -> EdgeInfo:
-    """An edge, likewise."""
+    """Return an edge, likewise."""
     return _item(EdgeInfo, EDGE, given)
 
 
@@ -123,7 +123,7 @@ EDGE: Final[Readers] = {
 
 
 def refused(what: str, got: str) -> GraphFormatError:
-    """The error that says what is wrong."""
+    """Return the error that says what is wrong."""
     return GraphFormatError(
         f"a graph cannot be read: this is {what}",
         f"what to_json() or to_networkx() makes, in version {VERSION} of its format",

@@ -52,7 +52,7 @@ def _class(look: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as Mermaid reads it: by its number, each character that may mean something there."""
+    """Escape a text for Mermaid: special characters are written by their numbers."""
     line = " ".join(text.split())
     escaped = "".join(c if c in PLAIN else f"#{ord(c)};" for c in line if c.isprintable())
     return f'"{escaped or " "}"'

@@ -105,7 +105,7 @@ def _draw_node(ax: Any, node: NodeInfo, box: Box, per_pixel: float) -> None:
 
 
 def _shape(node: NodeInfo, box: Box) -> Any:
-    """As in the SVG: a pill for a variable, a hexagon for a stage, else a box."""
+    """Return the shape as in the SVG: a pill for a variable, a hexagon for a stage, else a box."""
     patches = import_module("matplotlib.patches")
     x, y, right, low = box.x, box.y, box.x + box.width, box.y + box.height
     if node.kind == "stage":

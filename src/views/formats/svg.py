@@ -106,7 +106,7 @@ def _edge(route: Route) -> str:
 
 
 def _head(route: Route) -> str:
-    """The tip of the arrow, at the end of the route and in its last direction."""
+    """Return the tip of the arrow, at the end of the route and in its last direction."""
     (before, _), (x, y) = route.points[-2:]
     back = -7 if x >= before else 7
     return f'<path class="head" d="M{x:g},{y:g}l{back},-3.5v7z"/>'
@@ -123,7 +123,7 @@ def _node(node: NodeInfo, box: Box) -> str:
 
 
 def _shape(node: NodeInfo, box: Box) -> str:
-    """A pill for a variable, a hexagon for a stage, else a box; two for a group."""
+    """Return a pill for a variable, a hexagon for a stage, else a box; two for a group."""
     if node.kind == "stage" and node.variant != "group":
         side, half = box.width - 16, box.height / 2
         return (

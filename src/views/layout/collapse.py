@@ -39,7 +39,7 @@ def collapsed(view: AbstractView, most: int) -> AbstractView:
 
 
 def _unions(names: Sequence[str], together: int) -> dict[str, str]:
-    """For each subsystem, what the neighbouring ones and itself are called together."""
+    """Return the common name of each subsystem and its neighbours."""
     unions = {"": ""}
     for start in range(0, len(names), together):
         members = names[start : start + together]

@@ -6,21 +6,21 @@ from typing import Final
 from stagecache.views.nodes import NodeInfo
 
 LONGEST: Final = 30
-"""Characters; what is longer loses its middle."""
+"""Most characters; a longer text loses its middle."""
 
 CHARACTER: Final = 7.2
 """The width of one, in a font of 12 pixels."""
 
 
 def label_of(node: NodeInfo) -> str:
-    """The path without what its place in the picture says: the subsystem, and "stage"."""
+    """Return the path without its subsystem or "stage", which the place in the picture shows."""
     prefix = "stage " if node.kind == "stage" else f"{node.subsystem}." if node.subsystem else ""
     own = node.path.removeprefix(prefix) or node.path
     return shortened(own)
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """A text on one line, without its middle if it is too long."""
+    """Return a text on one line, without its middle if it is too long."""
     line = " ".join(text.split()) or "␣"
     if len(line) <= longest:
         return line

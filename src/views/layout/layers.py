@@ -34,7 +34,7 @@ class Layers:
     of : mapping
         The layer of each node, by path.
     columns : tuple of str
-        What the columns are called.
+        Titles of the columns.
     firsts : tuple of int
         The first layer of each column, and last the number of layers.
     """
@@ -45,7 +45,7 @@ class Layers:
 
 
 def layers_of(view: AbstractView) -> Layers:
-    """The columns and layers of a view."""
+    """Return the columns and layers of a view."""
     columns = _columns(view)
     pairs = [(e.source, e.target) for e in view.edges if e.source != e.target]
     bands = len({node.subsystem for node in view.nodes})
@@ -75,7 +75,7 @@ def _fill(of: dict[str, int], first: int, nodes: Sequence[NodeInfo], most: int) 
 
 
 def _columns(view: AbstractView) -> dict[tuple[int, str], list[NodeInfo]]:
-    """The nodes of each column; what has no stage stands after what it depends on."""
+    """Return the nodes of each column; a node without a stage stands after its prerequisites."""
     later = _after_a_stage(view)
     variables, before, after = (0, "variables"), (1, ""), (3, "")
     columns: dict[tuple[int, str], list[NodeInfo]] = {
@@ -107,7 +107,7 @@ def _after_a_stage(view: AbstractView) -> set[str]:
 def depths_of(
     inside: Iterable[str], pairs: Sequence[tuple[str, str]], order: Sequence[NodeInfo]
 ) -> dict[str, int]:
-    """For each node, how long the longest path to it is, along edges that close no cycle."""
+    """Return the length of the longest path to each node, along edges without cycles."""
     below = neighbours(pairs)
     done: dict[str, None] = {}
     entered: set[str] = set()

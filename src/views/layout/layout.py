@@ -75,7 +75,7 @@ class Bundles:
 def bundles_of(
     edges: Sequence[EdgeInfo], layers: Mapping[str, int], bands: Mapping[str, int]
 ) -> Bundles:
-    """The bends of edges between nodes of these layers and bands; none if there are too many."""
+    """Return the bends of edges between nodes of these layers and bands; none if too many."""
     bends: list[Bend] = []
     numbers: dict[tuple[object, ...], int] = {}
     chains = []
@@ -99,7 +99,7 @@ def bundles_of(
 
 
 def ends_of(edge: EdgeInfo, layers: Mapping[str, int]) -> tuple[str, str]:
-    """The paths of the left end and of the right end."""
+    """Return the paths of the left end and of the right end."""
     if layers[edge.source] <= layers[edge.target]:
         return edge.source, edge.target
     return edge.target, edge.source
@@ -191,9 +191,9 @@ class Layout:
     routes : tuple of Route
         One for each edge, in the order of the view.
     width, height : float
-        Of all.
+        Size of the picture.
     crossings : int
-        How many pairs of lines cross.
+        Number of pairs of lines that cross.
     """
 
     boxes: Mapping[str, Box]
@@ -238,7 +238,7 @@ class Draft:
         self.cells, self.crossings = ordered(self._cells(), *self.links, sweeps)
 
     def result(self) -> Layout:
-        """The layout."""
+        """Return the layout."""
         lefts, widths, columns, width = self._across()
         bands = self._down(width - 2 * MARGIN)
         bounds = [
@@ -271,7 +271,7 @@ class Draft:
     # ------------------------------------------------------------------ items, and their order
 
     def _items_of(self, number: int) -> list[int]:
-        """The items that an edge passes, from left to right."""
+        """Return the items that an edge passes, from left to right."""
         left, right = ends_of(self.view.edges[number], self.layers.of)
         bends = [len(self.view.nodes) + bend for bend in self.bundles.chains[number]]
         return [self.numbers[left], *bends, self.numbers[right]]
@@ -288,7 +288,7 @@ class Draft:
         return [list(links) for links in before], [list(links) for links in after]
 
     def _pulls(self) -> Links:
-        """A node is to be near its neighbours; a bend near what is left of it, to be straight."""
+        """Return the items that pull each item: neighbours of a node; left ones of a bend."""
         before, after = self.links
         number = len(self.view.nodes)
         both = [[*before[item], *after[item]] for item in range(number)]
@@ -305,7 +305,7 @@ class Draft:
     # ------------------------------------------------------------------ places
 
     def _across(self) -> tuple[list[float], list[float], list[Column], float]:
-        """The left end and the width of each layer, the columns, and the width of all."""
+        """Return the left end and the width of each layer, the columns, and the width of all."""
         widths = [40.0] * self.layers.firsts[-1]
         for node in self.view.nodes:
             layer = self.layers.of[node.path]
@@ -330,7 +330,7 @@ class Draft:
         return lefts, widths, columns, width
 
     def _down(self, width: float) -> list[Band]:
-        """The bands, each as high as its highest cell."""
+        """Return the bands, each as high as its highest cell."""
         bands = []
         y = MARGIN + TITLE
         for name, number in self.bands.items():
@@ -381,7 +381,7 @@ class Draft:
 
 
 def curve(points: Sequence[Point]) -> str:
-    """The data of an SVG path along the points of a `Route`."""
+    """Return the data of an SVG path along the points of a `Route`."""
     (x, y), *rest = points
     parts = [f"M{x:g},{y:g}"]
     is_straight = True

@@ -16,17 +16,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 PATIENCE: Final = 3
-"""After so many sweeps without a better order, none is to be expected."""
+"""Number of sweeps without a better order after which to stop."""
 
 Cells: TypeAlias = list[list[list[int]]]
 """The items in order, by layer and band."""
 
 Links: TypeAlias = Sequence[Sequence[int]]
-"""For each item, its neighbours in the layer before; or in that after."""
+"""Neighbours of each item in the layer before, or in the one after."""
 
 
 def ordered(cells: Cells, before: Links, after: Links, sweeps: int) -> tuple[Cells, int]:
-    """The best order found, and how many crossings it has."""
+    """Return the best order found, and the number of its crossings."""
     best, fewest = cells, crossings_of(cells, before)
     current = cells
     last_better = -1
@@ -57,7 +57,7 @@ def crossings_of(cells: Cells, before: Links) -> int:
 
 
 def _swept(cells: Cells, neighbours: Links, forward: bool) -> Cells:
-    """Each layer sorted by the neighbours on one side, one after the other."""
+    """Sort each layer in turn by the neighbours on one side."""
     sorted_cells: Cells = [[] for _ in cells]
     places = _places(cells)
     numbers = range(len(cells))
@@ -73,7 +73,7 @@ def _swept(cells: Cells, neighbours: Links, forward: bool) -> Cells:
 
 
 def _sorted(cell: list[int], neighbours: Links, places: dict[int, int]) -> list[int]:
-    """Items by the mean place of their neighbours; those without any keep theirs."""
+    """Return items by the mean place of their neighbours; those without any keep theirs."""
     free = [item for item in cell if neighbours[item]]
     means = {i: sum(places[n] for n in neighbours[i]) / len(neighbours[i]) for i in free}
     in_order = iter(sorted(free, key=means.__getitem__))
@@ -92,7 +92,7 @@ def _places(cells: Cells) -> dict[int, int]:
 
 
 SWEEPS: Final = 10
-"""Half of them from the left and from the right in turn, half by what pulls most."""
+"""Number of sweeps: half from the left and the right in turn, half by the pulls."""
 
 
 def placed(
@@ -112,13 +112,13 @@ def placed(
     links : pair of sequences
         For each item, its neighbours in the layer before, and in the one after.
     pulls : sequence
-        For each item, the neighbours to which it is to be near in the end.
+        For each item, the neighbours that it should be near in the end.
     heights : sequence of float
-        Of each item, with the room around it.
+        Height of each item, with the room around it.
     weights : sequence of float
-        Of each item, how much its place counts for its neighbours, and in its cell.
+        Weight of each item, for its neighbours and in its cell.
     bounds : sequence of pairs of float
-        Of each band, where it begins and ends; each cell fits.
+        Begin and end of each band; each cell fits.
     """
     at: dict[int, float] = {}
     for layer in cells:
