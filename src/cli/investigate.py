@@ -215,7 +215,7 @@ def explain(
     *,
     as_json: bool,
 ) -> None:
-    """Explain why an entry is stale or not computed, and what a read computes.
+    """Explain why an entry is stale or not computed.
 
     MODEL is module:name or path/to/file.py:name, as for `stagecache graph`. ENTRY is a path, such
     as pendulum.tip; `stagecache graph MODEL` lists them.

@@ -73,7 +73,7 @@ Examples:
 )
 @click.option("--no-pictures", is_flag=True, help="Write no plot and no animation.")
 def demo(*, frames: int, output: Path, no_pictures: bool) -> None:
-    """Assemble a four-bar linkage, drive it, and show which entries are computed.
+    """Assemble and drive a four-bar linkage, and show what it computes.
 
     An Assembler closes the linkage from a poor start, and tracks a full turn of its crank. A
     trace counts which entries a frame computes, finds in the cache, or leaves alone.
