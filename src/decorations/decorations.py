@@ -18,54 +18,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from stagecache.errors import (
     InvalidNameError,
-    NotANumberError,
     OutOfRangeError,
-    ShapeError,
     WrongTypeError,
     short_repr,
 )
-from stagecache.state.values.values import seal
-from stagecache.state.vectors.conversion import FLOAT, array_of, converted
+from stagecache.state.vectors.conversion import ANY, FLOAT, require_array
 
 TOLERANCE: Final = 1e-6
 """Largest difference of R^T R, and det R, from their values for a rotation."""
 
 _INT: Final = np.dtype(np.int64)
-_ANY: Final = -1  # in a shape: any number of rows
 
 
 def _array(
     values: object, field: str, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT
 ) -> NDArray[Any]:
     """Return a private read-only array of finite numbers."""
-    what = f"{field} of a decoration"
-    expected = f"an array of shape {shape}".replace(str(_ANY), "n") if shape else "one number"
-    array = array_of(values, what)
-    if (
-        array is None
-        or array.ndim != len(shape)
-        or any(size not in {_ANY, got} for size, got in zip(shape, array.shape, strict=True))
-    ):
-        raise ShapeError(
-            f"{what}: has another shape",
-            expected,
-            f"{short_repr(values)}, of "
-            + ("lists of different lengths" if array is None else f"shape {array.shape}"),
-            f"give {field} as {expected}",
-        )
-    try:
-        twin = converted(array, dtype, None, what)
-    except NotANumberError as error:  # its hint is one for vectors of a State
-        raise NotANumberError(
-            f"{what}: not made of numbers that fit there",
-            error.expected,
-            error.got,
-            f"give {field} as {'whole' if dtype == _INT else 'real'} numbers",
-        ) from None
-    if not np.all(np.isfinite(twin)):
-        raise out_of_range(field, "finite numbers", values, "find the cause of NaN or infinity")
-    seal(twin)
-    return twin
+    return require_array(values, shape, f"{field} of a decoration", dtype)
 
 
 def out_of_range(field: str, expected: str, got: object, hint: str) -> OutOfRangeError:
@@ -187,12 +156,12 @@ def check_axis_length(value: float) -> float:
 
 def check_vertices(values: ArrayLike) -> NDArray[np.float64]:
     """Return points."""
-    return _array(values, "vertices", (_ANY, 3))
+    return _array(values, "vertices", (ANY, 3))
 
 
 def check_faces(values: ArrayLike) -> NDArray[np.int64]:
     """Return triples of indices."""
-    return _array(values, "faces", (_ANY, 3), _INT)
+    return _array(values, "faces", (ANY, 3), _INT)
 
 
 def check_text(value: str) -> str:

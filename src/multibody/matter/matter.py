@@ -49,7 +49,7 @@ from stagecache.errors import (
     listed,
     short_repr,
 )
-from stagecache.multibody.checks import ANY, checked_array, checked_points
+from stagecache.multibody.checks import checked_array, checked_points
 from stagecache.multibody.geometry.spatial import (
     Array,
     accelerations_at,
@@ -91,6 +91,7 @@ from stagecache.multibody.tree.stations import StationTable
 from stagecache.state.handles import CacheEntry, ContinuousVariable, DiscreteVariable
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
+from stagecache.state.vectors.conversion import ANY
 from stagecache.system.constraints.errors import normalization_error
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on

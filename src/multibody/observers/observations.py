@@ -37,10 +37,11 @@ from stagecache.errors import (
     listed,
     short_repr,
 )
-from stagecache.multibody.checks import ANY, checked_array
+from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.tree.layout import Indices
+from stagecache.state.vectors.conversion import ANY
 
 
 @frozen(eq=False)

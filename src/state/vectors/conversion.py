@@ -1,4 +1,4 @@
-"""Values to be written into a vector of any type: converted, if nothing but precision is lost."""
+"""Conversion of values to arrays of a type and shape, where nothing but precision is lost."""
 
 import sys
 from typing import Any, Final
@@ -6,9 +6,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import NotANumberError, ShapeError, short_repr
+from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, short_repr
 
 FLOAT: Final = np.dtype(np.float64)
+
+ANY: Final = -1
+"""In a shape: any number of rows."""
 
 
 def converted(
@@ -21,13 +24,13 @@ def converted(
 ) -> NDArray[Any]:
     """Return values of that shape (None: any) as an array of that type.
 
-    Integers fit into every type that holds them. A complex number does not become a real one, nor
-    a float an integer, unless `whole` says that it may if it is one in value.
+    Integers fit into every type that holds them. A complex number does not become a real one. A
+    float does not become an integer, unless `whole` is True and its value is one.
 
     Raises
     ------
     ShapeError, NotANumberError
-        `what` names what was to be written.
+        `what` names the target in them.
     """
     refuse_masked(values, what)
     array = _objects(values) if dtype.kind == "O" else _array(values)
@@ -35,8 +38,7 @@ def converted(
         raise ShapeError(
             f"{what}: cannot be written",
             "one value" if shape == () else f"values of shape {shape or '(n,)'}",
-            f"{short_repr(values)}, of "
-            + ("lists of different lengths" if array is None else f"shape {array.shape}"),
+            values_and_shape(values, array),
             "give one value for each element; to write some, change what upd_...() returns",
         )
     if dtype.kind == "O" or array.size == 0:
@@ -63,40 +65,102 @@ def converted(
     return twin
 
 
+def require_array(
+    values: object,
+    shape: tuple[int, ...],
+    what: str,
+    dtype: np.dtype[Any] = FLOAT,
+    *,
+    may_be_nan: bool = False,
+) -> NDArray[Any]:
+    """Return a private read-only array of finite numbers. Cost O(size).
+
+    Parameters
+    ----------
+    values : array_like
+    shape : tuple of int
+        The expected shape; `ANY` for any size.
+    what : str
+        Name of the values in errors.
+    dtype : dtype, optional
+    may_be_nan : bool
+        True to accept NaN for missing values. Masked values are then NaN.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    array = array_of(masked_as_nan(values) if may_be_nan else values, what)
+    if (
+        array is None
+        or array.ndim != len(shape)
+        or any(size not in (ANY, got) for size, got in zip(shape, array.shape, strict=True))
+    ):
+        expected = "one number" if shape == () else f"shape {shape}".replace(str(ANY), "n")
+        raise ShapeError(
+            f"{what}: wrong shape",
+            expected,
+            values_and_shape(values, array),
+            f"give it as an array of {expected}" if shape else "give one number",
+        )
+    kind = "real" if dtype is FLOAT else "whole"
+    try:
+        found = converted(array, dtype, None, what)
+    except NotANumberError as error:  # its hint is one for vectors of a State
+        raise NotANumberError(
+            f"{what}: not {kind} numbers", error.expected, error.got, f"give {kind} numbers"
+        ) from None
+    if np.isinf(found).any() if may_be_nan else not np.isfinite(found).all():
+        raise OutOfRangeError(
+            f"{what}: not finite",
+            "finite numbers" + (", or NaN for missing values" if may_be_nan else ""),
+            short_repr(values),
+            "find the computation that made it NaN or infinite",
+        )
+    found.flags.writeable = False
+    return found
+
+
+def values_and_shape(values: object, array: NDArray[Any] | None) -> str:
+    """Show values and their shape in an error; `array` is None where they have no shape."""
+    of = "lists of different lengths" if array is None else f"shape {array.shape}"
+    return f"{short_repr(values)}, of {of}"
+
+
 def array_of(values: object, what: str) -> NDArray[Any] | None:
-    """The values as an array, if they are of one shape.
+    """Return values as an array; None if they are lists of different lengths.
 
     Raises
     ------
     NotANumberError
-        Of a masked array; `what` names what was to be written.
+        Of a masked array; `what` names the target in it.
     """
     refuse_masked(values, what)
     return _array(values)
 
 
 def refuse_masked(values: object, what: object) -> None:
-    """Refuse a masked array, also among the rows of a list: NumPy would drop its mask.
+    """Raise if values are a masked array, or a list with one: NumPy would drop its mask.
 
     Raises
     ------
     NotANumberError
     """
-    ma = sys.modules.get("numpy.ma")  # NumPy loads it late; until then there are no masked arrays
+    ma = sys.modules.get("numpy.ma")  # NumPy loads it with the first masked array
     if ma is not None and _holds(values, ma.MaskedArray):
         raise NotANumberError(
-            f"{what}: is a masked array",
-            "numbers of which none is masked",
+            f"{what}: a masked array",
+            "numbers without a mask",
             short_repr(values),
-            "pass values.filled(nan) where NaN may stand for what is masked, and values.data where "
-            "nothing is",
+            "pass values.filled(nan) where NaN may stand for masked values, and values.data if "
+            "nothing is masked",
         )
 
 
 def masked_as_nan(values: Any) -> Any:
-    """Return the values with NaN in place of each masked number, also among the rows of a list.
+    """Return values with NaN in place of each masked number, also among the rows of a list.
 
-    The same object where none of them is a masked array.
+    The same object if there is no masked array in it.
     """
     ma = sys.modules.get("numpy.ma")
     if ma is None or not _holds(values, ma.MaskedArray):
@@ -121,7 +185,7 @@ def _array(values: object) -> NDArray[Any] | None:
 
 
 def _objects(values: object) -> NDArray[Any] | None:
-    """The values as objects: one, or as many as there are in a list or vector."""
+    """Return values as an array of objects: of shape (), or with each item of a list or vector."""
     is_array = hasattr(values, "__array__") and np.ndim(values) > 0
     if not is_array and not isinstance(values, list | tuple):
         one = np.empty((), object)

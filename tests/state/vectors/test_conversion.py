@@ -201,5 +201,5 @@ def test_a_masked_array_is_found_at_any_depth_and_nothing_else(
     found: Any = np.ma.masked
     for _ in range(depth):
         found = (values, found) if is_tuple else [values, found, values]
-    with pytest.raises(NotANumberError, match="it: is a masked array"):
+    with pytest.raises(NotANumberError, match="it: a masked array"):
         refuse_masked(found, "it")
