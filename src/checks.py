@@ -1,8 +1,8 @@
-"""Checks of arguments that many calls share: each returns what was given, or raises.
+"""Checks of arguments that many calls share: each returns the argument, or raises.
 
-A text is made only where an error is raised. Hot paths test by themselves, and call a function
-that returns the error (`wrong_type`, `not_finite`) only then. NumPy is not imported here, since the
-command and the plugin of pytest import this first.
+A text is made only where an error is raised. Hot paths do the test themselves, and call a function
+that returns the error (`wrong_type`, `not_finite`) only if it fails. NumPy is not imported here,
+since the command and the plugin of pytest import this first.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ Kind = type[StagecacheError]
 
 
 def wrong_type(value: object, what: str, expected: str, hint: str) -> WrongTypeError:
-    """Return the error of a value of a wrong type, which tells a class from its instance.
+    """Return the error of a value of a wrong type; it tells a class from its instance.
 
     >>> print(wrong_type(3, "copy_from(3): not a State", "a State", "pass a State"))
     copy_from(3): not a State
@@ -61,7 +61,7 @@ def type_text(value: object) -> str:
 def require_type(value: object, kind: type[T], what: str, expected: str, hint: str) -> T:
     """Return an instance of a class.
 
-    Where mypy refuses an abstract class here, test by `isinstance` and raise `wrong_type(...)`.
+    Where mypy refuses an abstract class here, use `isinstance` and raise `wrong_type(...)`.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def require_choice(
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """Return the question whether similar names or paths are meant; "" if there are none.
+    """Suggest similar names or paths as a question, or return "".
 
     Of a path, the last part counts first.
 
@@ -193,7 +193,7 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
 
 
 def repeated(items: Iterable[T]) -> list[T]:
-    """Return the items that are there more than once, each once."""
+    """Return the items that occur more than once, each once."""
     return [item for item, count in Counter(items).items() if count > 1]
 
 
@@ -212,12 +212,12 @@ def require_number(
     may_be_infinite: bool = False,
     expected: str = "",
 ) -> float:
-    """Return a number as a float, within limits, and finite if not said otherwise; never NaN.
+    """Return a number as a float, within limits, finite by default, and never NaN.
 
     Parameters
     ----------
     value : object
-        A real number of Python or NumPy, or an array of shape (); a bool is not one.
+        A real number of Python or NumPy, or an array of shape (); not a bool.
     what : str
         Name of the value, as "relax(accuracy=...)".
     hint : str, optional
@@ -321,7 +321,7 @@ def require_index(
     what : str
         The thing with its index, as "body 3".
     nothing : str
-        What is expected where the count is 0, as "a matter with bodies".
+        The text for "expected" where the count is 0, as "a matter with bodies".
 
     Raises
     ------
@@ -349,7 +349,7 @@ def not_finite(what: str, values: Any, hint: str) -> NotANumberError:
 def require_extra(module: str, extra: str, what: str, instead: str = "") -> ModuleType:
     """Import a module that comes with an extra of stagecache.
 
-    Its types cannot be named where it may not be installed, so what it has is `Any`.
+    Its members are `Any`, since its types cannot be named where it may not be installed.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def require_extra(module: str, extra: str, what: str, instead: str = "") -> Modu
     what : str
         The call that needs it, as "draw()".
     instead : str, optional
-        The way without it, as "use to_svg()".
+        An alternative without it, as "use to_svg()".
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Every exception of stagecache: one small class for each cause.
 
 Each is also the builtin exception that a caller would expect to catch, and each message has the
-same four parts, which are attributes as well: what happened to which thing, what was expected,
-what was got, and the hint.
+same four parts, which are attributes as well: the thing and its fault, what was expected, what was
+got, and a hint.
 """
 
 import collections.abc
@@ -106,7 +106,7 @@ class ComputeSignatureError(StagecacheError, TypeError):
 
 
 class DeclarationError(StagecacheError, TypeError):
-    """A class of Subsystem declares something that cannot be."""
+    """A class of Subsystem declares something impossible."""
 
 
 class DeclaredNameError(StagecacheError, AttributeError):
@@ -190,7 +190,7 @@ class KinematicsError(StagecacheError, ValueError):
 
 
 class MassMatrixError(StagecacheError, ValueError):
-    """A declared mass matrix is not one, or a u that needs a mass has none."""
+    """A declared mass matrix is not a mass matrix, or a u that needs a mass has none."""
 
 
 class InconsistentConstraintsError(StagecacheError, RuntimeError):
@@ -207,7 +207,7 @@ class ProjectionError(StagecacheError, RuntimeError):
     Attributes
     ----------
     results : ProjectResults or None
-        What the projection has found out.
+        Results of the projection up to the error.
     """
 
     def __init__(
@@ -262,9 +262,9 @@ class AssemblyError(StagecacheError, RuntimeError):
     error_norm : float
         The least one that was reached.
     tolerance : float
-        What it was to be at most.
+        The limit for the error norm.
     condition : str
-        The name of the condition that is violated the most; "" if that is not known.
+        Name of the condition that is violated the most; "" if not known.
     """
 
     def __init__(
@@ -333,7 +333,7 @@ class ModelError(StagecacheError, RuntimeError):
 
 
 class NotPicklableError(StagecacheError, TypeError):
-    """The object means nothing in another process, and so is not pickled."""
+    """The object cannot be pickled, since it means nothing in another process."""
 
 
 class CheckFailedError(StagecacheError, AssertionError):
@@ -342,9 +342,9 @@ class CheckFailedError(StagecacheError, AssertionError):
     Attributes
     ----------
     program : str
-        The shortest program that shows it, which runs where ``system`` is the System.
+        The shortest program that shows the fault; it runs where ``system`` is the System.
     suspects : tuple of str
-        What is to blame, as far as that was found out: variables and entries, by name.
+        The probable causes: variables and entries, by name.
     """
 
     def __init__(
@@ -387,7 +387,7 @@ class ThreadedReadError(CheckFailedError):
 
 
 class CycleError(StagecacheError, ValueError):
-    """A node was to depend on itself, by declaration or while it was being computed.
+    """A node depends on itself, by declaration or in its computation.
 
     Attributes
     ----------
@@ -413,12 +413,12 @@ class MutatedValueError(StagecacheError, RuntimeError):
 
 
 class StaleValueError(StagecacheError, RuntimeError):
-    """A value that counts as realized is not what would be computed now.
+    """A value that counts as valid differs from the value that would be computed now.
 
     Attributes
     ----------
     suspects : tuple of str
-        What may have changed: reads that are not declared, or something outside of the State.
+        The probable causes: reads that are not declared, or something outside of the State.
     """
 
     def __init__(
@@ -446,7 +446,7 @@ class MobilizerError(StagecacheError, TypeError):
 
 
 class MotionError(StagecacheError, TypeError):
-    """The motion of a joint is not one, or the joint has nothing to move."""
+    """The motion of a joint is not a motion, or the joint has nothing to move."""
 
 
 class ConstraintError(StagecacheError, ValueError):

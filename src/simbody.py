@@ -1,4 +1,4 @@
-"""Simbody's view of a State: items by index, and what handles or a State's own members do better.
+"""Simbody's view of a State: items by index, and members that handles or a State do better.
 
 A documented member of Simbody's `State` that is not a member of `State` here is a function of this
 module, under the member's name in Python. ``part`` is a State or, where Simbody takes the index of
@@ -102,17 +102,17 @@ def invalidate_all_cache_at_or_above(state: State, stage: Stage) -> None:
 
 
 def qerr_start(part: AbstractPartition) -> int:
-    """Return where qerr starts in yerr; for a subsystem, in the system's qerr."""
+    """Return the start of qerr in yerr; for a subsystem, in the system's qerr."""
     return part._contents.start("qerr", part._index)
 
 
 def uerr_start(part: AbstractPartition) -> int:
-    """Return where uerr starts in yerr; for a subsystem, in the system's uerr."""
+    """Return the start of uerr in yerr; for a subsystem, in the system's uerr."""
     return part._contents.start("uerr", part._index)
 
 
 def udoterr_start(part: AbstractPartition) -> int:
-    """Return where udoterr, and so the multipliers, start in the system's."""
+    """Return the start of udoterr, and so of the multipliers, in the system's."""
     return part._contents.start("udoterr", part._index)
 
 
@@ -122,7 +122,7 @@ def num_event_triggers_by_stage(part: AbstractPartition, stage: Stage) -> int:
 
 
 def event_trigger_start_by_stage(part: AbstractPartition, stage: Stage) -> int:
-    """Return where the event triggers of a stage start.
+    """Return the start of the event triggers of a stage.
 
     The system's start among all triggers, a subsystem's among the triggers of that stage.
     """
@@ -148,7 +148,7 @@ def upd_event_triggers(state: State) -> Vector:
 
 
 def has_discrete_variable(part: SubsystemState, index: Index) -> bool:
-    """Tell whether there is a discrete variable of that index, or with that handle."""
+    """Return True if there is a discrete variable of that index, or with that handle."""
     return is_item(index, part._layout.discrete)
 
 
@@ -168,7 +168,7 @@ def discrete_variable_info(part: SubsystemState, index: Index) -> DiscreteVariab
 
 
 def discrete_variable_last_update_time(part: SubsystemState, index: Index) -> float:
-    """Return the time of the last write or exchange; NaN if there was none."""
+    """Return the time of the last write or exchange; NaN before the first."""
     return part._contents.update_time(discrete_variable_info(part, index))
 
 
@@ -188,7 +188,7 @@ def upd_discrete_variable(part: SubsystemState, index: Index) -> Any:
 
 
 def discrete_variable_update_index(part: SubsystemState, index: Index) -> int | None:
-    """Return the index of the update entry; None if there is none."""
+    """Return the index of the update entry, or None."""
     update = discrete_variable_info(part, index).update
     return None if update is None else update.index
 
@@ -209,7 +209,7 @@ def upd_discrete_variable_update_value(part: SubsystemState, index: Index) -> An
 
 
 def is_discrete_variable_update_value_realized(part: SubsystemState, index: Index) -> bool:
-    """Tell whether the update entry is valid, so that an automatic update would take place."""
+    """Return True if the update entry is valid, so that an automatic update would take place."""
     return part._contents.is_valid(_update_entry(part, index))
 
 
@@ -234,7 +234,7 @@ def _update_entry(part: SubsystemState, index: Index) -> CacheEntry[Any]:
 
 
 def has_cache_entry(part: SubsystemState, index: Index) -> bool:
-    """Tell whether there is a cache entry of that index, or with that handle."""
+    """Return True if there is a cache entry of that index, or with that handle."""
     return is_item(index, part._layout.entries)
 
 
@@ -270,7 +270,7 @@ def upd_cache_entry(part: SubsystemState, index: Index) -> Any:
 
 
 def is_cache_value_realized(part: SubsystemState, index: Index) -> bool:
-    """Tell whether the value is valid. Cost O(1)."""
+    """Return True if the value is valid. Cost O(1)."""
     return part._contents.is_valid(cache_entry_info(part, index))
 
 

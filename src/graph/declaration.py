@@ -1,4 +1,4 @@
-"""Checks of the declaration of an entry: refused where it cannot work, as far as can be known."""
+"""Checks of the declaration of an entry, as far as its errors can be known in advance."""
 
 import operator
 from collections.abc import Callable, Iterable, Set
@@ -30,7 +30,7 @@ Equality = bool | Callable[[Any, Any], Any] | None
 
 
 def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
-    """Refuse prerequisites without an order, which is the order of the arguments."""
+    """Return prerequisites as a tuple; refuse a set: their order is that of the arguments."""
     if isinstance(prerequisites, tuple | list):
         return tuple(prerequisites)
     single = isinstance(prerequisites, AbstractNode)
@@ -47,7 +47,7 @@ def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
 def check_function(
     name: str, compute: Callable[..., T] | None, prerequisites: tuple[str, ...]
 ) -> Callable[..., T]:
-    """Refuse what does not take the prerequisites for a value, as far as that is known."""
+    """Return a compute function, if it takes the prerequisites, as far as that is known."""
     count = len(prerequisites)
     if type(compute) is FunctionType:  # the usual case, and a tenth of the time of the general one
         code = compute.__code__
@@ -87,7 +87,7 @@ def check_function(
 def check_returns(function: Callable[..., object], what: str) -> None:
     """Refuse a coroutine or generator function, which returns no value when it is called.
 
-    An object whose `__call__` is such a function is one, too, and so is a `functools.partial`.
+    The same holds for an object whose `__call__` is one, and for a `functools.partial` of one.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
         return operator.eq
     if not callable(equal):
         raise WrongTypeError(
-            f"{what}: its equal= compares nothing",
+            f"{what}: its equal= is not a comparison",
             "True, which stands for ==, or a function of two values",
             short_repr(equal),
             "for arrays write equal=numpy.array_equal",

@@ -1,21 +1,21 @@
-"""Computing an entry when it is read: once, without recursing too deep, whichever thread asks.
+"""Evaluation of entries when they are read: once, in one thread, without deep recursion.
 
-A compute function reads its prerequisites by calling their handles, and one that is out of date is
-computed then and there: what is not read is not computed. Three things can go wrong with that.
+A compute function reads its prerequisites by calling their handles. A stale one is computed at that
+moment, and what is not read is not computed. Three things can go wrong with that.
 
 - *A cycle.* A computation that reads its own result raises `CycleError`, with the path.
 - *Two threads.* An entry that another thread is computing is waited for, not computed again. Where
   that thread waits, directly or not, for one of ours, it is a cycle across threads; also where it
   goes through the entries of several graphs.
 - *A deep chain.* Each level takes some Python frames. From `DEEPEST` levels on, the declared
-  prerequisites of an entry are brought up to date before its function is called, the deepest
-  first, from a list instead of the call stack. What comes of one that does not stay valid, a
-  failure in the first place, is remembered until the deep part is done: its exception is raised
-  where, and if, a function reads it, and it is not computed again unless something has changed.
+  prerequisites of an entry are computed before its function is called, the deepest first, from a
+  list instead of the call stack. The outcome of one that does not stay valid, mostly an error, is
+  remembered until the deep part is done: the error is raised where a function reads the entry,
+  which is not computed again unless something has changed.
 
-**Equal values.** A new value may be compared with the one before. If it is equal, the old one
-stays, and what depends on it is as good as computed. So before an entry below is computed, what may
-have come out as it was is brought up to date; if it has, the gate of the group is lowered again::
+**Early cutoff.** A new value may be compared with the one before. If it is equal, the old one
+stays, and what depends on it need not be computed. So before an entry below is computed, the
+compared entries above it are; if all are equal, the gate of the group is lowered again::
 
     angle, written       force is read, which was computed at clock 5: side is computed, and is
       |                  still "left", as it was at clock 3. The gate of {force} is lowered to 5,
@@ -51,7 +51,7 @@ def no_function(*_: object) -> NoReturn:
     raise AssertionError("a source is not computed")
 
 
-# What comes of computations is remembered for a while, instead of computing again.
+# Outcomes of computations are remembered for a while, instead of computing again.
 
 
 class Outcome:
@@ -68,9 +68,9 @@ class Outcome:
 
 
 class Failure:
-    """An error of a computation that was to show whether its value has changed.
+    """An error of a compared entry, computed to find out if its value has changed.
 
-    The entry because of which this was done may read it next: then it is raised again.
+    The reader, the entry below it, may read it next: then the error is raised again.
     """
 
     __slots__ = ("clock", "error", "reader", "thread", "traceback")
@@ -84,12 +84,12 @@ class Failure:
 
 
 class Changes:
-    """Groups of which it was found out that they have changed, so that no value can be kept.
+    """Groups known to have changed, whose entries must be computed again.
 
     Attributes
     ----------
     clock : int
-        That of the store when it was found out; a later change makes it worthless.
+        Clock of the store when this was found out; a later change makes it worthless.
     clocks : dict of int to int
         By group: a clock at which something upstream has changed.
     """
@@ -112,26 +112,26 @@ class Memory:
 
 
 class Evaluator:
-    """Brings the entries of one store up to date.
+    """Evaluation of the entries of one store.
 
     Parameters
     ----------
     store : Store
     functions : list of callable
-        By node: what computes it; `no_function` for a source.
+        By node: its compute function; `no_function` for a source.
     arguments : list of (tuple or None)
-        By node: what its function is called with.
+        By node: the arguments of its function.
     bind : callable
-        Finds, and puts there, the arguments of a node for which there are none yet.
+        Sets and returns the arguments of a node whose arguments are None.
     equals : dict of int to callable
-        By node of an entry whose values are compared: what compares them.
+        By node of a compared entry: the function that compares its values.
 
     Attributes
     ----------
     deepest : int
-        From how many computations on, inside each other, prerequisites are prepared.
+        Number of nested computations from which on prerequisites are prepared.
     running : dict of int to int
-        The entries that are being computed, each with the thread that does.
+        The entries that are being computed, each with its thread.
     """
 
     __slots__ = (
@@ -171,8 +171,8 @@ class Evaluator:
     def evaluate(self, node: int, me: int = 0) -> Any:
         """Return the value of an entry that is not valid, after computing it or waiting for it.
 
-        `me` is passed from within only: by a caller that knows its thread, and that what the
-        entry depends on is up to date.
+        `me` is passed from within only: by a caller that knows its thread, and that the
+        prerequisites of the entry are valid.
 
         Raises
         ------
@@ -244,7 +244,7 @@ class Evaluator:
     def _evaluate_compared(self, node: int, me: int) -> Any:
         """Compute an entry and compare its value, unless what it depends on is as it was.
 
-        Returns what came out, even if it is equal and the value of before stays.
+        Return the new value, even if it is equal and the value of before stays.
         """
         store = self._store
         start = store.clock
@@ -269,10 +269,9 @@ class Evaluator:
     def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
         """True if nothing upstream has another value since a mark; the gate is lowered then.
 
-        Entries are computed only where needed for that. Groups on which that of the node
-        depends are seen to first, from a list instead of the call stack. If one of them has
-        changed, so have all between it and the node, which is remembered until something is
-        written.
+        Entries are computed only where needed for that. Groups upstream are examined first, from a
+        list instead of the call stack. If one of them has changed, so have all between it and the
+        node, which is remembered until something is written.
         """
         store = self._store
         soft = store.structure.soft
@@ -321,7 +320,7 @@ class Evaluator:
         return True
 
     def _last_change(self, node: int, reader: int, me: int) -> int:
-        """When a compared entry got its value, once it is up to date; far ahead if it cannot be."""
+        """Return when a compared entry, once valid, got its value; `SHUT` if it fails."""
         store = self._store
         mark = store.marks[node]
         if mark <= COMPUTING or 0 <= mark < store.gates[store.group_of[node]]:
@@ -338,7 +337,7 @@ class Evaluator:
         return store.changed.get(node, mark)
 
     def _fail_again(self, node: int, me: int) -> None:
-        """Raise what was raised when it was looked into whether the entry has changed."""
+        """Raise again the error that the entry raised when `_is_as_it_was` computed it."""
         failure = self._failures.get(node)
         if (
             failure is not None
@@ -504,7 +503,7 @@ class Evaluator:
 
 
 Place = tuple[Evaluator, int]
-"""An entry: who computes it, and its node."""
+"""An entry: its evaluator and its node."""
 
 WAITING: Final[dict[int, Place]] = {}
 """Entry waited for, by thread. Of all graphs and States, as a thread may wait across them."""

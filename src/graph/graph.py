@@ -77,7 +77,7 @@ class GraphStatistics:
     """Declared prerequisites."""
 
     groups: int
-    """Sets of nodes that always go out of date together; a write visits groups, not nodes."""
+    """Sets of nodes that always become stale together; a write visits groups, not nodes."""
 
     changes: int
     """Writes and explicit invalidations since the graph was made."""
@@ -95,8 +95,8 @@ class Graph:
     Any number of threads may read at the same time, and an entry that several of them need is
     computed once. A write, or a change of the structure, needs the graph to itself.
 
-    Whatever an error cuts short, be it Control-C or a lack of memory, has happened or has not, and
-    what is valid is right; more may be invalid than before.
+    An operation that is cut short by an error, such as Control-C or a lack of memory, has happened
+    or has not. Valid values are right; more entries may be stale than before.
 
     Parameters
     ----------
@@ -193,10 +193,10 @@ class Graph:
         prerequisites : iterable of Variable or Entry
             Nodes of this graph. The value may depend on nothing else.
         equal : bool or callable
-            What compares a new value with the one before; True stands for ``==``. If it is equal,
-            the old one stays, and entries below that depend on nothing else that has changed are
-            not computed again. To be sure of that, a read of one of them first computes what they
-            depend on, even what they would not read this time.
+            Comparison of a new value with the one before; True stands for ``==``. If they are
+            equal, the old one stays, and entries below that depend on nothing else that has changed
+            are not computed again (early cutoff). To find that out, a read of one of them first
+            computes its prerequisites, even those that it would not read this time.
 
         Raises
         ------
@@ -278,13 +278,13 @@ class Graph:
         ------
         UnknownNodeError
         ForeignNodeError
-            The handle is of a graph that this one has no copy in common with.
+            The handle belongs to a graph that is not a copy of this one, nor of the same original.
         """
         name = key if isinstance(key, str) else self._name_in_family(key)
         node = self._numbers.get(name)
         if node is None:
             raise UnknownNodeError(
-                f"{self._title}: has no such node",
+                f"{self._title}: no such node",
                 "the name of a node",
                 repr(name),
                 _suggest(name, self._numbers),
@@ -423,7 +423,7 @@ class Graph:
 
     def _no_node(self, node: object) -> WrongTypeError:
         return WrongTypeError(
-            f"{short_repr(node)}: is not a node",
+            f"{short_repr(node)}: not a node",
             f"a Variable or an Entry of {self._title}",
             f"an object of type {type(node).__name__}",
             f"write graph[{node!r}]"
@@ -445,7 +445,7 @@ class Graph:
             if callable(name):
                 hint = "write the decorator with parentheses: @graph.entry(prerequisites=(...))"
             raise InvalidNameError(
-                f"{kind} of {self._title}: has no proper name",
+                f"{kind} of {self._title}: not a name",
                 "a string that is not empty",
                 short_repr(name),
                 hint,

@@ -1,4 +1,4 @@
-"""Handles: what a user of a `Graph` holds, calls to read, and asks about a node."""
+"""Handles of the nodes of a `Graph`: called to read a value, and asked about the node."""
 
 from copy import deepcopy
 from threading import Lock
@@ -32,17 +32,17 @@ class Handles:
     ----------
     store : Store
     functions : list of callable
-        By node: what computes it.
+        By node: its compute function.
     owner : object
         The graph, for messages.
 
     Attributes
     ----------
     numbers : dict of str to int
-        The nodes by name, in the order of their declaration. What has a name is there: a
-        declaration gives it last, a removal takes it first.
+        The nodes by name, in the order of their declaration. A node exists as long as it has a
+        name: a declaration adds it last, a removal takes it first.
     is_torn : bool
-        One of these was cut short by an error, and `mend` has not been called since.
+        A declaration or removal was cut short by an error, and `mend` was not called since.
     """
 
     __slots__ = ("_handles", "_lock", "evaluator", "is_torn", "numbers", "owner", "store")
@@ -57,7 +57,7 @@ class Handles:
         self._handles: list[AbstractNode | None] = [None] * len(functions)
 
     def copy(self, owner: object) -> "Handles":
-        """Return those of a graph in the same state. Cost O(nodes), as copies of flat lists."""
+        """Return handles of a graph in the same state. Cost O(nodes), as copies of flat lists."""
         if self.is_torn:
             self.mend()
         store = self.store.copy()
@@ -104,7 +104,7 @@ class Handles:
         return handle
 
     def get(self, node: int) -> "AbstractNode":
-        """The handle of a node."""
+        """Return the handle of a node."""
         handle = self._handles[node]
         if handle is None:
             with self._lock:  # threads that read a copy may ask at the same time
@@ -141,7 +141,7 @@ class Handles:
         let_go(function, arguments)
 
     def mend(self) -> None:
-        """Make good what a declaration or removal that was cut short has left. Cost O(nodes)."""
+        """Complete or undo a declaration or removal that was cut short. Cost O(nodes)."""
         if self.store.is_torn:
             self.store.mend()
         self._extend()
@@ -213,8 +213,8 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     def version(self) -> int:
         """The number of the present value; it rises with each and is never given twice.
 
-        A variable's rises with each write, an entry's with each computation that does not come out
-        equal to the value before.
+        The version of a variable rises with each write; of an entry, with each computation of a
+        value that is not equal to the one before.
         """
         return self._handles.store.versions[self._number()]
 
@@ -333,7 +333,7 @@ class Entry(AbstractNode, Generic[T]):
 
 
 def not_picklable(what: object) -> NotPicklableError:
-    """The error of a graph, or a handle of one, that is pickled."""
+    """Return the error of pickling a graph, or a handle of one."""
     return NotPicklableError(
         f"{what!r}: cannot be pickled",
         "something that means the same in another process",

@@ -1,10 +1,10 @@
-"""Letting go of values only once nothing refers to them any more.
+"""Release of replaced values after the new ones are in their place.
 
-Whatever held the last reference to an object runs its finalizer and the call-backs of weak
+The release of the last reference to an object runs its finalizer and the call-backs of weak
 references to it, and these may read the very list that held it. Compiled by mypyc, ``items[i] =
-value`` and ``object.attribute = value`` let go of the old value before the new one is there: who
-reads then gets a freed object, and the process ends. So compiled code keeps the old one until the
-new one is in its place, and better until all is consistent again.
+value`` and ``object.attribute = value`` release the old value before the new one is there: a read
+at that moment gets a freed object, and the process ends. So compiled code holds the old value until
+the new one is in its place, or better until all is consistent again.
 """
 
 from typing import Any
@@ -18,4 +18,4 @@ def replace(items: list[Any], place: int, value: Any) -> Any:
 
 
 def let_go(*_: object) -> None:
-    """Do nothing; what is passed lives until then."""
+    """Do nothing: the arguments live until this is called."""

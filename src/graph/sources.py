@@ -8,7 +8,7 @@ from typing import Any, Final
 
 LIBRARY: Final = "stagecache."
 WRAPPED: Final = "compute"
-"""Name by which wrappers of this library know the function that they wrap."""
+"""Name of the wrapped function in wrappers of this library."""
 
 Source = tuple[str, int]
 """A file and a line in it."""
@@ -17,13 +17,13 @@ NOWHERE: Final[Source] = ("", 0)
 
 
 def source_of(function: Callable[..., Any]) -> Source:
-    """The file and the line of a function that a user wrote; ("", 0) where that is not known."""
+    """Return the file and the line of a function that a user wrote; ("", 0) if not known."""
     code = getattr(_innermost(function), "__code__", None)
     return NOWHERE if code is None else (code.co_filename, code.co_firstlineno)
 
 
 def class_body() -> Source:
-    """The file and the line where a class is being defined now; ("", 0) where none is."""
+    """Return file and line of the class that is being defined now; ("", 0) outside of one."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         frame = frame.f_back  # a function

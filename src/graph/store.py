@@ -266,7 +266,7 @@ class Store:
         self._floor = max(self._floor, above)
 
     def highest_version(self) -> int:
-        """The highest version that any node ever had. Cost O(nodes)."""
+        """Return the highest version that any node ever had. Cost O(nodes)."""
         return max(
             max(self.versions, default=0), self._floor, max(self.rewound.values(), default=0)
         )
@@ -768,7 +768,7 @@ class Store:
 
 
 def clock_of(gate: int) -> int:
-    """The part of a gate that is a clock; the rest counts what closes it.
+    """Return the part of a gate that is a clock; the rest counts what closes it.
 
     By a mask, as a product of large integers looks for Control-C: compiled by mypyc, that would
     pass for a lack of memory, and end the process.

@@ -2,8 +2,7 @@ r"""The structure: nodes and their dependencies, which are the same in every sta
 
 Nodes are numbered, and a node's number is its key in every array here and in each `Store`. Edges
 run between nodes. A second, smaller graph runs between *groups*: a group is a set of nodes that
-always go out of date together, so that one gate, kept for each group in each store, answers for
-all of them::
+always become stale together, so that one gate for each group, in each store, serves all of them::
 
         nodes                            groups
 
@@ -71,7 +70,7 @@ def attach(edges: Edges, at: int, end: int) -> None:
 
 
 def detach(edges: Edges, at: int, end: int) -> None:
-    """Take an edge out, looking for it from the end: what came last usually goes first."""
+    """Remove an edge, searched from the end: the last one added is usually the first removed."""
     listed = edges[at]
     if isinstance(listed, list):
         i = len(listed) - 1
@@ -96,8 +95,8 @@ class Structure:
     Attributes
     ----------
     keys : list of object
-        By node: its name, or what else stands for it and whose `str` is shown; None where the
-        number is free.
+        By node: its name, or another object, whose `str` is shown; None where the number is
+        free.
     kinds : list of NodeKind
         By node.
     prerequisites : list of sequence of int
@@ -117,9 +116,8 @@ class Structure:
     compared : set of int
         The entries whose new values are compared with those before.
     soft : dict of int to tuple
-        By group downstream of such an entry: the groups that it depends on otherwise, and the
-        compared entries that it depends on, both directly. Where a write has made it out of date,
-        what it depends on may come out as it was.
+        By group downstream of a compared entry: the other groups, and the compared entries, on
+        which it directly depends. Where a write has made it stale, early cutoff is possible.
     """
 
     __slots__ = (
@@ -249,7 +247,7 @@ class Structure:
             )
         if type(kind) is not NodeKind:
             raise NodeKindError(
-                f"node {str(key)!r}: is of no kind",
+                f"node {str(key)!r}: not a kind of node",
                 "a NodeKind",
                 repr(kind),
                 "use NodeKind.VARIABLE, ...",
@@ -388,7 +386,7 @@ class Structure:
         self.attach(node, prerequisite)
 
     def attach(self, node: int, prerequisite: int) -> None:
-        """Connect two sources of which `require_connectable` has nothing to say."""
+        """Connect two sources that have passed `require_connectable`."""
         # Both found groups of their own, so that the same list serves nodes and groups.
         edges = self.prerequisites[node]
         if isinstance(edges, list):
@@ -399,7 +397,7 @@ class Structure:
         attach(self.downstream, prerequisite, node)
 
     def require_connectable(self, node: int, prerequisite: int) -> None:
-        """Raise what `connect` would."""
+        """Raise the error that `connect` would."""
         self.require(node)
         self.require(prerequisite)
         for end in (node, prerequisite):
@@ -448,7 +446,7 @@ class Structure:
         detach(self.downstream, prerequisite, node)
 
     def require_connected(self, node: int, prerequisite: int) -> None:
-        """Raise what `disconnect` would."""
+        """Raise the error that `disconnect` would."""
         self.require(node)
         self.require(prerequisite)
         edges = self.prerequisites[node]
@@ -461,7 +459,7 @@ class Structure:
             )
 
     def path_up(self, start: int, goal: int) -> list[int]:
-        """The nodes of a shortest path up from `start` to `goal`, both included; or none."""
+        """Return the nodes of a shortest path up from `start` to `goal`, or an empty list."""
         came_from = {start: start}
         queue = [start]
         for n in queue:
@@ -479,10 +477,10 @@ class Structure:
     # ------------------------------------------------------------------ mending
 
     def mend(self) -> None:
-        """Make good what a change that was cut short has left. Cost O(nodes + edges).
+        """Complete or undo a change that was cut short. Cost O(nodes + edges).
 
-        Which nodes there are, on which they depend and to which group they belong is written in one
-        step each; all else follows from that. A number that was to be given stays unused.
+        Nodes, their prerequisites and their groups are written in one step each; all else follows
+        from these. A number that was to be given stays unused.
         """
         count = len(self.keys)
         del self.kinds[count:]
@@ -524,7 +522,7 @@ class Structure:
     # ------------------------------------------------------------------ groups
 
     def _join_or_found(self, node: int, prerequisites: tuple[int, ...], computed_by: int) -> int:
-        """The group of a new entry."""
+        """Return the group of a new entry."""
         founded = self._founded.get(computed_by)
         if founded is None:
             founded = self._founded[computed_by] = {}
@@ -570,7 +568,7 @@ class Structure:
         computed_by: int,
         founded: dict[tuple[int, ...], int],
     ) -> int:
-        """The group of a new entry that is downstream of a compared one."""
+        """Return the group of a new entry that is downstream of a compared one."""
         cuts = tuple(sorted(self.compared.intersection(prerequisites)))
         groups = dict.fromkeys([self.group_of[p] for p in prerequisites if p not in self.compared])
         for g in list(groups):

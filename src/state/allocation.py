@@ -1,7 +1,7 @@
-"""Allocating items in a subsystem: what is checked first, so that a refusal changes nothing.
+"""Allocation of items in a subsystem: all checks come first, so that an error changes nothing.
 
-What is allocated is remembered together with the stage that the subsystem then has, and forgotten
-when it backs up to that stage or below.
+The stage of the subsystem is stored with each item. The item is forgotten when the subsystem backs
+up to that stage or below.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,11 +9,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from stagecache.checks import require_text, wrong_type
 from stagecache.errors import (
     ComparisonError,
     ComputeSignatureError,
     DuplicatePrerequisiteError,
-    InvalidNameError,
     PrerequisiteStageError,
     StageTooLowError,
     WrongTypeError,
@@ -27,9 +27,7 @@ from stagecache.state.continuous.continuous_state import vector_of
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
-    AutoUpdateVariable,
     CacheEntry,
-    ContinuousVariable,
     DiscreteVariable,
 )
 from stagecache.state.items.layout import Rows, total
@@ -43,7 +41,7 @@ Compute = Callable[[Any], Any]
 
 
 class Attempt:
-    """An item that is being allocated, put into words only if it is refused.
+    """An item that is being allocated, described only if an error is raised.
 
     Parameters
     ----------
@@ -51,7 +49,7 @@ class Attempt:
         Of the State.
     subsystem : int
     kind : str
-        What is allocated; of a declared item, its name.
+        Kind of the item; of a declared item, its name.
     """
 
     __slots__ = ("_is_declared", "_kind", "contents", "subsystem")
@@ -68,7 +66,7 @@ class Attempt:
         return f"allocating {self._kind} of {self.contents.who(self.subsystem)}"
 
     def require_at_most(self, highest: Stage) -> Stage:
-        """Return the stage of the subsystem, unless it is too high."""
+        """Return the stage of the subsystem; raise `StageTooHighError` if it is too high."""
         if self.contents.realization.is_torn:
             self.contents.mend()
         if self.contents.guard in (DEFAULT, FROZEN):
@@ -79,14 +77,14 @@ class Attempt:
         return STAGES[stage]
 
     def push(self, stack: list[Rows], allocated_at: Stage, count: int | None) -> int:
-        """Put rows on a stack, and return where they start. None: how many is not known yet."""
+        """Put rows on a stack, and return their start; the count is None if not known yet."""
         self.require_known_start(stack)
         start = total(stack)
         stack.append(Rows(allocated_at, start, count or 0, is_fixed=count is not None))
         return start
 
     def require_known_start(self, before: list[Rows], *, is_continuous: bool = False) -> None:
-        """Refuse what would be known by its place after items whose number is not known yet.
+        """Refuse an item that comes after items whose number is not known yet, as its place is not.
 
         The number of q, u and z is known where the hook of Model is called, that of errors and
         triggers where the hook of Instance is.
@@ -107,43 +105,12 @@ class Attempt:
             )
 
 
-def new_block(what: Attempt, kind: str, name: str) -> ContinuousVariable:
-    """A handle of some q, u or z that are to be allocated."""
-    return ContinuousVariable(kind, _check_name(name, what))
-
-
-def new_discrete(what: Attempt, invalidates: Stage, name: str) -> DiscreteVariable[Any]:
-    """A handle of a discrete variable that is to be allocated."""
-    invalidates = check_stage(invalidates, Stage.MODEL, Stage.REPORT, what)
-    return DiscreteVariable(_check_name(name, what), invalidates)
-
-
-def new_auto_update(
-    what: Attempt, invalidates: Stage, available_from: Stage, name: str
-) -> AutoUpdateVariable[Any]:
-    """A handle of one that is to be allocated together with its update entry."""
-    invalidates = check_stage(invalidates, Stage.POSITION, Stage.REPORT, what)
-    what.require_at_most(Stage.TOPOLOGY)
-    update_name = f"update of {name}" if name else ""
-    update = new_entry(what, available_from, Stage.INFINITY, update_name)
-    return AutoUpdateVariable(_check_name(name, what), invalidates, update)
-
-
-def new_entry(
-    what: Attempt, available_from: Stage, computed_by: Stage, name: str
-) -> CacheEntry[Any]:
-    """A handle of a cache entry that is to be allocated."""
-    available_from = check_stage(available_from, Stage.TOPOLOGY, Stage.REPORT, what)
-    computed_by = check_stage(computed_by, available_from, Stage.INFINITY, what)
-    return CacheEntry(_check_name(name, what), available_from, computed_by)
-
-
 def allocate_block(
     what: Attempt, block: AbstractContinuousVariable, values: ArrayLike | None
 ) -> None:
     """Allocate some q, u or z, with the values that they get when Model is realized.
 
-    Without values there are none until `resize` says how many.
+    Without values, their number is 0 until `resize`.
     """
     kind = block.kind
     allocated_at = what.require_at_most(Stage.TOPOLOGY)
@@ -164,9 +131,9 @@ def allocate_block(
 
 
 def allocate_errors(what: Attempt, part: str, count: int | None) -> int:
-    """Allocate some items of qerr, uerr or udoterr, and return where they start.
+    """Allocate some items of qerr, uerr or udoterr, and return their start.
 
-    None: there are none until `resize` says how many.
+    If the count is None, it is 0 until `resize`.
     """
     allocated_at = what.require_at_most(Stage.MODEL)
     layout = what.contents.realization.own_subsystem(what.subsystem)
@@ -174,7 +141,7 @@ def allocate_errors(what: Attempt, part: str, count: int | None) -> int:
 
 
 def allocate_triggers(what: Attempt, stage: Stage, count: int | None) -> int:
-    """Allocate some event triggers of a stage, and return where they start among these."""
+    """Allocate some event triggers of a stage, and return their start among these."""
     stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, what)
     allocated_at = what.require_at_most(Stage.MODEL)
     layout = what.contents.realization.own_subsystem(what.subsystem)
@@ -188,7 +155,7 @@ def allocate_discrete(
     *,
     with_update: bool = True,
 ) -> None:
-    """Allocate a discrete variable, and its update entry if it has one; or that comes later."""
+    """Allocate a discrete variable, and its update entry if it has one and `with_update`."""
     contents, subsystem = what.contents, what.subsystem
     update = variable._update
     highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
@@ -228,21 +195,18 @@ def allocate_entry(
     contents.realization.add_entry(entry, prerequisites, own, function, equal)
 
 
-def check_compute(what: Attempt, compute: Compute) -> None:
-    """Refuse a function that cannot be called with a State."""
-    try:
-        check_function("", compute, ("state",))
-    except (ComputeSignatureError, WrongTypeError) as error:
-        raise type(error)(
-            f"{what}: its compute function cannot be called with a State",
-            "a plain function of one argument",
-            error.got,
-            "let it take the State, read from it, and return the value",
-        ) from None
-
-
-def check_comparison(what: Attempt, compute: Compute | None, equal: Equality) -> Equal | None:
-    """Return the function that compares the values of an entry, if it is computed."""
+def check_functions(what: Attempt, compute: Compute | None, equal: Equality) -> Equal | None:
+    """Check the compute function of an entry; return the function that compares its values."""
+    if compute is not None:
+        try:
+            check_function("", compute, ("state",))
+        except (ComputeSignatureError, WrongTypeError) as error:
+            raise type(error)(
+                f"{what}: its compute function cannot be called with a State",
+                "a plain function of one argument",
+                error.got,
+                "let it take the State, read from it, and return the value",
+            ) from None
     compare = check_equal(equal, str(what))
     if compare is not None and compute is None:
         raise ComparisonError(
@@ -254,18 +218,15 @@ def check_comparison(what: Attempt, compute: Compute | None, equal: Equality) ->
     return compare
 
 
-def _check_name(name: object, what: Attempt) -> str:
-    if isinstance(name, str):
-        return name
-    raise InvalidNameError(
-        f"{what}: its name is not a string", "a string", short_repr(name), "give a name"
-    )
+def checked_name(name: object, what: Attempt) -> str:
+    """Return the name of an item, which may be empty."""
+    return name if isinstance(name, str) else require_text(name, f"{what}: its name")
 
 
 def check_prerequisites(
     what: Attempt, prerequisites: Iterable[AbstractHandle]
 ) -> tuple[AbstractHandle, ...]:
-    """Return them as a tuple, if they are handles of items of the State, each once."""
+    """Return prerequisites as a tuple, if they are handles of items of the State, each once."""
     if not isinstance(prerequisites, Iterable):
         raise WrongTypeError(
             f"{what}: its prerequisites cannot be iterated over",
@@ -276,10 +237,10 @@ def check_prerequisites(
     above = tuple(prerequisites)
     for handle in above:
         if not isinstance(handle, AbstractHandle):
-            raise WrongTypeError(
+            raise wrong_type(
+                handle,
                 f"{what}: a prerequisite is not a handle",
                 "what an allocating call returned, or state.variable('q')",
-                f"{short_repr(handle)}, of type {type(handle).__name__}",
                 "pass the handle, not its index or its value",
             )
         what.contents.require(handle)
@@ -305,7 +266,7 @@ def _check_lifetime(
     path = contents.realization.layout.path
     if isinstance(handle, CacheEntry) and handle.available_from > available_from:
         raise PrerequisiteStageError(
-            f"{what}: a prerequisite can be realized only later",
+            f"{what}: a prerequisite is available only later",
             f"prerequisites that depend on {available_from} or an earlier stage",
             f"{path(handle)}, which depends on {handle.available_from}",
             f"let the entry depend on {handle.available_from} too",

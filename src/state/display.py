@@ -18,7 +18,7 @@ MOST_SHOWN = 50  # subsystems, in a text or table
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: "1 cache entry", "2 cache entries"."""
+    """Return a number of things: "1 cache entry", "2 cache entries"."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
@@ -84,7 +84,7 @@ def cache_text(contents: Contents) -> str:
 
 
 def html(contents: Contents) -> str:
-    """The subsystems as rows of a table: how far each is, and what it has."""
+    """Return the subsystems as rows of a table: how far each is, and what it has."""
     realization = contents.realization
     rows = []
     for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
@@ -119,7 +119,7 @@ def _bar(stage: int) -> str:
 
 
 def _vectors(contents: Contents, subsystem: int | None, kinds: Iterable[VectorKind]) -> list[str]:
-    """A line for each vector that can be read and is not empty."""
+    """Return a line for each vector that can be read and is not empty."""
     lines = []
     at = contents.stage_of(subsystem)
     for kind in kinds:

@@ -1,12 +1,12 @@
-"""Handles: what stands for an item of a State in every State that has it.
+"""Handles of the items of States.
 
-A handle is const. It carries where an item is, never what it holds: ``tip(state)`` reads it in any
-State in which it is. That is the State in which it was allocated, and its copies, until they back
-up below the stage at which that was. Each State knows the handles of its items, so a handle that
-does not belong to it is found out by one look into a list.
+A handle is const. It has the place of an item, never its value: ``tip(state)`` reads the item in
+any State that has it. That is the State in which it was allocated, and its copies, until they back
+up below the stage of the allocation. Each State knows the handles of its items, so the check of a
+handle is one look into a list.
 
-A handle of a *declared* item is there before any State is. It is allocated in the default State of
-its System, again whenever that is made anew, and so is in all States of the System.
+A handle of a *declared* item exists before any State does. It is allocated in the default State of
+its System, again whenever that is made anew, and so all States of the System have it.
 """
 
 from copy import deepcopy
@@ -74,12 +74,11 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     Attributes
     ----------
     subsystem : int or None
-        The index of the subsystem that has it; None for what the whole State has, and for what is
-        not allocated yet.
+        Index of its subsystem; None for an item of the whole State, or before the allocation.
     index : int
         Its place among the items of its kind in the subsystem.
     allocated_at : Stage
-        What stage the subsystem then had: Empty, Topology or Model.
+        Stage of the subsystem at the allocation: Empty, Topology or Model.
     """
 
     __slots__ = (
@@ -101,25 +100,25 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         self._name = name
         self._node = NOWHERE
         self._serial = 0  # handles of one State are allocated in the order of these
-        self._owner: Any = None  # what declares it: a Subsystem or a System
+        self._owner: Any = None  # the Subsystem or System that declares it
         self._declared_as = ""
         self._number = NO_NUMBER
 
     def _declared(self, owner: Any, attribute: str, number: int = NO_NUMBER) -> None:
-        """Say what declares it, as which attribute, and as which item of a family if it is one."""
+        """Set the owner that declares it, the attribute, and the number of an item of a family."""
         self._owner = owner
         self._declared_as = attribute
         self._number = number
 
     def _allocated(self, subsystem: int | None, index: int, allocated_at: Stage) -> None:
-        """Say where it is now."""
+        """Set its place."""
         self.subsystem = subsystem
         self.index = index
         self.allocated_at = allocated_at
 
     @property
     def name(self) -> str:
-        """Name given at the allocation; its kind and index if there was none."""
+        """Name given at the allocation; by default its kind and index."""
         return self._name or f"{self._kind()} {self.index}"
 
     def __call__(self, state: AnyState) -> Any:
@@ -127,14 +126,14 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
         raise NotImplementedError
 
     def version(self, state: AnyState) -> int:
-        """The number of the present value: it rises with each, and none is given twice.
+        """Return the number of the present value: it rises with each, and none is given twice.
 
-        A variable's version rises with each write, an entry's with each mark or computation.
+        The version of a variable rises with each write; of an entry, with each mark or computation.
         """
         return contents_of(state).version(self)
 
     def dependents(self, state: AnyState) -> "tuple[CacheEntry[Any], ...]":
-        """The entries that name it as a prerequisite, in order of subsystem and index."""
+        """Return the entries that name it as a prerequisite, in order of subsystem and index."""
         return contents_of(state).dependents(self)
 
     def _kind(self) -> str:
@@ -181,8 +180,8 @@ class CacheEntry(AbstractHandle, Generic[T]):
     Attributes
     ----------
     available_from : Stage
-        The earliest stage at which it can be realized. Of a declared entry that names prerequisites
-        only, it is Empty until the topology of its System is realized.
+        The earliest stage at which it can be computed. For a declared entry that names
+        prerequisites only, it is Empty until the topology of its System is realized.
     computed_by : Stage
         The stage from which on it is presumed computed; Infinity if it is lazy.
     """
@@ -200,7 +199,7 @@ class CacheEntry(AbstractHandle, Generic[T]):
         Raises
         ------
         CacheEntryOutOfDateError
-            It is not realized and has no compute function.
+            It is not valid and has no compute function.
         StageTooLowError
             Its subsystem, or the subsystem of an entry upstream, has not reached the stage that the
             entry depends on.
@@ -213,7 +212,7 @@ class CacheEntry(AbstractHandle, Generic[T]):
             if store.keys[node] is self and store.marks[node] >= store.gates[store.group_of[node]]:
                 return store.values[node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
-            pass  # what is wrong is found out where there is time for it
+            pass  # the slow path finds the cause
         return contents_of(state).read_stale(self)  # type: ignore[no-any-return]  # what computes T
 
     def is_valid(self, state: AnyState) -> bool:
@@ -225,11 +224,11 @@ class CacheEntry(AbstractHandle, Generic[T]):
         contents_of(state).mark(self)
 
     def invalidate(self, state: AnyState) -> None:
-        """Make it unrealized, and all that depends on it. Cost O(transitive dependents)."""
+        """Make it stale, and all that depends on it. Cost O(transitive dependents)."""
         contents_of(state).unmark(self)
 
     def set(self, state: AnyState, value: T) -> None:
-        """Store a value, without marking it: `mark_valid` does."""
+        """Store a value; `mark_valid` marks it as valid."""
         contents_of(state).set_entry(self, value)
 
     def upd(self, state: AnyState) -> T:
@@ -240,7 +239,7 @@ class CacheEntry(AbstractHandle, Generic[T]):
         return contents_of(state).upd_entry(self)  # type: ignore[no-any-return]  # what T was stored
 
     def prerequisites(self, state: AnyState) -> tuple[AbstractHandle, ...]:
-        """The variables and entries on which it directly depends, as declared."""
+        """Return the variables and entries on which it directly depends, as declared."""
         return contents_of(state).prerequisites(self)
 
     def _kind(self) -> str:
@@ -265,7 +264,7 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
 
     @property
     def update(self) -> CacheEntry[T] | None:
-        """The entry whose value an automatic update exchanges for the variable's; None if none."""
+        """The entry whose value an automatic update exchanges for the variable's, or None."""
         return self._update
 
     def __call__(self, state: AnyState) -> T:
@@ -293,7 +292,7 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
         return contents_of(state).upd_discrete(self)  # type: ignore[no-any-return]  # what T was stored
 
     def last_update_time(self, state: AnyState) -> float:
-        """Return the time of the last write or automatic update; NaN if there was none."""
+        """Return the time of the last write or automatic update; NaN before the first."""
         return contents_of(state).update_time(self)
 
     def _kind(self) -> str:
@@ -304,8 +303,8 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
 class AutoUpdateVariable(DiscreteVariable[T]):
     """A discrete variable with an entry for its next value, `update`.
 
-    `State.auto_update_discrete_variables` exchanges the two, where the entry is realized. That
-    invalidates no stage: what depends on the variable names it as a prerequisite.
+    `State.auto_update_discrete_variables` exchanges the two where the entry is valid. That
+    invalidates no stage: entries that depend on the variable name it as a prerequisite.
     """
 
     __slots__ = ()
@@ -451,7 +450,7 @@ class TimeVariable(AbstractHandle):
 
 
 def declared_item(owner: object, attribute: str, number: int) -> object:
-    """The handle that a subsystem, or a system, declares under that name.
+    """Return the handle that a subsystem, or a system, declares under that name.
 
     Raises
     ------
@@ -480,7 +479,7 @@ def copied_item(item: Any, owner: Any, attribute: str, number: int, memo: dict[i
 
 
 def contents_of(state: AnyState) -> HoldsItems:
-    """The contents of a State.
+    """Return the contents of a State.
 
     Raises
     ------

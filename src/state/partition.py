@@ -103,7 +103,7 @@ class AbstractPartition:
         self._contents.assign_vector(Q, self._index, values)
 
     def upd_q(self) -> Vector:
-        """Write access to `q`."""
+        """Return a writable view of `q`. This counts as a write."""
         return self._contents.upd(Q, self._index)
 
     @property
@@ -116,7 +116,7 @@ class AbstractPartition:
         self._contents.assign_vector(U, self._index, values)
 
     def upd_u(self) -> Vector:
-        """Write access to `u`."""
+        """Return a writable view of `u`. This counts as a write."""
         return self._contents.upd(U, self._index)
 
     @property
@@ -129,7 +129,7 @@ class AbstractPartition:
         self._contents.assign_vector(Z, self._index, values)
 
     def upd_z(self) -> Vector:
-        """Write access to `z`."""
+        """Return a writable view of `z`. This counts as a write."""
         return self._contents.upd(Z, self._index)
 
     @property
@@ -142,7 +142,7 @@ class AbstractPartition:
         self._contents.assign_vector(U_WEIGHTS, self._index, values)
 
     def upd_u_weights(self) -> Vector:
-        """Write access to `u_weights`."""
+        """Return a writable view of `u_weights`. This counts as a write."""
         return self._contents.upd(U_WEIGHTS, self._index)
 
     @property
@@ -155,7 +155,7 @@ class AbstractPartition:
         self._contents.assign_vector(Z_WEIGHTS, self._index, values)
 
     def upd_z_weights(self) -> Vector:
-        """Write access to `z_weights`."""
+        """Return a writable view of `z_weights`. This counts as a write."""
         return self._contents.upd(Z_WEIGHTS, self._index)
 
     @property
@@ -168,7 +168,7 @@ class AbstractPartition:
         self._contents.assign_vector(QERR_WEIGHTS, self._index, values)
 
     def upd_qerr_weights(self) -> Vector:
-        """Write access to `qerr_weights`."""
+        """Return a writable view of `qerr_weights`. This counts as a write."""
         return self._contents.upd(QERR_WEIGHTS, self._index)
 
     @property
@@ -181,7 +181,7 @@ class AbstractPartition:
         self._contents.assign_vector(UERR_WEIGHTS, self._index, values)
 
     def upd_uerr_weights(self) -> Vector:
-        """Write access to `uerr_weights`."""
+        """Return a writable view of `uerr_weights`. This counts as a write."""
         return self._contents.upd(UERR_WEIGHTS, self._index)
 
     @property
@@ -278,7 +278,7 @@ class AbstractPartition:
     # ------------------------------------------------------------------ event triggers
 
     def event_triggers_by_stage(self, stage: Stage) -> Vector:
-        """The event triggers computed at that stage, from which on they can be read."""
+        """Return the event triggers computed at that stage, from which on they can be read."""
         return self._contents.triggers(stage, self._index)
 
     def upd_event_triggers_by_stage(self, stage: Stage) -> Vector:

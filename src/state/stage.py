@@ -42,7 +42,7 @@ class Stage(IntEnum):
         return self.name.capitalize()
 
     def next(self) -> "Stage":
-        """The stage after this one.
+        """Return the stage after this one.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class Stage(IntEnum):
         return self._moved(1)
 
     def prev(self) -> "Stage":
-        """The stage before this one.
+        """Return the stage before this one.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class Stage(IntEnum):
     def _moved(self, by: int) -> "Stage":
         if not Stage.EMPTY <= self + by <= Stage.INFINITY:
             raise StageOutOfRangeError(
-                f"stage {self}: there is none {'after' if by > 0 else 'before'} it",
+                f"stage {self}: the {'last' if by > 0 else 'first'} one",
                 f"a stage {'before Infinity' if by > 0 else 'after Empty'}",
                 str(self),
                 "compare with Stage.EMPTY and Stage.INFINITY first",
@@ -78,7 +78,7 @@ def check_stage(stage: object, lowest: Stage, highest: Stage, what: object) -> S
     Raises
     ------
     StageOutOfRangeError
-        `what` names what it was given for.
+        `what` names the call or argument in it.
     """
     if type(stage) is Stage and lowest <= stage <= highest:
         return stage

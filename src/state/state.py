@@ -131,7 +131,7 @@ class State(AbstractPartition):
         self._contents.finish(do, cause)
 
     def _mended(self) -> Contents:
-        """The contents, once an operation that was cut short by an error is finished or undone."""
+        """Return the contents; first finish or undo an operation that was cut short by an error."""
         if self._contents.realization.is_torn:
             self._contents.mend()
         return self._contents
@@ -411,7 +411,7 @@ class State(AbstractPartition):
         )
 
     def lowest_stage_difference(self, versions: Sequence[int]) -> Stage:
-        """The first stage that was left since `stage_versions` had been `versions`.
+        """Return the first stage that was left since `stage_versions` had been `versions`.
 
         Infinity, if all stages realized then still are, and were not left in the meantime.
         """
@@ -469,7 +469,7 @@ class State(AbstractPartition):
         self._contents.assign_vector(Y, None, values)
 
     def upd_y(self) -> Vector:
-        """Write access to `y`."""
+        """Return a writable view of `y`. This counts as a write."""
         return self._contents.upd(Y, None)
 
     @property
@@ -487,7 +487,7 @@ class State(AbstractPartition):
     def variable(self, name: str) -> AbstractHandle: ...
 
     def variable(self, name: str) -> AbstractHandle:
-        """The handle of "time", or of the whole "q", "u" or "z", to be a prerequisite.
+        """Return the handle of "time", or of the whole "q", "u" or "z", to be a prerequisite.
 
         Raises
         ------

@@ -14,13 +14,9 @@ from stagecache.state.allocation import (
     allocate_entry,
     allocate_errors,
     allocate_triggers,
-    check_comparison,
-    check_compute,
+    check_functions,
     check_prerequisites,
-    new_auto_update,
-    new_block,
-    new_discrete,
-    new_entry,
+    checked_name,
 )
 from stagecache.state.contents.contents import Contents, HasContents
 from stagecache.state.display import counted
@@ -64,7 +60,7 @@ class SubsystemState(AbstractPartition):
 
     @property
     def _contents(self) -> Contents:  # type: ignore[override]  # a State has it as an attribute
-        """Those of the State, which has the subsystem unless it was cleared or assigned to."""
+        """Contents of the State, which has the subsystem unless it was cleared or assigned to."""
         contents = self._state._contents
         if self._index >= len(contents.realization.machine.stages):
             subsystems = contents.realization.layout.subsystems
@@ -90,36 +86,36 @@ class SubsystemState(AbstractPartition):
 
     @property
     def index(self) -> int:
-        """The index of the subsystem."""
+        """Index of the subsystem."""
         return self._index
 
     @property
     def name(self) -> str:
-        """The name of the subsystem."""
+        """Name of the subsystem."""
         return self._layout.name
 
     @property
     def version(self) -> str:
-        """The version of the subsystem: a text of its own choice."""
+        """Version of the subsystem: any text."""
         return self._layout.version
 
     # ------------------------------------------------------------------ stages
 
     @property
     def stage(self) -> Stage:
-        """The stage that the subsystem has reached."""
+        """Stage of the subsystem."""
         return Stage(self._contents.stage_of(self._index))
 
     @property
     def stage_versions(self) -> tuple[int, ...]:
-        """For each stage from Empty to Infinity, one more than the times it was left."""
+        """Versions of the stages from Empty to Infinity: one more than the times each was left."""
         realization = self._contents.realization
         return tuple(
             [realization.machine.versions.in_subsystem(self._index, stage) for stage in Stage]
         )
 
     def advance_to_stage(self, stage: Stage) -> None:
-        """Let the subsystem reach the next stage: all that it has to compute there is computed.
+        """Let the subsystem reach the next stage, for which it has computed everything.
 
         Raises
         ------
@@ -131,7 +127,7 @@ class SubsystemState(AbstractPartition):
         self._contents.advance(stage, self._index)
 
     def variable(self, name: Literal["q", "u", "z"]) -> ContinuousVariable:
-        """The handle of the subsystem's "q", "u" or "z", to be a prerequisite.
+        """Return the handle of the subsystem's "q", "u" or "z", to be a prerequisite.
 
         Raises
         ------
@@ -167,7 +163,7 @@ class SubsystemState(AbstractPartition):
 
     def _allocate_block(self, kind: str, values: ArrayLike, name: str) -> ContinuousVariable:
         what = self._attempt(kind)
-        block = new_block(what, kind, name)
+        block = ContinuousVariable(kind, checked_name(name, what))
         allocate_block(what, block, values)
         return block
 
@@ -214,14 +210,15 @@ class SubsystemState(AbstractPartition):
         invalidates : Stage
             Model to Report: a write makes this stage stale, and those after it.
         value : object
-            Its first value. Of an array a private read-only copy is kept.
+            Its first value. An array is stored as a private read-only copy.
 
         Raises
         ------
         StageOutOfRangeError, StageTooHighError
         """
         what = self._attempt("a discrete variable")
-        variable: DiscreteVariable[T] = new_discrete(what, invalidates, name)
+        invalidates = check_stage(invalidates, Stage.MODEL, Stage.REPORT, what)
+        variable: DiscreteVariable[T] = DiscreteVariable(checked_name(name, what), invalidates)
         allocate_discrete(what, variable, value)
         return variable
 
@@ -230,16 +227,16 @@ class SubsystemState(AbstractPartition):
     ) -> AutoUpdateVariable[T]:
         """Allocate a variable together with a cache entry that holds its next value.
 
-        `State.auto_update_discrete_variables` exchanges the two, if the entry is realized.
+        `State.auto_update_discrete_variables` exchanges the two, if the entry is valid.
 
         Parameters
         ----------
         invalidates : Stage
-            Position to Report: what a write (not an exchange) makes stale.
+            Position to Report: the stage that a write (not an exchange) makes stale.
         value : object
             The first value of both.
         available_from : Stage
-            The earliest stage at which the entry can be realized.
+            The earliest stage at which the entry can be computed.
 
         Raises
         ------
@@ -247,7 +244,13 @@ class SubsystemState(AbstractPartition):
             And neither is allocated.
         """
         what = self._attempt("a discrete variable")
-        variable: AutoUpdateVariable[T] = new_auto_update(what, invalidates, available_from, name)
+        invalidates = check_stage(invalidates, Stage.POSITION, Stage.REPORT, what)
+        what.require_at_most(Stage.TOPOLOGY)
+        available_from = check_stage(available_from, Stage.TOPOLOGY, Stage.REPORT, what)
+        name = checked_name(name, what)
+        update_name = f"update of {name}" if name else ""
+        update: CacheEntry[T] = CacheEntry(update_name, available_from, Stage.INFINITY)
+        variable = AutoUpdateVariable(name, invalidates, update)
         allocate_discrete(what, variable, value)
         return variable
 
@@ -266,13 +269,13 @@ class SubsystemState(AbstractPartition):
         Parameters
         ----------
         available_from : Stage
-            Topology to Report: it can be realized from this stage on, and is stale when the
-            stage changes.
+            Topology to Report: it can be computed from this stage on, and is stale when the stage
+            changes.
         computed_by : Stage
             Not before `available_from`: once the subsystem has reached it, the entry is presumed
-            computed. At Infinity, it is computed when someone needs it.
+            computed. At Infinity, it is computed when it is read.
         value : object
-            What is there before it is computed: an array to be filled, say.
+            Its value before it is computed: an array to be filled, say.
 
         Raises
         ------
@@ -305,18 +308,18 @@ class SubsystemState(AbstractPartition):
         equal: Equality = None,
         name: str = "",
     ) -> CacheEntry[Any]:
-        """Allocate a cache entry that is computed when someone needs it.
+        """Allocate a cache entry that is computed when it is read.
 
         Parameters
         ----------
         compute : callable
-            Called with a State, it returns the value; the handle calls it when it is read and not
-            realized. It must read nothing but what `available_from` stands for. Of an array that
-            it returns a private read-only copy is kept.
+            Called with a State, it returns the value; a read of the handle calls it if the entry is
+            not valid. It must read nothing but what `available_from` stands for. An array that it
+            returns is stored as a private read-only copy.
         equal : bool or callable
-            What compares a new value with the one before; True stands for ``==``. If it is equal,
-            the old one stays, and what depends on nothing else that has changed stays realized
-            once this was read.
+            Comparison of a new value with the one before; True stands for ``==``. If they are
+            equal, the old one stays, and entries that depend on nothing else that has changed are
+            valid once this was read.
         """
         return self._allocate_entry(available_from, Stage.INFINITY, (), value, compute, equal, name)
 
@@ -394,10 +397,10 @@ class SubsystemState(AbstractPartition):
     ) -> CacheEntry[Any]:
         what = self._attempt("a cache entry")
         above = check_prerequisites(what, prerequisites)
-        entry = new_entry(what, available_from, computed_by, name)
-        if compute is not None:
-            check_compute(what, compute)
-        compare = check_comparison(what, compute, equal)
+        available_from = check_stage(available_from, Stage.TOPOLOGY, Stage.REPORT, what)
+        computed_by = check_stage(computed_by, available_from, Stage.INFINITY, what)
+        entry: CacheEntry[Any] = CacheEntry(checked_name(name, what), available_from, computed_by)
+        compare = check_functions(what, compute, equal)
         allocate_entry(what, entry, above, value, compute, equal=compare)
         return entry
 

@@ -196,7 +196,7 @@ def test_a_message_says_what_to_do() -> None:
         "  got:      4",
         "  hint:     count vertices from 0, or give those that are missing",
     ]
-    with pytest.raises(ShapeError, match=r"expected: an array of shape \(n, 3\)"):
+    with pytest.raises(ShapeError, match=r"expected: shape \(n, 3\)"):
         DecorativeMesh(CORNERS, [0, 1, 2])
 
 

@@ -262,7 +262,7 @@ def invalidated_together(realization: Realization, entry: CacheEntry[object]) ->
 def why_not_valid(
     realization: Realization, entry: CacheEntry[Any], *, in_hook: bool = False
 ) -> StagecacheError:
-    """The error to raise at a read of an entry that is not realized, maybe in a hook."""
+    """Return the error to raise at a read of an entry that is not realized, maybe in a hook."""
     path = realization.layout.path(entry)
     if realization.store.is_closed(entry._node):
         return _waits(realization, entry, path, in_hook=in_hook)

@@ -47,12 +47,12 @@ class Rows:
     ----------
     allocated_at : Stage
     start, count : int
-        Where they lie in the subsystem's.
+        Their place in the subsystem's vector.
     initial : ndarray or None
-        The values with which they start; None for what is computed.
+        Their first values; None for computed items.
     is_fixed : bool
-        Whether their number is known from the beginning. If not, there are none until Model is
-        being realized.
+        True if their number is known from the beginning. If not, it is 0 until Model is being
+        realized.
     """
 
     __slots__ = ("allocated_at", "count", "initial", "is_fixed", "start")
@@ -131,7 +131,7 @@ class SubsystemLayout:
         return twin
 
     def items(self) -> list[AbstractHandle]:
-        """All that has a node and can be forgotten."""
+        """Return all items that have a node and can be forgotten."""
         blocks = [block for blocks in self.blocks.values() for block in blocks]
         return [*blocks, *self.discrete, *self.entries]
 
@@ -187,7 +187,7 @@ def resize_all(stack: list[Rows], slot: int, sizes: Sequence[tuple[int, Vector |
     slot : int
         The first of these rows.
     sizes : sequence of (int, ndarray or None)
-        By row: how many, and what they start with.
+        By row: the number of items, and their first values.
     """
     moved = 0
     resized = []
@@ -219,9 +219,9 @@ class Layout:
     stage_nodes : list of dict of int to int
         By stage: the nodes of that stage of those subsystems that have one.
     functions : list of callable
-        By node: what computes it.
+        By node: its compute function.
     equals : dict of int to callable
-        By node of an entry whose values are compared: what compares them.
+        By node of a compared entry: the function that compares its values.
     """
 
     __slots__ = (
@@ -262,7 +262,7 @@ class Layout:
         return twin
 
     def changed(self) -> None:
-        """Forget what follows from the items: one was added or removed."""
+        """Forget what was derived from the items, since one was added or removed."""
         self._write_sets.clear()
         self._block_sets.clear()
 
@@ -289,7 +289,7 @@ class Layout:
         tuple of int
             The nodes: of the stage that it invalidates, and of the variables.
         object
-            What to call the cause: its handle, or text.
+            The cause in messages: its handle, or text.
         """
         found = self._write_sets.get((kind.name, subsystem))
         if found is None:
@@ -315,7 +315,7 @@ class Layout:
         return nodes
 
     def variable_nodes(self, kind: str, subsystem: int | None) -> list[int]:
-        """The nodes of a variable vector, or of a subsystem's part, and of what overlaps it."""
+        """Return the nodes of a variable vector, or a subsystem's part, and all that overlap it."""
         if kind == "y":
             return [node for part in CONTINUOUS for node in self.variable_nodes(part, None)]
         if kind in self.weights:

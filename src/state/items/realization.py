@@ -243,11 +243,11 @@ class Realization:
             raise
 
     def own_subsystem(self, index: int) -> SubsystemLayout:
-        """The layout of a subsystem, to be changed."""
+        """Return the layout of a subsystem, to be changed."""
         return self._own_layout().subsystems[index]
 
     def _stage_node(self, index: int, stage: Stage) -> int:
-        """The node of a subsystem's stage, which is made when it is first needed."""
+        """Return the node of a subsystem's stage, which is made when it is first needed."""
         subsystem = self.layout.subsystems[index]
         node = subsystem.stages[stage]
         if node == NO_NODE:

@@ -216,11 +216,11 @@ class StageVersions:
         return twin
 
     def in_system(self, stage: int) -> int:
-        """The version of a stage of the system."""
+        """Return the version of a stage of the system."""
         return self.system[stage] + 1 if stage else 1
 
     def in_subsystem(self, subsystem: int, stage: int) -> int:
-        """The version of a stage of a subsystem."""
+        """Return the version of a stage of a subsystem."""
         return self.together[stage] + self.alone[subsystem][stage] + 1 if stage else 1
 
     def add_subsystem(self) -> None:

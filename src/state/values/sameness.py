@@ -115,7 +115,7 @@ def _parts(value: object) -> object:
 
 
 def _memories(cls: type) -> set[str]:
-    """The attributes in which objects of a class remember what they have computed."""
+    """Return the attributes in which objects of a class remember what they have computed."""
     return {
         name
         for base in cls.__mro__

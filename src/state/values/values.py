@@ -36,7 +36,7 @@ def snapshot(value: object, what: object) -> Any:
 
 
 def independent_copy(value: object) -> Any:
-    """A copy that shares nothing that can be changed; an array of it can be written."""
+    """Return a copy that shares nothing that can be changed; an array of it can be written."""
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return value.copy()
     return deepcopy(value)
@@ -49,7 +49,7 @@ def seal(value: object) -> None:
 
 
 def duplicates(values: list[Any], handed_out: Set[int], name: Callable[[int], str]) -> list[Any]:
-    """The values for a copy of the State: shared where nobody can change them, else copied.
+    """Return the values for a copy of the State: shared where nobody can change them, else copied.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def duplicates(values: list[Any], handed_out: Set[int], name: Callable[[int], st
 
 
 def duplicate(value: object) -> Any:
-    """The value, if nobody can change it; else a copy."""
+    """Return the value, if nobody can change it; else a copy."""
     return _duplicate(value, {}, is_shared=True)
 
 

@@ -160,7 +160,7 @@ def refuse_masked(values: object, what: object) -> None:
 def masked_as_nan(values: Any) -> Any:
     """Return values with NaN in place of each masked number, also among the rows of a list.
 
-    The same object if there is no masked array in it.
+    Values without a masked array are returned unchanged.
     """
     ma = sys.modules.get("numpy.ma")
     if ma is None or not _holds(values, ma.MaskedArray):

@@ -1,4 +1,4 @@
-"""The vectors of a State: where each is stored, when it can be read, what a write invalidates.
+"""The vectors of a State: their storage, the stage of a read, and what a write invalidates.
 
 ::
 
@@ -20,11 +20,11 @@ class VectorKind:
     Attributes
     ----------
     name : str
-        That of the property.
+        Name of the property.
     pool : str
-        The array in which it lies.
+        Name of the array in which it lies.
     part : str
-        Whose sizes it has, in each subsystem: "q", "u", "z", "qerr", "uerr", "udoterr"; or
+        The items of which it has one element each: "q", "u", "z", "qerr", "uerr", "udoterr"; or
         "" for a vector that only the whole State has.
     before : tuple of str
         The parts that come before it in its pool.
@@ -33,7 +33,7 @@ class VectorKind:
     read : Stage
         The system, or for a partition the subsystem, must have reached it for it to be read.
     invalidates : Stage or None
-        A write makes this stage stale, and those after it; None: it is a cache.
+        A write makes this stage stale, and those after it; None for a cache.
     sealed : Stage
         When this stage is reached, a view of a cache is sealed: some of it can be read. A
         variable's is Empty: it can be read at once, and is sealed by the next computation.
