@@ -27,9 +27,9 @@ import numpy as np
 
 from stagecache.checks import type_text
 from stagecache.errors import MotionError, ShapeError
-from stagecache.multibody.checks import ANY, checked_array
+from stagecache.multibody.checks import checked_array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
-from stagecache.state.vectors.conversion import array_of
+from stagecache.state.vectors.conversion import ANY, array_of
 
 
 class AbstractMotion(ABC):
