@@ -5,10 +5,4 @@ from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.assembly.conditions.q_value import QValue
 from stagecache.assembly.results import AssemblerStatistics, AssemblyResult
 
-__all__ = [
-    "Assembler",
-    "AssemblerStatistics",
-    "AssemblyCondition",
-    "AssemblyResult",
-    "QValue",
-]
+__all__ = ["Assembler", "AssemblerStatistics", "AssemblyCondition", "AssemblyResult", "QValue"]

@@ -26,12 +26,7 @@ from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
 from stagecache.assembly.coordinates.mobilizers import Mobilizer
 from stagecache.assembly.coordinates.restrictions import Restrictions
 from stagecache.assembly.failures import failed
-from stagecache.assembly.frames import (
-    by_condition,
-    checked_times,
-    is_skipped,
-    warn_of_skipped,
-)
+from stagecache.assembly.frames import by_condition, checked_times, is_skipped, warn_of_skipped
 from stagecache.assembly.problem.problem import Point, Problem
 from stagecache.assembly.results import AssemblerStatistics, AssemblyResult
 from stagecache.assembly.settings import AssemblerSettings
@@ -40,7 +35,6 @@ from stagecache.errors import (
     AssembleFailed,
     AssemblyError,
     ConditionError,
-    StudyError,
     TrackFailed,
     UnknownSubsystemError,
     short_repr,
@@ -576,12 +570,7 @@ class Assembler(Study):
 
     def _prepared(self, what: str) -> Problem:
         if self._problem is None:
-            raise StudyError(
-                f"{what} of {self.name}: not known",
-                "an Assembler that is initialized",
-                "one that was changed since, or was never initialized",
-                "call initialize() first",
-            )
+            raise self._not_initialized(what, "initialize()")
         return self._problem
 
     # ------------------------------------------------------------------ reporting

@@ -16,8 +16,14 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stagecache.checks import (
+    require_name,
+    require_number,
+    require_positive,
+    require_text,
+    wrong_type,
+)
 from stagecache.errors import (
-    InvalidNameError,
     OutOfRangeError,
     WrongTypeError,
     short_repr,
@@ -44,30 +50,9 @@ def out_of_range(field: str, expected: str, got: object, hint: str) -> OutOfRang
     )
 
 
-def _positive(values: object, field: str, shape: tuple[int, ...] = ()) -> NDArray[Any]:
-    array = _array(values, field, shape)
-    if not np.all(array > 0):
-        hint = f"give a greater {field}, or leave the decoration out"
-        raise out_of_range(field, "greater than 0", values, hint)
-    return array
-
-
-def _fraction(values: object, field: str, shape: tuple[int, ...], hint: str) -> NDArray[Any]:
-    array = _array(values, field, shape)
-    if not np.all((array >= 0) & (array <= 1)):
-        raise out_of_range(field, "from 0 to 1", values, hint)
-    return array
-
-
-def _string(value: object, field: str, *, is_required: bool) -> str:
-    if not isinstance(value, str) or (is_required and not value):
-        raise InvalidNameError(
-            f"{field} of a decoration: not a proper text",
-            "a string that is not empty" if is_required else "a string, which may be empty",
-            short_repr(value),
-            f"give {field} as a string" + (", or leave the decoration out" if is_required else ""),
-        )
-    return str(value)
+def _positive(value: object, field: str) -> float:
+    hint = f"give a greater {field}, or leave the decoration out"
+    return require_positive(value, f"{field} of a decoration", hint)
 
 
 # One converter for each field, since mypy takes the types of arguments from named functions only.
@@ -98,25 +83,27 @@ def check_color(values: ArrayLike | None) -> tuple[float, float, float] | None:
     """Return red, green and blue, or None."""
     if values is None:
         return None
-    red, green, blue = _fraction(
-        values, "color", (3,), "divide by 255 what is given in bytes"
-    ).tolist()
+    array = _array(values, "color", (3,))
+    if not np.all((array >= 0) & (array <= 1)):
+        raise out_of_range("color", "from 0 to 1", values, "divide by 255 what is given in bytes")
+    red, green, blue = array.tolist()
     return red, green, blue
 
 
 def check_opacity(value: float) -> float:
     """Return a fraction."""
-    return float(_fraction(value, "opacity", (), "give 0 for invisible, 1 for solid"))
+    hint = "give 0 for invisible, 1 for solid"
+    return require_number(value, "opacity of a decoration", hint, least=0.0, most=1.0)
 
 
 def check_line_width(value: float) -> float:
     """Return a positive number."""
-    return float(_positive(value, "line_width"))
+    return _positive(value, "line_width")
 
 
 def check_label(value: str) -> str:
     """Return a text, which may be empty."""
-    return _string(value, "label", is_required=False)
+    return str(require_text(value, "label of a decoration"))
 
 
 def check_point(values: ArrayLike) -> NDArray[np.float64]:
@@ -136,22 +123,26 @@ def check_point2(values: ArrayLike) -> NDArray[np.float64]:
 
 def check_radius(value: float) -> float:
     """Return a positive length."""
-    return float(_positive(value, "radius"))
+    return _positive(value, "radius")
 
 
 def check_half_lengths(values: ArrayLike) -> NDArray[np.float64]:
     """Return three positive lengths."""
-    return _positive(values, "half_lengths", (3,))
+    array = _array(values, "half_lengths", (3,))
+    if not np.all(array > 0):
+        hint = "give greater half_lengths, or leave the decoration out"
+        raise out_of_range("half_lengths", "greater than 0", values, hint)
+    return array
 
 
 def check_half_height(value: float) -> float:
     """Return a positive length."""
-    return float(_positive(value, "half_height"))
+    return _positive(value, "half_height")
 
 
 def check_axis_length(value: float) -> float:
     """Return a positive length."""
-    return float(_positive(value, "axis_length"))
+    return _positive(value, "axis_length")
 
 
 def check_vertices(values: ArrayLike) -> NDArray[np.float64]:
@@ -166,7 +157,8 @@ def check_faces(values: ArrayLike) -> NDArray[np.int64]:
 
 def check_text(value: str) -> str:
     """Return a text that is not empty."""
-    return _string(value, "text", is_required=True)
+    hint = "write one, or leave the decoration out"
+    return str(require_name(value, "text of a decoration", hint))
 
 
 EQUAL: Final = attrs.cmp_using(eq=np.array_equal)
@@ -215,10 +207,7 @@ class AbstractDecoration:
         eq=EQUAL,
     )
     translation: NDArray[np.float64] = attrs.field(
-        default=(0.0, 0.0, 0.0),
-        kw_only=True,
-        converter=check_translation,
-        eq=EQUAL,
+        default=(0.0, 0.0, 0.0), kw_only=True, converter=check_translation, eq=EQUAL
     )
     color: tuple[float, float, float] | None = attrs.field(
         default=None, kw_only=True, converter=check_color
@@ -424,11 +413,9 @@ def checked_decorations(given: Any, what: str) -> tuple[AbstractDecoration, ...]
         )
     found = tuple(given)
     for number, decoration in enumerate(found):
+        hint = "make one of it; of a point, for instance, DecorativePoint(point)"
+        expected = "a DecorativeSphere, or another of these classes"
         if not isinstance(decoration, AbstractDecoration):
-            raise WrongTypeError(
-                f"{what}: item {number} is not a decoration",
-                "a DecorativeSphere, or another of these classes",
-                short_repr(decoration),
-                "make one of it; of a point, for instance, DecorativePoint(point)",
-            )
+            item = f"{what}: item {number} is not a decoration"
+            raise wrong_type(decoration, item, expected, hint)
     return found

@@ -3,7 +3,4 @@
 from stagecache.pictures.animation import animate
 from stagecache.pictures.drawing import draw
 
-__all__ = [
-    "animate",
-    "draw",
-]
+__all__ = ["animate", "draw"]

@@ -9,11 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from stagecache.checks import require_callable, require_extra, require_number
-from stagecache.errors import (
-    PictureError,
-    WrongTypeError,
-    short_repr,
-)
+from stagecache.errors import PictureError, WrongTypeError, short_repr
 from stagecache.pictures.drawing import (
     INCHES,
     Extra,
@@ -135,11 +131,7 @@ def animate(
 
 
 def _frames(
-    system: System,
-    states: Any,
-    stage: Stage,
-    extra: Extra | None,
-    title: Title | None,
+    system: System, states: Any, stage: Stage, extra: Extra | None, title: Title | None
 ) -> list[tuple[PictureParts, str]]:
     """Return the parts to draw of each State, and its title."""
     if isinstance(states, State) or not isinstance(states, Iterable):

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from stagecache.checks import require_callable, require_extra, require_type
 from stagecache.decorations.decorations import AbstractDecoration
-from stagecache.errors import (
-    PictureError,
-    short_repr,
-)
+from stagecache.errors import PictureError, short_repr
 from stagecache.pictures.parts import PictureParts
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 
 from stagecache.checks import require_text, require_type
+from stagecache.errors import StudyError
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 
@@ -48,3 +49,12 @@ class Study(ABC):
     @abstractmethod
     def state(self) -> State:
         """Present State."""
+
+    def _not_initialized(self, what: str, call: str = "initialize(state)") -> StudyError:
+        """Return the error of something that is known after initialization only."""
+        return StudyError(
+            f"{what} of {self._name}: not known",
+            f"a {type(self).__name__} that is initialized",
+            "one that was changed since, or was never initialized",
+            f"call {call} first",
+        )

@@ -20,10 +20,7 @@ from typing import final
 from attrs import evolve, field, frozen
 
 from stagecache.checks import require_bool, require_type
-from stagecache.errors import (
-    ForeignStateError,
-    StudyError,
-)
+from stagecache.errors import ForeignStateError, StudyError
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -420,22 +417,17 @@ class TimeStepper(Study):
     @property
     def state(self) -> State:
         """The State at the time to which it has come; only for reading, until the next step."""
-        return self._started("the State of the time stepper").state
+        return self._started("the State").state
 
     @property
     def time(self) -> float:
         """The time of `state`."""
-        return self._started("the time of the time stepper").time
+        return self._started("the time").time
 
     def _started(self, what: str) -> Integrator:
-        if self._is_initialized:
-            return self._integrator
-        raise StudyError(
-            f"{what}: does not exist yet",
-            f"a TimeStepper that was given a State: {self!r}",
-            "one that was not initialized",
-            "call initialize(state) first",
-        )
+        if not self._is_initialized:
+            raise self._not_initialized(what)
+        return self._integrator
 
     def __repr__(self) -> str:
         where = f", t = {self.time:g}" if self._is_initialized else ", not initialized"

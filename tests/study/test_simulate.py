@@ -246,9 +246,9 @@ def test_bad_input_is_refused(options: dict[str, Any], error: type[Exception]) -
 @pytest.mark.parametrize(
     ("option", "hint"),
     [
-        ("acuracy", "did you mean accuracy?"),
-        ("max_stepp", "did you mean max_step?"),
-        ("evry", "did you mean every?"),
+        ("acuracy", "did you mean 'accuracy'?"),
+        ("max_stepp", "did you mean 'max_step' or 'min_step' or 'fixed_step'?"),
+        ("evry", "did you mean 'every'?"),
         ("final_time", "give the final time as until"),
         ("colour", "leave it out"),
     ],

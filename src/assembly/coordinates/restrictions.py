@@ -10,12 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.assembly.coordinates.mobilizers import (
-    Mobilizer,
-    checked_index,
-    handle_of,
-    name_of,
-)
+from stagecache.assembly.coordinates.mobilizers import Mobilizer, checked_index, handle_of, name_of
 from stagecache.errors import OutOfRangeError
 from stagecache.state.handles import AbstractContinuousVariable, Vector
 from stagecache.state.state import State

@@ -25,10 +25,7 @@ BLOCKED: Final = 1e-3
 
 
 def central_differences(
-    move: Callable[[Vector], Any],
-    x: Vector,
-    functions: Sequence[Calc],
-    bounds: Bounds,
+    move: Callable[[Vector], Any], x: Vector, functions: Sequence[Calc], bounds: Bounds
 ) -> list[Vector]:
     """Differentiate functions of a State by the free q.
 

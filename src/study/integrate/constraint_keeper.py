@@ -20,6 +20,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.integrate.options import IntegratorOptions
 from stagecache.study.integrate.statistics import IntegratorStatistics
+from stagecache.study.methods.tolerances import norm_of
 from stagecache.system.constraints.rows import velocity_weights
 from stagecache.system.core.system import System
 from stagecache.system.projection.options import ProjectOptions
@@ -86,15 +87,18 @@ class ConstraintKeeper:
         ProjectionError
             The State is as it was, or has other q.
         """
-        pools = state._contents.pools
-        is_q_good = self._norm(pools.whole["qerr"] * self._q_weights) <= self._tolerance
-        is_u_good = self._norm(pools.whole["uerr"] * self._u_weights) <= self._tolerance
+        pools, use_infinity_norm = state._contents.pools, self._options.use_infinity_norm
+        is_q_good, is_u_good = (
+            norm_of(pools.whole[kind] * weights, use_infinity_norm=use_infinity_norm)
+            <= self._tolerance
+            for kind, weights in (("qerr", self._q_weights), ("uerr", self._u_weights))
+        )
         if is_q_good and is_u_good and not forced:
             return False
         options = ProjectOptions(
             self._tolerance,
             local_only=not is_start,
-            use_infinity_norm=self._options.use_infinity_norm,
+            use_infinity_norm=use_infinity_norm,
             force_projection=forced,
         )
         system, counts = self._system, self._statistics
@@ -124,10 +128,3 @@ class ConstraintKeeper:
         counts.num_u_projections += has_changed_u
         system.realize(state, VELOCITY)
         return has_changed or has_changed_u
-
-    def _norm(self, errors: Vector) -> float:
-        if not errors.size:
-            return 0.0
-        if self._options.use_infinity_norm:
-            return float(np.abs(errors).max())
-        return float(np.sqrt(errors.dot(errors) / errors.size))

@@ -317,8 +317,13 @@ class Integrator(Study):
             raise passed("step_to(report_time)", time, report_time)
         if not scheduled_event_time >= advancer.t:
             raise passed("step_to(scheduled_event_time)", advancer.t, scheduled_event_time)
-        if self._end_is_reported:
-            raise self._over()
+        if self._end_is_reported and self._reason is not None:
+            raise StudyError(
+                f"{self._name}: the simulation is over",
+                "an integrator that has not come to the end",
+                f"one that ended at t = {advancer.t:g}: {self._reason.message}",
+                "call initialize() to begin another one",
+            )
         if self._reason is None:
             self._require_unchanged()
             if self._starts:
@@ -448,7 +453,7 @@ class Integrator(Study):
         StudyError
             The integrator was not initialized.
         """
-        advancer = self._initialized("the State of the integrator")
+        advancer = self._initialized("the State")
         if self._is_interpolated:
             assert self._interpolated is not None
             return self._interpolated.state
@@ -471,7 +476,7 @@ class Integrator(Study):
     @property
     def time(self) -> float:
         """Time of `state`."""
-        advancer = self._initialized("the time of the integrator")
+        advancer = self._initialized("the time")
         return self._shown_time if self._is_interpolated else advancer.t
 
     @property
@@ -482,7 +487,7 @@ class Integrator(Study):
     @property
     def is_state_interpolated(self) -> bool:
         """True if `state` is interpolated, at an earlier time than `advanced_state`."""
-        self._initialized("the State of the integrator")
+        self._initialized("the State")
         return self._is_interpolated
 
     # ------------------------------------------------------------------ events
@@ -590,14 +595,9 @@ class Integrator(Study):
     # ------------------------------------------------------------------ refusals
 
     def _initialized(self, what: str) -> Advancer:
-        if self._advancer is not None:
-            return self._advancer
-        raise StudyError(
-            f"{what} of {self._name}: needs a State to begin with",
-            "an integrator that was initialized",
-            "a new one",
-            "call integrator.initialize(state) first",
-        )
+        if self._advancer is None:
+            raise self._not_initialized(what)
+        return self._advancer
 
     def _require_unchanged(self) -> None:
         """Refuse an advanced State that was changed without `reinitialize`."""
@@ -613,15 +613,6 @@ class Integrator(Study):
             )
         self._handed_out = None
 
-    def _over(self) -> StudyError:
-        assert self._reason is not None
-        return StudyError(
-            f"{self._name}: the simulation is over",
-            "an integrator that has not come to the end",
-            f"one that ended at t = {self.advanced_time:g}: {self._reason.message}",
-            "call initialize() to begin another one",
-        )
-
     # ------------------------------------------------------------------ for a time stepper
 
     def _put_back(self, time: float) -> bool:
@@ -629,7 +620,7 @@ class Integrator(Study):
 
         Return True if it is changed.
         """
-        advancer = self._initialized("its advanced State")
+        advancer = self._initialized("the advanced State")
         if advancer.signs.window is not None:
             return False
         advancer.shift(time)

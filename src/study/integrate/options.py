@@ -1,21 +1,14 @@
 """Options of an integrator, in one place: `Integrator` and `simulate` take these by name."""
 
 from collections.abc import Collection
-from difflib import get_close_matches
 from math import inf
 from sys import float_info
 from typing import Any, ClassVar, Final
 
 from attrs import field, fields, frozen
 
-from stagecache.checks import require_count, require_number, whole_number
-from stagecache.errors import (
-    NotANumberError,
-    OutOfRangeError,
-    StagecacheError,
-    UnknownOptionError,
-    short_repr,
-)
+from stagecache.checks import did_you_mean, require_count, require_number, whole_number
+from stagecache.errors import NotANumberError, OutOfRangeError, UnknownOptionError, short_repr
 from stagecache.system.options import flag
 
 LEAST_ACCURACY: Final = 1e-12
@@ -158,14 +151,8 @@ def require_options(
     known = [*own, *(name for name in OPTIONS if name not in (*own, *taken))]
     for name in given:
         if name not in known:
-            raise _unknown(name, what, known)
-
-
-def _unknown(name: str, what: str, known: list[str]) -> StagecacheError:
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "leave it out"
-    if name == "final_time":
-        hint = "give the final time as until"
-    return UnknownOptionError(
-        f"{what}({name}=...): there is no such option", ", ".join(known), name, hint
-    )
+            hint = did_you_mean(name, known) or "leave it out"
+            if name == "final_time":
+                hint = "give the final time as until"
+            text = f"{what}({name}=...): not an option"
+            raise UnknownOptionError(text, ", ".join(known), name, hint)

@@ -40,10 +40,7 @@ class StepStatus(Explained):
         "handle it in advanced_state; call reinitialize() if that changed it; then give the time "
         "of the next one",
     )
-    TIME_HAS_ADVANCED = (
-        "a step was taken, and each is to be seen",
-        "step on to the same time",
-    )
+    TIME_HAS_ADVANCED = ("a step was taken, and each is to be seen", "step on to the same time")
     REACHED_STEP_LIMIT = (
         "the step limit was reached before the time of the report",
         "step on to the same time; or allow more steps by step_limit, or less accuracy",

@@ -46,13 +46,18 @@ class Tolerances:
 
     def norm_of_part(self, errors: Vector, before: Vector, after: Vector, start: int) -> float:
         """Return the same of the numbers from some index on."""
-        if not errors.size:
-            return 0.0
         sizes = np.maximum(np.abs(before), np.abs(after))
         scaled = errors / (self.atol[start:] + self.rtol * sizes)
-        if self.use_infinity_norm:
-            return float(np.abs(scaled).max())
-        return float(np.sqrt(scaled.dot(scaled) / scaled.size))
+        return norm_of(scaled, use_infinity_norm=self.use_infinity_norm)
+
+
+def norm_of(errors: Vector, *, use_infinity_norm: bool) -> float:
+    """Return the largest error, or the root of the mean of their squares; 0 without errors."""
+    if not errors.size:
+        return 0.0
+    if use_infinity_norm:
+        return float(np.abs(errors).max())
+    return float(np.sqrt(errors.dot(errors) / errors.size))
 
 
 def tolerances_of(

@@ -526,7 +526,7 @@ def test_nothing_can_be_asked_before_it_is_initialized() -> None:
         lambda: integrator.is_simulation_over,
         lambda: integrator.next_step,
     ):
-        with pytest.raises(StudyError, match="needs a State to begin with"):
+        with pytest.raises(StudyError, match="not known"):
             act()
     assert "not initialized" in repr(integrator)
 
