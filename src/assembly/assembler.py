@@ -200,7 +200,7 @@ class Assembler(Study):
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         vars(self).update(attributes)
-        self._internal._contents.guard = INTERNAL  # which a State leaves behind where it is pickled
+        self._internal._contents.guard = INTERNAL  # a State loses its guard when it is pickled
 
     @property
     def matter(self) -> Any:
@@ -209,7 +209,7 @@ class Assembler(Study):
         Raises
         ------
         UnknownSubsystemError
-            It has none.
+            The System has no matter subsystem.
         """
         found = getattr(self._system, "matter", None)
         if found is None:
@@ -390,7 +390,7 @@ class Assembler(Study):
 
     def __copy__(self) -> NoReturn:
         raise ConditionError(
-            f"{self.name}: is not copied",
+            f"{self.name}: cannot be copied",
             "conditions of its own for each Assembler",
             "a copy, with the same conditions",
             "make another Assembler of the same System, and add new conditions",
@@ -625,7 +625,7 @@ class Assembler(Study):
     def assemble(self, state: State | None = None) -> AssemblyResult:
         """Move the free q from any start until all errors are within the tolerance.
 
-        And the goal is as small as it becomes from there. A start that satisfies the errors and its
+        The goal becomes as small as possible from there. A start that satisfies the errors and its
         bounds is never left for a worse goal. Otherwise slower and slower methods are tried; see
         `AssemblyResult.method`.
 

@@ -19,7 +19,7 @@ class AssemblyResult:
     Attributes
     ----------
     goal : float
-        Weighted sum of all goals; 0 if there are none.
+        Weighted sum of all goals; 0 without goals.
     error_norm : float
         Norm of all errors, at most the tolerance.
     method : str

@@ -21,7 +21,7 @@ PLOT: Final = "four_bar.png"
 ANIMATION: Final = "four_bar.gif"
 
 FRONT: Final[View] = (0.0, 0.0)
-"""From where the plane of the linkage is seen, x to the right and y upwards."""
+"""Point of view on the plane of the linkage, x to the right and y upwards."""
 
 MOST_FRAMES: Final = 60  # of the animation
 FRAMES_PER_SECOND: Final = 20.0
@@ -58,7 +58,7 @@ def write_page(found: Demonstration, path: Path) -> None:
 
 
 def check_matplotlib() -> None:
-    """Find out whether pictures can be written.
+    """Check that pictures can be written.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def check_matplotlib() -> None:
 
 
 def write_pictures(found: Demonstration, folder: Path) -> Iterator[tuple[str, str]]:
-    """Write the plot and the animation: the name of each, when it is written, and what it shows.
+    """Write the plot and the animation; yield the name and the subject of each when it is written.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def write_pictures(found: Demonstration, folder: Path) -> Iterator[tuple[str, st
 
 
 def plotted(found: Demonstration) -> Any:
-    """The plot: some positions with the curve of the coupler point, and angles over the crank's.
+    """Draw the plot: some positions with the curve of the coupler point, and angles by the crank's.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def _animate(found: Demonstration, path: Path) -> None:
 
 
 def _writing(path: Path, write: Callable[[], object]) -> None:
-    """Write a file or folder; say which one, if that fails."""
+    """Write a file or folder; name it in the error if that fails."""
     try:
         write()
     except OSError as error:

@@ -27,17 +27,17 @@ ITEM: Final = re.compile(r"(.*)\[(\d+)\]")
 
 
 def show(console: Console, num_frames: int, folder: Path, *, has_pictures: bool) -> None:
-    """Run the demonstration, print what came of it, and write its files.
+    """Run the demonstration, print its results, and write its files.
 
     Parameters
     ----------
     console : Console
     num_frames : int
-        Of a turn of the crank.
+        Number of frames in a turn of the crank.
     folder : Path
-        Where to; it is made if it is not there, and files of the same names are replaced.
+        Folder of the files, which is made if needed; files of the same names are replaced.
     has_pictures : bool
-        Whether to write the plot and the animation, beside the page. Where matplotlib is not
+        True to write the plot and the animation, beside the page. Where matplotlib is not
         installed, a line says so instead.
 
     Raises
@@ -47,15 +47,15 @@ def show(console: Console, num_frames: int, folder: Path, *, has_pictures: bool)
     """
     made_folder(folder)
     found = demonstrate(num_frames)
-    _tell_assembly(console, found)
-    _tell_turn(console, found)
-    _tell_cache(console, found)
-    _tell_files(console, found, folder, has_pictures=has_pictures)
+    _print_assembly(console, found)
+    _print_turn(console, found)
+    _print_cache(console, found)
+    _print_files(console, found, folder, has_pictures=has_pictures)
 
 
-def _tell_assembly(console: Console, found: Demonstration) -> None:
+def _print_assembly(console: Console, found: Demonstration) -> None:
     _heading(console, "1. Assemble a four-bar linkage, from a poor start")
-    _tell(
+    _write(
         console,
         f"Crank {CRANK} m, coupler {COUPLER} m, rocker {ROCKER} m, and {GROUND} m between their "
         "pivots on the ground. Three pins, and a ball constraint that closes the loop.",
@@ -68,14 +68,14 @@ def _tell_assembly(console: Console, found: Demonstration) -> None:
     norms = (f"{found.poor_error:.3g}", f"{found.assembled.error_norm:.1e}")
     table.add_row(escape("error norm [m]"), *norms)
     _show(console, table)
-    _tell(
+    _write(
         console,
         f"By {found.assembled.method}, {_counted(found.assembled.num_iterations, 'iteration')}. "
         f"The tolerance is {found.tolerance:.0e} m.",
     )
 
 
-def _tell_turn(console: Console, found: Demonstration) -> None:
+def _print_turn(console: Console, found: Demonstration) -> None:
     turn, count = found.turn, found.num_frames
     _heading(console, f"2. Track: a full turn of the crank, in {count} frames")
     headings = ("frame", "crank [deg]", "coupler [deg]", "rocker [deg]", "error norm [m]")
@@ -84,7 +84,7 @@ def _tell_turn(console: Console, found: Demonstration) -> None:
         angles = (f"{angle + 0.0:.2f}" for angle in np.degrees(turn.angles[frame]).round(2))
         table.add_row(f"{frame}", *angles, f"{turn.error_norms[frame]:.1e}")
     _show(console, table)
-    _tell(
+    _write(
         console,
         f"Largest error norm {turn.error_norms.max():.1e} m; largest difference from the closed "
         f"form {turn.difference:.1e} rad. A frame takes {duration(np.median(turn.seconds))} "
@@ -92,10 +92,10 @@ def _tell_turn(console: Console, found: Demonstration) -> None:
     )
 
 
-def _tell_cache(console: Console, found: Demonstration) -> None:
+def _print_cache(console: Console, found: Demonstration) -> None:
     count = found.num_frames
     _heading(console, "3. The cache: the same turn, with a trace")
-    _tell(
+    _write(
         console,
         "A frame is tracked, then the angles and a point of the coupler are read. In the mean, a "
         "frame has:",
@@ -109,7 +109,7 @@ def _tell_cache(console: Console, found: Demonstration) -> None:
     _show(console, table)
     total = f"{summary.computed:,} computations and {summary.hits:,} hits"
     kept, unread = found.not_computed
-    _tell(
+    _write(
         console,
         f"{_counted(count, 'frame')}: {total}; {summary.hits / summary.reads:.0%} of the reads "
         "found a value.",
@@ -118,7 +118,7 @@ def _tell_cache(console: Console, found: Demonstration) -> None:
     )
 
 
-def _tell_files(
+def _print_files(
     console: Console, found: Demonstration, folder: Path, *, has_pictures: bool
 ) -> None:
     _heading(console, "4. Files")
@@ -136,11 +136,11 @@ def _tell_files(
                 table.add_row(name, what)
     _show(console, table)
     if lacking:
-        _tell(console, lacking)
-    _tell(console, "Next: the model is examples/four_bar.py, and the guide is docs/assembler.md.")
+        _write(console, lacking)
+    _write(console, "Next: the model is examples/four_bar.py, and the guide is docs/assembler.md.")
 
 
-# ---------------------------------------------------------------------- how it is printed
+# ---------------------------------------------------------------------- printing
 
 
 def _heading(console: Console, text: str) -> None:
@@ -148,7 +148,7 @@ def _heading(console: Console, text: str) -> None:
     console.print()
 
 
-def _tell(console: Console, *paragraphs: str) -> None:
+def _write(console: Console, *paragraphs: str) -> None:
     """Print paragraphs, broken between words, and a blank line after them."""
     for text in paragraphs:
         lines = textwrap.fill(text, min(console.width, WIDEST), break_long_words=False)
@@ -167,7 +167,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _names(paths: Iterable[str]) -> str:
-    """Paths, with the items of a family in one: matter.pose[1, 3]."""
+    """Return paths, with the items of a family in one: matter.pose[1, 3]."""
     items: dict[str, list[str]] = {}
     for path in paths:
         match = ITEM.fullmatch(path)

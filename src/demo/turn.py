@@ -6,8 +6,8 @@ The model is `four_bar.py`, a link to the example of that name::
                                   |
                                   '-----track, track, ...-->   the same, with a trace
 
-A trace takes time, so what a frame takes is measured in the first turn, and what it computes is
-counted in the second one.
+A trace takes time, so times are measured in the first turn, and computations are counted in the
+second one.
 """
 
 from collections.abc import Callable
@@ -42,13 +42,13 @@ class Turn:
     angles : (n + 1, 3) ndarray
         Of crank, coupler and rocker, as `Gauge.angles` has them [rad].
     points : (n + 1, 3) ndarray
-        Where the point of the coupler is [m].
+        Position of the coupler point [m].
     error_norms : (n + 1,) ndarray
         [m]
     iterations : (n + 1,) ndarray
-        Of the Assembler.
+        Iterations of the Assembler.
     seconds : (n,) ndarray
-        How long each `track` took.
+        Duration of each `track` [s].
     """
 
     q: Vector
@@ -60,7 +60,7 @@ class Turn:
 
     @property
     def difference(self) -> float:
-        """The largest one of coupler and rocker from the closed form [rad]."""
+        """Largest difference of coupler and rocker from the closed form [rad]."""
         exact = np.stack(closed_form(self.angles[:, 0]), axis=1)
         return float(np.abs(self.angles[:, 1:] - exact).max())
 
@@ -68,23 +68,23 @@ class Turn:
 @final
 @frozen
 class Demonstration:
-    """All that came of it.
+    """Results of the demonstration.
 
     Attributes
     ----------
     system : System
     start : State
-        As it was assembled; it holds all but q of each frame.
+        The assembled State; frames differ from it in q.
     poor_error : float
         The error norm before it was assembled [m].
     tolerance : float
-        What errors had to satisfy [m].
+        Tolerance of errors [m].
     assembled : AssemblyResult
     turn : Turn
     summary : TraceSummary
-        Of the turn with a trace.
+        Summary of the turn with a trace.
     graph : GraphView
-        After that turn, without costs.
+        Graph after that turn, without costs.
     """
 
     system: System
@@ -98,12 +98,12 @@ class Demonstration:
 
     @property
     def num_frames(self) -> int:
-        """Without frame 0."""
+        """Number of frames, without frame 0."""
         return len(self.turn.seconds)
 
     @property
     def not_computed(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The entries that no frame has computed: those that were valid, and those not read."""
+        """Entries that no frame has computed: those that were valid, and those not read."""
         computed = {row.entry for row in self.summary.rows if row.computed}
         nodes = [n for n in self.graph if n.kind == "entry" and n.path not in computed]
         kept = tuple(n.path for n in nodes if n.status is Status.VALID)
@@ -121,7 +121,7 @@ def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
     Parameters
     ----------
     num_frames : int
-        Of a turn. Steps of 30 degrees are still followed easily.
+        Number of frames in a turn. Steps of 30 degrees are still followed easily.
     progress : bool, optional
         As for `simulate`.
     """
@@ -175,7 +175,7 @@ def drive(
     Returns
     -------
     tuple of list
-        What was measured in each frame, and how long it was tracked [s].
+        Measurements in each frame, and the duration of each `track` [s].
     """
     gauge = gauge_of(assembler.system)
     rows, seconds = [], []
@@ -190,6 +190,6 @@ def drive(
 
 
 def measured(gauge: Gauge, state: State, result: AssemblyResult) -> Row:
-    """A row of a `Turn`: the first five of its columns."""
+    """Return a row of a `Turn`: the first five columns."""
     found = gauge.angles(state), gauge.point(state)
     return state.q.copy(), *found, result.error_norm, result.num_iterations

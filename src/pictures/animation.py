@@ -48,8 +48,8 @@ def animate(
     """Write a GIF with a frame for each State, as `draw` draws it, by matplotlib.
 
     All frames have the same limits, so all States are looked at before the first frame is drawn.
-    Cost of a frame some 0.1 s, and memory for all frames until the file is written. Frames that
-    look the same are one in the file, which is shown for longer.
+    Cost of a frame some 0.1 s, and memory for all frames until the file is written. Equal frames
+    are stored once, and shown for longer.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ def animate(
         An item is not a State of the System; a note names the frame.
     WrongTypeError, NotANumberError, OutOfRangeError
     PictureError
-        There are no States, or no such folder, or the path does not end in ".gif"; and as `draw`.
+        The States are empty, the folder does not exist, or the path does not end in ".gif"; and as
+        `draw`.
     OSError
         The file cannot be written.
     Exception

@@ -131,7 +131,7 @@ class ProgressBar:
 
 
 def check_progress(progress: object) -> None:
-    """Refuse values that do not tell if a bar is to be shown.
+    """Refuse values that are not a choice of a bar.
 
     Raises
     ------

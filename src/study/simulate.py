@@ -45,15 +45,15 @@ def simulate(
     state : State
         The start. It stays as it is.
     until : float
-        Time of its end [s], if no handler ends it before; it may be infinite if one does.
+        Time of the end [s], unless a handler ends it before; infinite if only a handler does.
     method : str
     accuracy : float
         As for `Integrator`.
     every : float, optional
-        The time between two rows [s]: there is one at the beginning and one at the end, where
-        events at these times are handled already. By default there is one after each step of the
-        method, and two at each event: before it, and after it, if it has changed anything; and the
-        dense output of each step is kept, which `Trajectory.plot` draws.
+        Time between two rows [s]. The first row is at the beginning, and the last one at the end;
+        events at these times are handled already. By default each step of the method makes a row,
+        and each event two: before it, and after it if it has changed anything; and the dense output
+        of each step is kept, which `Trajectory.plot` draws.
     record : sequence of str or handles
         Entries that are kept in each row, as for `Trajectory`.
     into : Trajectory, optional
@@ -72,7 +72,7 @@ def simulate(
     ------
     WrongTypeError, ForeignStateError, TopologyVersionError
     UnknownOptionError
-        There is no such option.
+        An option does not exist.
     UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError, StepSizeError
         An option cannot have this value.
     StudyError

@@ -7,10 +7,10 @@
     +---->  integrator.step_to()  ->  what has happened
     |                                   | a report:   reporters
     |                                   | an event:   handlers, then integrator.reinitialize()
-    +-----------------------------------+ the time that was asked for: return
+    +-----------------------------------+ the requested time: return
 
-Source: the documentation of SimTK::TimeStepper, whose behaviour this is, but that events which are
-scheduled for the time that was asked for are handled before it returns, not when it goes on.
+Source: the documentation of SimTK::TimeStepper. Unlike there, events that are scheduled for the
+requested time are handled before it returns, not when it goes on.
 """
 
 from collections.abc import Callable
@@ -249,7 +249,7 @@ class TimeStepper(Study):
         return END if status is None else status
 
     def _advance(self, time: float) -> StepStatus | None:
-        """Go on to the next report or event; None unless the caller has to know of it."""
+        """Go on to the next report or event; return None unless the caller has to see it."""
         integrator = self._integrator
         if integrator.is_simulation_over:
             if not integrator._end_is_reported:
@@ -311,7 +311,7 @@ class TimeStepper(Study):
     ) -> tuple[float, tuple[Event, ...]]:
         """Return the next scheduled time, and its events that were not done yet.
 
-        There may be none, if the time equals the present one but for rounding. Step there
+        All may be done already, if the time equals the present one but for rounding. Step there
         nevertheless: the schedule may not account for rounding.
         """
         time, events = next_time(state, True)
@@ -412,7 +412,7 @@ class TimeStepper(Study):
             self._last_seen = state.time
             self._see(state, is_new)
 
-    # ------------------------------------------------------------------ where it is
+    # ------------------------------------------------------------------ State and time
 
     @property
     def state(self) -> State:

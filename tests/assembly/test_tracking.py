@@ -177,7 +177,7 @@ def test_it_has_to_be_clear_what_observes() -> None:
 
 def test_conditions_that_were_not_added_are_refused() -> None:
     linkage, assembler, _ = followed()
-    with pytest.raises(WrongTypeError, match="one of no Assembler"):
+    with pytest.raises(WrongTypeError, match="one that is not in an Assembler"):
         assembler.track_all(TIMES, {QValue(linkage.crank, 0, 0.0): ANGLES})
     with pytest.raises(WrongTypeError, match="'crank': not a condition"):
         assembler.track_all(TIMES, {"crank": ANGLES})  # type: ignore[dict-item]  # is refused

@@ -161,7 +161,7 @@ class AssemblyCondition:
             return None
         return self.calc_error_curvature(state, _share(factors) * factors)
 
-    # ------------------------------------------------------------------ when it is used
+    # ------------------------------------------------------------------ preparation
 
     def check_system(self, system: Any) -> None:
         """Refuse a System that does not fit; called before it is added to an Assembler."""
@@ -184,7 +184,7 @@ class AssemblyCondition:
             "leave it out of the observations",
         )
 
-    # ------------------------------------------------------------------ what subclasses may use
+    # ------------------------------------------------------------------ for subclasses
 
     @property
     def is_in_assembler(self) -> bool:
@@ -202,7 +202,7 @@ class AssemblyCondition:
         """
         if self._assembler is None:
             raise StudyError(
-                f"condition {self._name!r}: is in no Assembler",
+                f"condition {self._name!r}: not in an Assembler",
                 "one that was added",
                 "one that was not",
                 "call assembler.add_error(condition), or add_goal",

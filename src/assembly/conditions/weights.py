@@ -94,7 +94,9 @@ class WeightedConditions:
             raise WrongTypeError(
                 f"{condition!r}: is not in {self._assembler.name}",
                 "a condition that was added to it",
-                "one of another Assembler" if condition.is_in_assembler else "one of no Assembler",
+                "one of another Assembler"
+                if condition.is_in_assembler
+                else "one that is not in an Assembler",
                 "call add_error(condition), or add_goal",
             )
         return self._weights[condition]

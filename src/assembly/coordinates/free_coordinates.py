@@ -52,7 +52,7 @@ class FreeCoordinates:
     scales_are_known : bool
         True once they were found.
     written : (n,) float, or None
-        The very array of such numbers that was written last, if nothing else was since.
+        The array that was written last; None if anything else was written since.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
     Raises
     ------
     UnknownMobilizerError
-        There is no mobilizer of this name, or it is something else.
+        No mobilizer has this name, or it is something else.
     ForeignNodeError
         It is of another System.
     """

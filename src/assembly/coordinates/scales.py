@@ -7,7 +7,7 @@ r"""Scales of the free q, which make their changes comparable.
     other numbers   1            of which nothing is known
     all of these    1 / weight   where the State has another weight of u than 1; see `weights_of_q`
 
-The length l is one that turns into the effect of an angle of 1 rad: in rows of Jacobians in which
+The length l has the effect of an angle of 1 rad: in rows of Jacobians in which
 both angles and lengths appear, it is the ratio of their largest derivatives, a lever; of all rows
 the median. So it follows from the problem, in whatever unit that is. Where nothing turns, it is the
 longest way that a length has to go, or else `System.default_length_scale`.

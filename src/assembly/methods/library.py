@@ -2,7 +2,7 @@
 
 Errors that are too large are made small by `scipy.optimize.least_squares`, a trust region method
 that keeps bounds; where they are small, a goal is made small by `scipy.optimize.minimize` (SLSQP).
-What comes out is brought to the tolerance and the accuracy by the quick method.
+The quick method then brings the result to the tolerance and the accuracy.
 """
 
 from collections.abc import Callable

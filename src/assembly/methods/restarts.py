@@ -22,7 +22,7 @@ MOST_ITERATIONS: Final = 100
 
 
 def by_restarts(problem: Problem, point: Point, descent: Descend) -> Solution:
-    """Return the first point found that satisfies the errors; else that with the smallest ones."""
+    """Return the first point that satisfies the errors, or the one with the smallest errors."""
     random = np.random.default_rng(len(point.x))
     errors_only = _ErrorsOnly(problem)
     best, iterations = point, 0

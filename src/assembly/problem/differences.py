@@ -31,7 +31,7 @@ def central_differences(
 
     The step of each is e^(1/3) max(1, |x|), e = 2.2e-16: see
     `stagecache.system.motion.differences`.
-    It ends at a bound, where conditions may be defined up to it only: differences are one-sided
+    It ends at a bound, beyond which conditions may not be defined: differences are one-sided
     there. Columns of q that must not move are zero.
 
     Parameters

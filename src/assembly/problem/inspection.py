@@ -46,7 +46,7 @@ def _named(condition: AssemblyCondition) -> Iterator[None]:
     try:
         yield
     except ConditionError:
-        raise  # it says so
+        raise  # it names the condition
     except Exception as error:
         error.add_note(f"in condition {condition.name!r}")
         raise
@@ -123,7 +123,7 @@ def _check(
     """Refuse all but finite arrays of a shape (None: any number); a derivative may be None."""
     if found is None and not method.endswith(("errors", "residuals")):
         return
-    refuse_masked(found, f"condition {condition.name!r}: what {method}() returns")
+    refuse_masked(found, f"condition {condition.name!r}: result of {method}()")
     is_array = isinstance(found, np.ndarray) and found.dtype == FLOAT
     fits = is_array and len(found.shape) == len(shape)
     if not fits or any(n not in (None, m) for m, n in zip(found.shape, shape, strict=True)):

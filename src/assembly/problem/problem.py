@@ -83,7 +83,7 @@ class Curvature(NamedTuple):
     known : (n, n) float, or None
         None where all of them are 0.
     rest : callable, or None
-        Finds the others by differences, along directions (n, p): (n, p). None where there are none.
+        Finds the others by differences, along directions (n, p): (n, p). None if all are known.
     """
 
     known: Vector | None
@@ -99,7 +99,7 @@ class Problem:
     coordinates : FreeCoordinates
         Their State is moved.
     conditions : sequence of (AssemblyCondition, float)
-        Conditions with their weights, none of which is 0.
+        Conditions with their weights, which are not 0.
     settings : AssemblerSettings
     statistics : AssemblerStatistics
         Counters of evaluations.
@@ -471,7 +471,7 @@ def _derivatives(
 
 
 def derived(derive: Any, state: Any) -> Any:
-    """Return derivatives; None if there are none, or if coordinates are singular."""
+    """Return derivatives; None if they are not offered, or if coordinates are singular."""
     try:
         return derive(state)
     except KinematicsError:

@@ -308,7 +308,7 @@ class Advancer:
         self._is_updated = True
         watch = self.signs.watch
         if watch:
-            self.state.time = self.t  # an exchange invalidates no stage, so all has to be
+            self.state.time = self.t  # an exchange invalidates no stage; this does
             self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
 
     def finish(self) -> None:
@@ -355,7 +355,7 @@ class Advancer:
         if is_far and not self.method.has_long_steps:
             self.signs = signs.stepped(values, None, speeds)
             return
-        has_inside = self.t_old + 1e-3 * SHORT * length > self.t_old  # else there is but rounding
+        has_inside = self.t_old + 1e-3 * SHORT * length > self.t_old  # else rounding hides it
         slopes = self._slopes_at_end(values) if has_inside else None
         if slopes is not None:
             speeds = np.maximum(speeds, np.abs(slopes))
@@ -368,7 +368,7 @@ class Advancer:
             self._cut(signs.watch.localize(window, self._triggers_at))
 
     def _first_change(self, values: Vector, slopes: Vector | None, every: float) -> Window | None:
-        """Return where signs change in the last step, at whose end triggers have these values."""
+        """Return the first window in the last step in which signs change, given its last values."""
         t, length, signs = self.t_old, self.t - self.t_old, self.signs
         if slopes is None:
             low, last = Look(t, signs.after, values), Look(self.t, values, values)
@@ -400,7 +400,7 @@ class Advancer:
     def _slopes_at_end(self, values: Vector) -> Vector:
         """Return the time derivatives of the triggers at the end of the last step.
 
-        They are their values in the State now.
+        Their values are those in the State now.
         """
         earlier = self.t - SHORT * (self.t - self.t_old)
         if self.state._contents.realization.machine.stage < ACCELERATION:

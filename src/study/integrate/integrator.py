@@ -173,9 +173,8 @@ class Integrator(Study):
         self._events: tuple[TriggeredEvent, ...] = ()
         # Signs and events before events were reported in this call of step_to.
         self._unreported: tuple[Signs, tuple[TriggeredEvent, ...]] | None = None
-        self._rounds: list[
-            tuple[TriggeredEvent, ...]
-        ] = []  # events triggered by writes at this time
+        # Events triggered by writes at this time.
+        self._rounds: list[tuple[TriggeredEvent, ...]] = []
         self._event_window: tuple[float, float] | None = None
         self._reason: TerminationReason | None = None
         self._has_failed = False
@@ -231,7 +230,7 @@ class Integrator(Study):
         Parameters
         ----------
         stage : Stage
-            The lowest that was changed; Infinity: none was.
+            Lowest stage that was changed; Infinity if nothing was.
         should_terminate : bool
             True to end the simulation here.
 
@@ -440,7 +439,7 @@ class Integrator(Study):
         self._end_is_reported, self._is_interpolated = True, False
         return StepStatus.END_OF_SIMULATION
 
-    # ------------------------------------------------------------------ where it is
+    # ------------------------------------------------------------------ State and time
 
     @property
     def state(self) -> State:

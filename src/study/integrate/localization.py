@@ -8,7 +8,7 @@ First the earliest stretch of a step in which a sign has changed::
                  `---------------
 
 Over a step of a method of high order, a trigger may turn more often than a cubic. Such a step is
-halved until the cubics tell what is seen in the middle.
+halved until the cubics agree with the triggers in the middle.
 
 Then the time in it::
 
@@ -47,7 +47,7 @@ MOST_HALVINGS: Final = 4
 
 REACH: Final = 4.0
 """A turn of a cubic is looked at if the trigger comes nearer to zero by more than what is left,
-divided by this: it may reach zero there, for all that the cubic tells."""
+divided by this: it may reach zero there, as far as the cubic shows."""
 
 DOUBT: Final = 2.0
 """The error of a cubic may be larger by this factor than the one that is seen in the middle."""
@@ -99,7 +99,7 @@ class Window:
         return self.high - self.low
 
     def times(self, rows: NDArray[np.intp]) -> Vector:
-        """When these triggers would be zero if they were straight lines."""
+        """Return the times at which these triggers would be zero if they were straight lines."""
         before, after = self.before[rows], self.after[rows]
         with np.errstate(invalid="ignore"):  # of infinite ones
             part = before / (before - after)
@@ -131,7 +131,7 @@ class TriggerWatch:
     ----------
     infos : sequence of EventTriggerInfo
     unit : float
-        That of localization windows: accuracy times the default time scale [s].
+        Unit of localization windows: accuracy times the default time scale [s].
     """
 
     def __init__(self, infos: Sequence[EventTriggerInfo], unit: float) -> None:
@@ -199,10 +199,10 @@ class TriggerWatch:
         turns: int = MOST_TURNS,
         halvings: int = 0,
     ) -> Window | None:
-        """Return the earliest stretch between two looks in which any has changed; None if none.
+        """Return the earliest stretch between two looks in which any has changed; else None.
 
         Cost O(triggers), and a look wherever one turns towards zero. With halvings there is a look
-        in the middle, and more as long as cubics do not tell what is seen.
+        in the middle, and more as long as cubics do not agree with the triggers.
         """
         t = self._turn(low, high) if turns else inf
         if t == inf and halvings:
@@ -285,7 +285,7 @@ class TriggerWatch:
 
 
 def _is_cubic(low: Look, middle: Look, high: Look) -> bool:
-    """Return whether signs between two looks are those of cubics, through values and slopes.
+    """Return True if signs between two looks are those of cubics through values and slopes.
 
     The errors of the cubics are taken for multiples of s^2 (1 - s)^2, as where the triggers are of
     degree 4. The slope sees what is of degree 5, and zero in the middle.
@@ -312,13 +312,13 @@ def _cubic(
 
 
 def rates(before: Vector, after: Vector, length: float) -> Vector:
-    """Return how fast triggers change; NaN for infinite ones."""
+    """Return the time derivatives of triggers; NaN for infinite ones."""
     with np.errstate(invalid="ignore", over="ignore"):
         return (after - before) / length
 
 
 def _turn_towards_zero(start: float, slope: float, end: float, end_slope: float) -> float:
-    """Return where in (0, 1) a cubic first turns towards zero, and comes near; inf if nowhere."""
+    """Return the first place in (0, 1) where a cubic turns towards zero, near to it; or inf."""
     c = 3 * (end - start) - 2 * slope - end_slope
     d = slope + end_slope - 2 * (end - start)
     square = c * c - 3 * d * slope  # slope + 2 c s + 3 d s^2 = 0

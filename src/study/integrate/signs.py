@@ -43,7 +43,7 @@ class Signs:
     slopes : (n,) float or None
         Their time derivatives, where these are known.
     speeds : (n,) float or None
-        How fast they have changed lately, at most; None where that is not known.
+        Their largest rates of change of late; None where they are not known.
     window : Window or None
         Unreported changes of signs; both ends are the same time if a write has changed them.
     """
@@ -67,12 +67,12 @@ class Signs:
         return type(self)(self.watch, values, values, np.zeros(len(values)), slopes, speeds)
 
     def speeds_over(self, length: float, values: Vector) -> Vector:
-        """Return how fast triggers have changed lately, a step of that length included."""
+        """Return the largest rates of triggers of late, including a step of that length."""
         speeds = np.abs(rates(self.values, values, length))
         return speeds if self.speeds is None else np.maximum(FADES * self.speeds, speeds)
 
     def are_far(self, length: float, values: Vector, speeds: Vector) -> bool:
-        """Return whether none can reach zero within a step, unless it becomes much faster."""
+        """Return True if no trigger can reach zero within a step without becoming much faster."""
         if self.speeds is None:
             return False
         nearest = np.minimum(np.abs(self.after), np.abs(values))
@@ -125,5 +125,5 @@ class Signs:
 
 
 def _left(gone: Vector, after: Vector) -> Vector:
-    """Return where triggers have gone, without those that have come back since."""
+    """Return the sides to which triggers have gone, 0 for those that have come back since."""
     return np.where(np.sign(after) == -gone, 0.0, gone)

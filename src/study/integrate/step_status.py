@@ -1,4 +1,4 @@
-"""Why an integrator has returned control, and why a simulation has ended.
+"""Reasons for which an integrator returns control, and a simulation ends.
 
 ::
 
@@ -16,14 +16,14 @@ from stagecache.system.options import Explained
 
 
 class StepStatus(Explained):
-    """Why `Integrator.step_to` has returned.
+    """Reason for which `Integrator.step_to` has returned.
 
     Attributes
     ----------
     message : str
-        What has happened.
+        Reason, in words.
     hint : str
-        What the caller is to do next.
+        Next call to make.
     """
 
     REACHED_REPORT_TIME = (
@@ -40,7 +40,10 @@ class StepStatus(Explained):
         "handle it in advanced_state; call reinitialize() if that changed it; then give the time "
         "of the next one",
     )
-    TIME_HAS_ADVANCED = ("a step was taken, and each is to be seen", "step on to the same time")
+    TIME_HAS_ADVANCED = (
+        "a step was taken, and the options ask for each",
+        "step on to the same time",
+    )
     REACHED_STEP_LIMIT = (
         "the step limit was reached before the time of the report",
         "step on to the same time; or allow more steps by step_limit, or less accuracy",
@@ -56,7 +59,7 @@ class StepStatus(Explained):
 
 
 class TerminationReason(Explained):
-    """Why a simulation has ended.
+    """Reason for the end of a simulation.
 
     Attributes
     ----------

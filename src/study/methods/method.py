@@ -152,7 +152,7 @@ class Resting(AbstractMethod):
         t_new = min(bound, self.t + longest)
         if t_new == inf or t_new <= self.t:
             raise StepFailed("time cannot go on")
-        if self.project is not None:  # which only sees whether they are met
+        if self.project is not None:  # which only checks the constraints
             self.project(t_new, self.y, None)
         self.t_old, self.t = self.t, t_new
         self.step_size = t_new - self.t_old

@@ -40,7 +40,7 @@ def method_of(name: object, fixed_step: float | None) -> type[AbstractMethod]:
     by_case = {known.lower(): known for known in METHOD_NAMES}
     similar = get_close_matches(str(name).lower(), by_case, 1)
     raise UnknownChoiceError(
-        f"Integrator(method={short_repr(name)}): there is no such method",
+        f"Integrator(method={short_repr(name)}): not a method",
         "one of " + ", ".join(METHOD_NAMES),
         short_repr(name),
         f"did you mean {by_case[similar[0]]!r}?" if similar else "use one of these names",

@@ -10,7 +10,7 @@ With constraints, the end of an attempt is projected before its error is judged,
 loses what the projection has removed: its part normal to the constraints.
 
 The next step is 0.9 h norm^(-1/order of the estimate): Hairer, Nørsett, Wanner, "Solving Ordinary
-Differential Equations I", II.4, where the first step is from, too. The interpolant is the cubic of
+Differential Equations I", II.4, also the source of the first step. The interpolant is the cubic of
 Hermite, plus s² (1 - s)² times what a method knows of the inside of its step (II.6 there).
 """
 
@@ -49,7 +49,7 @@ class Attempt:
     errors : (ny,) float
         The estimated errors of y; NaN where numbers are missing.
     has_converged : bool
-        Whether iterations have, if it needs any.
+        True unless iterations have failed to converge.
     num_iterations : int
     """
 

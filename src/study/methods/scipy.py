@@ -24,7 +24,7 @@ from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.methods.tolerances import Tolerances
 
 LANDS: Final = 1e-9
-"""A step that is shorter by so little of it than it was to be is as long."""
+"""Part of a step by which it may be shorter than planned, and still count as full."""
 
 
 class AbstractScipyMethod(AbstractMethod):
@@ -87,7 +87,7 @@ class AbstractScipyMethod(AbstractMethod):
     def interpolant(self) -> StepPolynomial:
         """Return the dense output, made to have y at both ends.
 
-        That of the multistep methods misses them, as it is a polynomial through other points.
+        The output of multistep methods misses them, as a polynomial through other points.
         """
         output, h = self._solver.dense_output(), self.t - self.t_old
         found = StepPolynomial.of_values(self.t_old, h, self.degree, lambda t: output(t).T)
@@ -137,7 +137,7 @@ class AbstractImplicit(AbstractScipyMethod):
         """Go on from another y at the end of the step."""
 
     def _lengthen(self) -> None:
-        """Undo that the bound cut a step short."""
+        """Restore a step size that the bound cut short."""
 
 
 @final

@@ -45,7 +45,7 @@ class Tolerances:
         return self.norm_of_part(errors, before, after, 0)
 
     def norm_of_part(self, errors: Vector, before: Vector, after: Vector, start: int) -> float:
-        """Return the same of the numbers from some index on."""
+        """Return the norm of errors of the numbers from an index on."""
         sizes = np.maximum(np.abs(before), np.abs(after))
         scaled = errors / (self.atol[start:] + self.rtol * sizes)
         return norm_of(scaled, use_infinity_norm=self.use_infinity_norm)
@@ -63,7 +63,7 @@ def norm_of(errors: Vector, *, use_infinity_norm: bool) -> float:
 def tolerances_of(
     system: System, state: State, accuracy: float, *, use_infinity_norm: bool
 ) -> Tolerances:
-    """Return the tolerances that weights in a State ask for.
+    """Return the tolerances that follow from the weights in a State.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from stagecache.study.methods.one_step import AbstractOneStep, Attempt, parts_of
 
 MOST_ITERATIONS: Final = 10
 CONVERGED: Final = 0.01
-"""Iterations end when u and z change by no more than that part of what their error may be."""
+"""Iterations end when u and z change by at most this part of their tolerance."""
 
 
 @final

@@ -30,7 +30,7 @@ def draw_columns(times: Vector, columns: Sequence[Column], curves: Curves, ax: A
     for column, x, numbers, alone in found:
         style = "steps-post" if column.kind == DISCRETE else "default"
         for label, y in zip(column.labels, numbers.T, strict=True):
-            (line,) = ax.plot(x, y, drawstyle=style, label=_as_it_is(label))
+            (line,) = ax.plot(x, y, drawstyle=style, label=_literal(label))
             if alone:
                 line.set(marker=".", markersize=4, markevery=alone)
             if len(alone) == len(times):
@@ -72,14 +72,14 @@ def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vect
     return np.array(x), np.array(y).reshape(-1, numbers.shape[1]), alone
 
 
-def _as_it_is(label: str) -> str:
-    """Return a label without formulas, which the legend shows even if it begins with "_"."""
+def _literal(label: str) -> str:
+    """Return a label that a legend shows as it is, even with "$", or "_" at the beginning."""
     text = label.replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text
 
 
 MOST_ROWS: Final = 5
-"""At the beginning, and at the end."""
+"""Rows that are shown at the beginning, and at the end."""
 
 MOST_COLUMNS: Final = 12
 
@@ -89,7 +89,7 @@ def xarray_dataset(
 ) -> Any:
     """Return an `xarray.Dataset` of columns, along "time".
 
-    Of vectors, the second dimension is "chain.angles.index", with the names of the numbers.
+    The second dimension of a vector is "chain.angles.index", with the names of its numbers.
     """
     xarray = require_extra("xarray", "labels", "to_xarray()", "use to_csv()")
     _check_units(columns, units)
@@ -115,7 +115,7 @@ def _check_units(columns: Sequence[Column], units: Mapping[str, str]) -> None:
     for path in units:
         if path not in known:
             raise UnknownPathError(
-                f"units={{{path!r}: ...}}: there is no such column",
+                f"units={{{path!r}: ...}}: not a column of the dataset",
                 "the path of a column of the dataset",
                 repr(path),
                 did_you_mean(path, known) or f"use one of {', '.join(known)}",

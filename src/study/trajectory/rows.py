@@ -54,9 +54,9 @@ class GrowingArray:
     Parameters
     ----------
     shape : tuple of int
-        Of a row.
+        Shape of a row.
     rows : array_like, optional
-        Which it has already; they are copied.
+        Rows to begin with; they are copied.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class GrowingArray:
 
     @property
     def rows(self) -> Array:
-        """All rows: a read-only view, which later ones do not change."""
+        """All rows, as a read-only view that later rows do not change."""
         view = self._rows[: self.count]
         view.flags.writeable = False
         return view
@@ -179,7 +179,7 @@ class Column:
 
     @property
     def labels(self) -> list[str]:
-        """The names of the numbers of a row: "chain.angles[2]"; the path alone if it is one."""
+        """Names of the numbers of a row, as "chain.angles[2]"; of a single number, the path."""
         shape = self.values.shape[1:]
         if not shape:
             return [self.path]
@@ -217,12 +217,12 @@ MODEL = Stage.MODEL
 
 @final
 class Pattern:
-    """A State to which others are equal but for the time, y, and discrete variables.
+    """A State from which others differ only in the time, y, and discrete variables.
 
     Parameters
     ----------
     template : State
-        At Instance. Nobody else changes it.
+        At Instance. Nothing else changes it.
     """
 
     def __init__(self, template: State) -> None:
@@ -309,7 +309,7 @@ class Pattern:
             f"{path}: has no values in a trajectory",
             "the time, a variable, or a cache entry",
             "a stage, or weights",
-            "trajectory.columns are some that have; state.graph shows all items",
+            "trajectory.columns has some of these; state.graph shows all items",
         )
 
     # ------------------------------------------------------------------ States
@@ -365,7 +365,7 @@ class Rows:
     entries : dict of str to list
         The values, by path.
     curves : list of StepPolynomial or None
-        For each row, y since the row before, as it was computed; None where that is not known.
+        For each row, y since the row before, as it was computed; None where it is not known.
     """
 
     def __init__(self, pattern: Pattern, entries: Sequence[str]) -> None:
@@ -375,7 +375,7 @@ class Rows:
         self.discrete = [[SeldomChanging() for _ in found] for found in pattern.discrete]
         self.entries: dict[str, list[Any]] = {path: [] for path in entries}
         self.curves: list[StepPolynomial | None] = []
-        self._layout: tuple[object, int] = (None, 0)  # that of the State that was added last
+        self._layout: tuple[object, int] = (None, 0)  # of the State that was added last
 
     # ------------------------------------------------------------------ adding
 
@@ -436,7 +436,7 @@ class Rows:
         return ShapeError(
             "Trajectory.append(): cannot have this State as a row",
             f"{self.y.shape[0]} continuous and {count} discrete variables",
-            f"{got} ones",
+            f"{got} variables",
             "begin another Trajectory with a State that has these modeling options",
         )
 
@@ -448,7 +448,7 @@ class Rows:
         return self.pattern.state(float(self.times.rows[row]), self.y.rows[row], values, stage)
 
     def column(self, path: str, handle: AbstractHandle) -> Column:
-        """Return the values of what is kept."""
+        """Return the column of an item."""
         if isinstance(handle, TimeVariable):
             return Column(path, "time", self.times.rows)
         if isinstance(handle, AbstractContinuousVariable):
@@ -463,7 +463,7 @@ class Rows:
         return Column(path, "cache entry", array_of_values(self.entries[path]))
 
     def of(self, rows: range) -> "Rows":
-        """Return some of them, in that order."""
+        """Return some rows, in that order."""
         which = np.array(rows, dtype=np.intp)
         follows = rows.step == 1
         return _restored(

@@ -45,7 +45,7 @@ class Trajectory:
     Parameters
     ----------
     state : State
-        Of the System. It is the pattern of all rows, and no row itself; a copy is kept.
+        State of the System: the pattern of all rows, not a row itself. A copy is kept.
     record : sequence of str or handles
         Entries whose values are to be kept as well. They are computed in each State that is added,
         which is realized for that. Discrete variables are kept anyway; those that are named here
@@ -115,7 +115,7 @@ class Trajectory:
             )
             raise
 
-    # ------------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------------ contents
 
     @property
     def system(self) -> Any:
@@ -164,10 +164,10 @@ class Trajectory:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The paths of what tables have: all of y, discrete variables, and what was recorded.
+        """Paths of the columns of tables: all of y, discrete variables, and recorded entries.
 
-        Of discrete variables, those that are numbers, and that are neither parameters nor modeling
-        options. Others can be asked for by name.
+        Discrete variables are among them if they are numbers, and neither parameters nor modeling
+        options. Others are available by name.
         """
         found = list(self._pattern.blocks)
         for variable in [v for variables in self._pattern.discrete for v in variables]:
@@ -327,7 +327,7 @@ class Trajectory:
         Parameters
         ----------
         *paths : str or handles
-            Which columns; all `columns` by default.
+            Columns; all `columns` by default.
         units : dict of str to str, optional
             Units of columns, by path.
 
@@ -342,14 +342,14 @@ class Trajectory:
     def to_csv(self, path: Any, *paths: Item) -> None:
         """Write a table with a head: the time, and a column for each number.
 
-        Numbers are written such that they are the same when they are read.
+        Numbers that are read back are exactly the same.
 
         Parameters
         ----------
         path : str, os.PathLike or io.TextIOBase
-            Where to: a file of that name, which is replaced, or one that is open.
+            Name of a file, which is replaced; or an open file.
         *paths : str or handles
-            Which columns; all `columns` by default.
+            Columns; all `columns` by default.
 
         Raises
         ------
@@ -371,9 +371,9 @@ class Trajectory:
         Parameters
         ----------
         *paths : str or handles
-            Which columns; all q by default, or else all `columns`.
+            Columns; all q by default, or else all `columns`.
         ax : matplotlib.axes.Axes, optional
-            Where to; on a new figure by default.
+            Axes to draw on; by default on a new figure.
 
         Returns
         -------

@@ -364,7 +364,7 @@ def test_a_condition_has_a_name(name: Any) -> None:
 def test_a_condition_in_no_assembler_knows_no_free_q() -> None:
     robot, system, _ = arm()
     reach = Reach(robot, (1.0, 1.0))
-    with pytest.raises(StudyError, match="is in no Assembler"):
+    with pytest.raises(StudyError, match="not in an Assembler"):
         _ = reach.assembler
     with pytest.raises(StudyError, match="the free q are not known"):
         _ = reach.num_free_qs
@@ -676,5 +676,5 @@ def test_a_goal_that_cannot_be_evaluated_beside_the_start_is_not_called_independ
 
 def test_an_assembler_is_not_copied_with_its_conditions() -> None:
     _, system, _ = arm()
-    with pytest.raises(ConditionError, match="assembler: is not copied"):
+    with pytest.raises(ConditionError, match="assembler: cannot be copied"):
         copy.copy(Assembler(system))
