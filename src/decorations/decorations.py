@@ -23,11 +23,7 @@ from stagecache.checks import (
     require_text,
     wrong_type,
 )
-from stagecache.errors import (
-    OutOfRangeError,
-    WrongTypeError,
-    short_repr,
-)
+from stagecache.errors import OutOfRangeError, WrongTypeError, short_repr
 from stagecache.state.vectors.conversion import ANY, FLOAT, require_array
 
 TOLERANCE: Final = 1e-6
