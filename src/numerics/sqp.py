@@ -10,10 +10,10 @@ So a start that satisfies the errors is never left for a point that does not, or
 worse. A step that is not good enough is corrected, by what was found at its end, and else tried
 again with more damping (Levenberg, Marquardt).
 
-**Second derivatives.** Far from the least goal those of Gauss and Newton will do, which need first
-derivatives of residuals only; goals without residuals get BFGS with Powell's damping. Nearer, when
-these lead no farther, the true ones of the Lagrangian are used: steps are those of Newton's method,
-and a saddle is distinguished from a minimum.
+**Second derivatives.** Far from the least goal, the approximation of Gauss and Newton will do: it
+needs only first derivatives of residuals. Goals without residuals get BFGS with Powell's damping.
+Nearer, the true second derivatives of the Lagrangian are used: steps become steps of Newton's
+method, and a saddle is distinguished from a minimum.
 
 **The end.** The quadratic model m is minimized with so much damping that it bounds the decrease
 within `RADIUS`, R; if H + d is positive along the constraints, then for each step s that is no
@@ -176,7 +176,7 @@ class Problem(Protocol):
     def curvature(self, residuals: Vector, multipliers: Vector) -> Curvature:
         """Return the second derivatives there of the other goal, and of residuals and errors.
 
-        Those of the latter are added, each times a factor.
+        Second derivatives of residuals and errors are added, each times a factor.
         """
 
 
@@ -197,7 +197,7 @@ class Solution:
         no larger part than the accuracy.
     num_iterations : int
     damping : float
-        That of the last step, with which a descent nearby may begin.
+        The damping of the last step; a descent nearby may begin with it.
     """
 
     point: Point
@@ -221,7 +221,7 @@ class Descent:
         Part of the least goal by which the goal may be greater. A goal that is zero, but for
         residuals of the size `ZERO` and for rounding, is always small enough.
     damping : float
-        The first damping: the one of a solution nearby.
+        The first damping, as from a solution nearby.
     report : callable, optional
         Called with each point that a step leads to.
 
@@ -251,7 +251,7 @@ class Descent:
         self._has_bounds = bool(finite)
         self._damping = max(FIRST_DAMPING, damping)
         self._growth = 2.0
-        self._promise = 0.0  # of the last step, if it was hardly damped; else 0
+        self._predicted = 0.0  # of the last step, if it was hardly damped; else 0
         self._reach = np.inf  # how long a step without damping may be
         self._is_near = False  # whether true second derivatives are needed
         self._zero = 0.0  # the goal that counts as zero
@@ -320,10 +320,10 @@ class Descent:
 
     def _less_goal(self, model: QuadraticModel) -> bool | None:
         """Make a step to a smaller goal; False if none was found, None if the goal is least."""
-        promise, self._promise = self._promise, 0.0
+        predicted, self._predicted = self._predicted, 0.0
         if not self._is_near:
             step = _step(model, self._damping)
-            is_fast = step is not None and (not promise or step.fall < FAST * promise)
+            is_fast = step is not None and (not predicted or step.fall < FAST * predicted)
             is_fast = is_fast and self._damping <= LITTLE_DAMPING
             worth = self._enough if is_fast else NEAR * self._point.goal
             if self._goes_down_damped(model, step, worth):
@@ -345,7 +345,7 @@ class Descent:
                 model = self._with_second_derivatives(self._model())
                 step = _step(model, damping)
         if step is not None:
-            slowness = min(1.0, step.fall / promise) if promise else 1.0
+            slowness = min(1.0, step.fall / predicted) if predicted else 1.0
             if step.fall * (1 + SLOW * slowness) <= self._enough:
                 return None
             self._is_near = step.fall <= NEAR * self._point.goal
@@ -377,7 +377,7 @@ class Descent:
         if truth is None:
             return False
         self._reach = (4 if truth > GOOD else 1) * length
-        self._promise = step.fall
+        self._predicted = step.fall
         return True
 
     def _goes_down_damped(
@@ -392,7 +392,7 @@ class Descent:
                 damping = self._damping
                 is_short = damping >= LONG_DAMPING or not step.is_longer(LONG)
                 if is_short and self._goes_down(model, step, damping) is not None:
-                    self._promise = step.fall if damping <= LITTLE_DAMPING else 0.0
+                    self._predicted = step.fall if damping <= LITTLE_DAMPING else 0.0
                     return True
             self._damping = max(self._growth * self._damping, FIRST_DAMPING / 100)
             self._growth *= 2

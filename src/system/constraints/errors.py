@@ -130,13 +130,11 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
     ) -> None:
         self.kinds = kinds
         self.kind = kinds[0]
-        self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
+        super().__init__(compute, prerequisites, self.kind.read, self.kind.read)
         self.size = size
-        self.prerequisites = self._named = prerequisites
+        self._named = prerequisites
         self.enabled = enabled
         self.own_jacobian = own_jacobian
-        self.computed_by = self.kind.read
-        self.available_from = self.kind.read if prerequisites is None else None
 
     @property
     def is_normalization(self) -> bool:
@@ -323,13 +321,10 @@ class AbstractCompanion(AbstractErrors):
         kind: VectorKind,
         prerequisites: Prerequisites | None,
     ) -> None:
+        super().__init__(compute, prerequisites, kind.read, kind.read)
         self.of: ErrorDeclaration = of
-        self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.kind = kind
         self.role = LEVELS[kind.name]
-        self.prerequisites = prerequisites
-        self.computed_by = kind.read
-        self.available_from = kind.read if prerequisites is None else None
 
     def allocated(self, subsystem: Any) -> ErrorDeclaration:
         """Return the errors to which it belongs, in the concrete class."""
@@ -382,9 +377,9 @@ class ImpliedDerivative(AbstractCompanion):
     linear : tuple of str
         The declarations of the Jacobian and the bias, if it is computed from these; else empty.
     group : str
-        Those of one group, of all subsystems, are computed together; "" if it is computed alone.
+        Derivatives of one group, of all subsystems, are computed together; "" if alone.
     below : str
-        The name of the declaration of which it is a derivative.
+        The name of the declaration that it differentiates.
     """
 
     group = ""
@@ -489,7 +484,7 @@ class ImpliedDerivative(AbstractCompanion):
         return found
 
     def _members(self, system: Any) -> list[tuple[CacheEntry[Any], CacheEntry[Any]]]:
-        """Return the entries of its group, each with the entry of which it is the derivative."""
+        """Return the entries of its group, each with the entry that it differentiates."""
         return [
             (entry_of(subsystem, declared.name), entry_of(subsystem, declared.below))
             for subsystem in system.subsystems
@@ -519,12 +514,9 @@ class JacobianDeclaration(AbstractComputation[Matrix]):
         compute: JacobianFunction,
         prerequisites: Prerequisites | None,
     ) -> None:
+        super().__init__(compute, prerequisites, default=Stage.POSITION)
         self.of: ErrorDeclaration = of
-        self.compute = compute
-        self.prerequisites = prerequisites
         self.by = "q" if of.is_normalization else "u"
-        self.available_from = Stage.POSITION if prerequisites is None else None
-        self.computed_by = Stage.INFINITY
 
     def _function(self, handle: AbstractHandle) -> Callable[[Any], Matrix]:
         compute, subsystem = self.compute, handle._owner

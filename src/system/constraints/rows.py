@@ -179,7 +179,7 @@ def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
 
 
 def constraint_rows(state: Any) -> tuple[ConstraintRows, ...]:
-    """Return the constraints that have rows in a State, those of each subsystem as declared.
+    """Return the constraints that have rows in a State, by subsystem, in declared order.
 
     Rows that hooks allocated come after the declared ones of their subsystem. Needs Instance. Cost
     O(constraints).
@@ -229,7 +229,7 @@ def row_names(state: Any, kind: str) -> list[str]:
 
 
 def velocity_weights(state: Any) -> Vector:
-    """Return the weights by which velocity errors are to be multiplied. Shape (nuerr,).
+    """Return the weights of velocity errors. Shape (nuerr,).
 
     For the derivative of a row of qerr, that row's weight times the default time scale
     of the System [s]; else the row's weight of uerr.

@@ -1,6 +1,6 @@
 """Realizing a State stage after stage, and within a stage subsystem after subsystem.
 
-At each stage a subsystem may have a *task*: what is to be called. It is idle at the others, which
+At each stage a subsystem may have a *task*: functions to call. It is idle at the others, which
 costs nothing. For stage g, with a subsystem whose turn it is::
 
     idle subsystems    at g from the start

@@ -981,7 +981,7 @@ class System:
         default._listen(listener, name)
         self._topology_changed(f"the event {who} {name} was added")
 
-    # ------------------------------------------------------------------ what is to be expected
+    # ------------------------------------------------------------------ what comes next
 
     def calc_event_trigger_info(self, state: State) -> tuple[EventTriggerInfo, ...]:
         """Return the conditions under which each of `State.event_triggers` is an event.

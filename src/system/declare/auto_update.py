@@ -85,10 +85,9 @@ class UpdateDeclaration(AbstractComputation[T]):
         compute: Callable[[Any, Any], T],
         prerequisites: Prerequisites | None,
     ) -> None:
+        super().__init__(compute, prerequisites, of.available_from)
         self.of: AutoUpdateDeclaration[T] = of
-        self.compute = compute
-        self.prerequisites = prerequisites
-        self.available_from = self.computed_by = of.available_from
+        self.available_from = of.available_from
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Tell whether that is an auto-update variable."""

@@ -31,10 +31,8 @@ class CachedDeclaration(AbstractComputation[T]):
         computed_by: Stage,
         equal: Callable[[Any, Any], Any] | None,
     ) -> None:
-        self.compute = compute
-        self.prerequisites = prerequisites
+        super().__init__(compute, prerequisites, computed_by)
         self.available_from = available_from
-        self.computed_by = computed_by
         self.equal = equal
 
 

@@ -146,6 +146,19 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     equal: Callable[[Any, Any], Any] | None = None
     is_last = False
 
+    def __init__(
+        self,
+        compute: Any,
+        prerequisites: AnyPrerequisites | None,
+        computed_by: Stage = Stage.INFINITY,
+        default: Stage | None = None,
+    ) -> None:
+        """Set the attributes; without prerequisites, all of the stage `default` is one."""
+        self.compute = compute
+        self.prerequisites = prerequisites
+        self.computed_by = computed_by
+        self.available_from = default if prerequisites is None else None
+
     @property
     def decorator(self) -> str:
         """Name of the decorator that declares it: "cached", "position_error", "jacobian", ..."""

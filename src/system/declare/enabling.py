@@ -47,30 +47,24 @@ def check_enabling(enabled: Any, what: str, *, in_family: bool = False) -> Enabl
         return None
     switch = item_of(enabled)
     if not isinstance(enabled, AbstractDeclaration) or not _is_early_variable(switch):
-        raise DeclarationError(
-            f"{what}: cannot be enabled by {short_repr(enabled)}",
-            "a declared variable that holds a bool and invalidates Instance or Model",
-            f"an object of type {type(enabled).__name__}"
-            if not isinstance(getattr(switch, "invalidates", None), Stage)
-            else f"one that invalidates {switch.invalidates}",
-            "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
-        )
-    if switch is not enabled and not in_family:
-        raise DeclarationError(
-            f"{what}: cannot be enabled by {short_repr(enabled)}",
-            "one switch, as it is not a family",
-            "a family of switches",
-            "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
-        )
-    initial: Any = getattr(switch, "initial", None)
-    if initial.factory is None and not isinstance(initial.value, bool | np.bool_):
-        raise DeclarationError(
-            f"{what}: cannot be enabled by {enabled}",
-            "a variable that holds a bool",
-            f"one that starts with {short_repr(initial.value)}",
-            "declare it as parameter(True), or parameter(False)",
-        )
-    return enabled
+        expected = "a declared variable that holds a bool and invalidates Instance or Model"
+        got = f"an object of type {type(enabled).__name__}"
+        if isinstance(getattr(switch, "invalidates", None), Stage):
+            got = f"one that invalidates {switch.invalidates}"
+    elif switch is not enabled and not in_family:
+        expected, got = "one switch, as it is not a family", "a family of switches"
+    else:
+        initial: Any = getattr(switch, "initial", None)
+        if initial.factory is not None or isinstance(initial.value, bool | np.bool_):
+            return enabled
+        expected = "a variable that holds a bool"
+        got = f"one that starts with {short_repr(initial.value)}"
+    raise DeclarationError(
+        f"{what}: cannot be enabled by {short_repr(enabled)}",
+        expected,
+        got,
+        "declare is_enabled = parameter(True) in the class, and write enabled=is_enabled",
+    )
 
 
 def check_enabling_in(

@@ -114,7 +114,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         return self.item.is_variable
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
-        """Tell whether the items can belong to those of another declaration."""
+        """Tell whether the items can belong to the items of another declaration."""
         return self.item.fits(declared)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -129,7 +129,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     def member_of(self, subsystem: Any, number: int) -> H:
         """Return a new handle of an item."""
         handle: Any = self.item.bind(subsystem, number)
-        return handle  # type: ignore[no-any-return]  # an H, of which there are several
+        return handle  # type: ignore[no-any-return]  # an H
 
     def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
         """Return the handles in a subsystem, and ask for their number."""

@@ -87,11 +87,9 @@ class EquilibriumDeclaration(AbstractComputation[Vector]):
         stage: Stage,
         prerequisites: AnyPrerequisites | None,
     ) -> None:
+        super().__init__(compute, prerequisites)
         self.of: AbstractDeclaration[Any] = of
-        self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
         self.stage = self.available_from = stage
-        self.computed_by = Stage.INFINITY
-        self.prerequisites = prerequisites
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Tell whether that is a variable of the same kind, or a family of them if this is one."""

@@ -55,11 +55,8 @@ class AbstractPrescription(AbstractComputation[Vector]):
         prerequisites: AnyPrerequisites | None,
         stage: Stage,
     ) -> None:
+        super().__init__(compute, prerequisites, stage, stage)
         self.of: AbstractDeclaration[Any] = of
-        self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
-        self.prerequisites = prerequisites
-        self.computed_by = stage
-        self.available_from = stage if prerequisites is None else None
 
     def variable(self, handle: CacheEntry[Any]) -> AbstractContinuousVariable:
         """Return the handle of the variable that moves."""

@@ -449,7 +449,7 @@ def _name_of(state: Any, u: int) -> str:
 
 
 def without_mass(force: BoundForce) -> MassMatrixError:
-    """Return the error of a declared force on u some of which have no mass."""
+    """Return the error of a declared force that acts on u without mass."""
     return MassMatrixError(
         f"{force.values}: is a force on a u that has no mass",
         "a mass matrix that covers each u on which forces act",

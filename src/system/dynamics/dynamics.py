@@ -52,7 +52,6 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         The u, or families of them; none: all of the subsystem.
     """
 
-    computed_by = Stage.DYNAMICS
     earliest: Stage
     """The stage on which all of it depends by default."""
 
@@ -63,12 +62,10 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         prerequisites: Prerequisites | None,
         available_from: Stage | None,
     ) -> None:
-        self.compute = compute
+        super().__init__(compute, prerequisites, Stage.DYNAMICS, self.earliest)
         self.variables = variables
-        self.prerequisites = prerequisites
-        if prerequisites is None and available_from is None:
-            available_from = self.earliest
-        self.available_from = available_from
+        if available_from is not None:
+            self.available_from = available_from
 
     def handles(self, subsystem: Any) -> Handles:
         """Return the u in a subsystem."""
@@ -186,12 +183,9 @@ class RootDeclaration(AbstractComputation[Matrix]):
     role = "root"
 
     def __init__(self, of: MassMatrixDeclaration) -> None:
+        super().__init__(of.compute, ())
         self.of: MassMatrixDeclaration = of
         self.name = f"{of.name}.root"
-        self.compute = of.compute
-        self.prerequisites = ()
-        self.available_from = None
-        self.computed_by = Stage.INFINITY
 
     def plan(self, handle: Any) -> PlannedEntry:
         """Return the entry, which depends on M alone."""

@@ -231,7 +231,7 @@ class EventDispatcher:
             self._table = EventTable.of(self._system.subsystems)
         return self._table
 
-    # ------------------------------------------------------------------ what is to be expected
+    # ------------------------------------------------------------------ what comes next
 
     def trigger_info(self, state: State) -> tuple[EventTriggerInfo, ...]:
         """Return the information on each trigger; see `System.calc_event_trigger_info`."""

@@ -128,13 +128,11 @@ class TriggerDeclaration(AbstractAllocatedRows):
         size: Size = 1,
         prerequisites: Prerequisites | None = None,
     ) -> None:
-        self.compute = compute  # type: ignore[assignment]  # what it returns is made a vector
+        super().__init__(compute, prerequisites, options.stage, options.stage)
         self.options = options
-        self.stage = self.computed_by = options.stage
+        self.stage = options.stage
         self.direction = options.direction
         self.size = size
-        self.prerequisites = prerequisites
-        self.available_from = options.stage if prerequisites is None else None
         self.handler_name = ""
 
     def handler(self, method: F) -> F:

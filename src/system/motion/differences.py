@@ -4,10 +4,10 @@ The derivative of f along a direction d, from two States beside the one at hand:
 
     (f(x + h d) - f(x - h d)) / 2 h          error of order h^2 f''' + noise |f| / h
 
-h is the largest step for which no variable moves by more than its own step. That of a variable of
-scale s and value x is max(e^(1/3) s, e^(1/2) |x|), e = 2.2e-16, which about balances the two errors
-(Press et al., Numerical Recipes, 3rd ed., section 5.7). The scale of the time is the default time
-scale of the System, the scale of q, u and z is 1. Weights would tell more; but a write leaves
+h is the largest step for which no variable moves by more than its own step. For a variable of
+scale s and value x, that is max(e^(1/3) s, e^(1/2) |x|), e = 2.2e-16, which about balances the two
+errors (Press et al., Numerical Recipes, 3rd ed., section 5.7). The scale of the time is the default
+time scale of the System, the scale of q, u and z is 1. Weights would tell more; but a write leaves
 Velocity and Acceleration realized, so nothing of these may depend on weights.
 """
 

@@ -153,15 +153,12 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
         prerequisites: Prerequisites | None,
         inverse: Inverse = pinv,
     ) -> None:
-        self.compute = compute
-        self.variables = variables
-        self.inverse = inverse
-        self.prerequisites = prerequisites
-        self.available_from = None
-        self.computed_by = Stage.INFINITY
         if prerequisites is None:
             of_q = tuple(v for v in variables if kind_of(v) == "q")
-            self.prerequisites = of_q if variables else _all_q
+            prerequisites = of_q if variables else _all_q
+        super().__init__(compute, prerequisites)
+        self.variables = variables
+        self.inverse = inverse
 
     def handles(self, subsystem: Any, kind: str) -> Handles:
         """Return the q, or the u, of the block in a subsystem."""
@@ -255,14 +252,11 @@ class PinvDeclaration(AbstractComputation[Matrix]):
     ) -> None:
         self.of: KinematicsDeclaration = of
         self.own = compute
-        self.compute = of.compute if compute is None else compute
         if compute is None:
+            super().__init__(of.compute, ())
             self.name = f"{of.name}.pinv"
-            self.prerequisites: Any = ()
         else:
-            self.prerequisites = of.prerequisites if prerequisites is None else prerequisites
-        self.available_from = None
-        self.computed_by = Stage.INFINITY
+            super().__init__(compute, of.prerequisites if prerequisites is None else prerequisites)
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Tell whether that is an N."""

@@ -71,7 +71,7 @@ def prescribe_q(state: State) -> bool:
     """Set all prescribed q to their values at the time of the State. Needs Time.
 
     A write invalidates Position, as any of q does. Cost O(subsystems + prescribed numbers), beside
-    the computations, of which realizing Time has done all.
+    the computations, which realizing Time has done.
 
     Returns
     -------
