@@ -263,7 +263,7 @@ class Evaluator:
         else:
             store.changed.setdefault(node, mark)
         if start < clock_of(store.gates[store.group_of[node]]):
-            store.marks[node] = VOID  # it is stale already: nothing is to be compared with it
+            store.marks[node] = VOID  # it is stale already, so no value must be compared with it
         return value
 
     def _is_as_it_was(self, node: int, mark: int, me: int) -> bool:
@@ -374,7 +374,7 @@ class Evaluator:
 
     def _evaluate_deep(self, node: int, me: int) -> Any:
         if list(self.running.values()).count(me) < self.deepest:
-            return self.evaluate(node, me)  # the others are those of other threads
+            return self.evaluate(node, me)  # all others belong to other threads
         memory = self._memories.get(me)
         if memory is not None:
             return self._evaluate_prepared(node, me, memory)

@@ -1,8 +1,8 @@
 r"""The store: values, versions and validity, which vary from state to state, in flat lists.
 
-A clock counts writes. Each entry has a *mark*, the clock at which its value was verified (verified
-at); each group of nodes has a *gate*, the clock at which something upstream of it last changed
-(changed at), and ::
+A clock counts writes. Each entry has a *mark*, or verified-at: the clock at which its value was
+computed, or found to be right. Each group of nodes has a *gate*, or changed-at: the clock at which
+something upstream of it last changed. So ::
 
     valid(node)  <=>  marks[node] >= gates[group_of[node]]
 
@@ -15,7 +15,7 @@ the clock on and raises the gates downstream, however many entries share them::
                      {tip}   gate 4
 
     angle is written, clock 8:
-                     {angle} gate 8        tip, mark 5: not valid
+                     {angle} gate 8        tip, mark 5: stale
                         |
                      {tip}   gate 8
 
@@ -30,15 +30,14 @@ downstream, for as long as it is. The gate of a closed group has `CLOSED` added 
 closed group directly upstream and for its own source being closed: it is above every mark, and
 what it will be when the group opens is still there below.
 
-**Presumed entries.** Once a stage is reached, an entry may be presumed computed: by whoever
-realized the stage, without having marked it. The gate of its group is then ``-clock``, with the
-clock when the stage was opened, which lets in every mark but those of entries that were
-invalidated later. A write upstream ends it, as it raises the gate; closing the stage brings back
-the gate of before.
+**Presumed entries.** Once a stage is reached, an entry may be presumed computed: by the code that
+realized the stage, without a mark. The gate of its group is then ``-clock``, with the clock when
+the stage was opened: below every mark, except of entries that were invalidated later. A write
+upstream ends this, as it raises the gate; closing the stage restores the gate of before.
 
-**Equal values.** Where a new value of an entry was compared with the one before, and was equal,
-the entry is marked anew, and `changed` tells since when it has its value. With that, the gate of a
-group that depends on it can be lowered to where it would be had nothing been written (`Evaluator`).
+**Early cutoff.** If a new value of an entry is equal to the one before, the entry is marked anew,
+and `changed` has the clock since when it has its value. With that, the gate of a group that depends
+on it can be lowered to the value that it would have without the write (`Evaluator`).
 
 **Journals.** After a checkpoint, a `Journal` notes what is about to change, the first time it does,
 so that `rollback.restore` can bring it back, with what was valid. Only the clock goes on; and a
@@ -55,9 +54,9 @@ step; when one in between is released, the one before takes over its notes. A ch
 is noted by a copy of the store, which costs no more than the copy of the structure.
 
 **Errors in the middle.** Control-C, a lack of memory or of stack can strike between any two steps.
-An operation raises gates before anything changes, so what is valid then is right. That it did not
-get to its end is noted, as `is_torn`, which takes no call that could fail, too; the next operation
-mends the rest before it begins.
+An operation raises gates before anything changes, so valid values are right. If it is cut short,
+`is_torn` is set, without a call that could fail, too; the next operation mends the store before it
+begins.
 """
 
 from collections.abc import Sequence
@@ -139,18 +138,18 @@ class Store:
     """Values, versions and validity of the nodes of one structure, for one state.
 
     Stores share a structure until one of them changes it (copy-on-write). Changes of structure are
-    checked; what is done all the time is not: handles see to it that a number is that of a node of
-    the right kind.
+    checked. Frequent operations are not: handles ensure that a number belongs to a node of the
+    right kind.
 
     Attributes
     ----------
     structure : Structure
         To be changed only through the store.
     keys, group_of : list
-        Those of the structure, one step nearer.
+        The same lists as in the structure, one step nearer.
     values, versions : list
-        By node. The version of a variable is 1 or more and rises with each write, that of an
-        entry with each computation. No number is given twice, not even to a later node.
+        By node. The version of a variable is 1 or more and rises with each write; of an entry, with
+        each computation. No number is given twice, not even to a later node.
     marks : list of int
         By node, of entries.
     clock : int
@@ -165,7 +164,7 @@ class Store:
     changed : dict of int to int
         By node of a compared entry: the clock at which it got its value, if that is not its mark.
     journals : list of Journal
-        One for each checkpoint, the first one first.
+        One for each checkpoint, the oldest first.
     journal : Journal or None
         The one that notes changes, if one does.
     rewound : dict of int to int
@@ -389,7 +388,7 @@ class Store:
             raise
 
     def share(self) -> None:
-        """Let the structure be copied before it is changed: somebody else has it, too."""
+        """Have the structure copied before it is changed, as it is shared from now on."""
         self._shared = True
 
     def _own_structure(self) -> None:
@@ -430,7 +429,7 @@ class Store:
     def write(self, node: int) -> None:
         """Count a change of a source: everything downstream becomes invalid.
 
-        To be called before the value changes, so that nothing passes for valid if it is cut short.
+        Call it before the value changes, so that nothing stale counts as valid if it is cut short.
         Cost O(groups downstream that became live since they were last raised).
         """
         if self.is_torn:
@@ -463,7 +462,7 @@ class Store:
     def touch_all(self, nodes: Sequence[int]) -> None:
         """Make everything downstream of these sources invalid; their versions do not rise.
 
-        For what brings a source to no new value, but may let one be read again.
+        For changes that give a source no new value, but may let one be read again.
         """
         if self.is_torn:
             self.mend()
@@ -503,8 +502,8 @@ class Store:
     def _give_up_stale_values(self, group: int) -> None:
         """Let no compared entry above a group compare its next value with one that is stale now.
 
-        Whoever marks an entry by hand knows what the compared entries above it would be now, and
-        not the stale values that are there: if one of these comes back later, that tells nothing.
+        A value that is marked by hand fits the present values of compared entries above it, not the
+        stale ones that are stored: if one of these is computed again later, that proves nothing.
         """
         soft = self.structure.soft
         queue = [group]
@@ -519,7 +518,7 @@ class Store:
     def renounce(self, node: int) -> None:
         """Count a value that replaces an entry's value by hand as another one.
 
-        If the entry is out of date, nothing can make it valid again but a computation or a mark.
+        If the entry is stale, only a computation or a mark can make it valid again.
         """
         if self.journal is not None:
             self.note(node)
@@ -639,8 +638,8 @@ class Store:
     def open(self, node: int) -> None:
         """Open a stage: what did not change since it was marked is valid again.
 
-        Entries of which it is the latest stage are presumed computed. No effect where it is open
-        already. Cost O(edges of the groups that open, and of those presumed computed).
+        Entries with this stage as `computed_by` are presumed computed. No effect if it is open.
+        Cost O(edges of the groups that open, and of those presumed computed).
         """
         if self.structure.kinds[node] is not NodeKind.STAGE:
             raise self._not_a_stage(node)
@@ -665,7 +664,7 @@ class Store:
                 raise
 
     def presume(self, node: int) -> None:
-        """Presume that all entries of which this open stage is the computed_by are computed."""
+        """Presume that the entries with this open stage as `computed_by` are computed."""
         if node in self.structure.presumable:
             if self.is_torn:
                 self.mend()
@@ -719,9 +718,9 @@ class Store:
     # ------------------------------------------------------------------ mending
 
     def mend(self) -> None:
-        """Make good what an operation that was cut short has left. Cost O(nodes + edges).
+        """Complete or undo an operation that was cut short. Cost O(nodes + edges).
 
-        If this is cut short itself, the next one begins anew.
+        If this is cut short itself, the next call begins anew.
         """
         with MENDING:
             if not self.is_torn:

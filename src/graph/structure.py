@@ -296,8 +296,8 @@ class Structure:
     def remove(self, node: int) -> None:
         """Remove a node on which nothing depends, wherever it is registered.
 
-        The cost is that of its prerequisites, if what was added last is removed first; otherwise
-        it grows with the number of their dependents.
+        Cost O(prerequisites), if the node added last is removed first; otherwise it grows with the
+        number of their dependents.
 
         Raises
         ------
@@ -375,7 +375,7 @@ class Structure:
     def connect(self, node: int, prerequisite: int) -> None:
         """Let a variable or stage depend on another one: an aggregate on a part of it, say.
 
-        The cost is that of a walk over what lies upstream of `prerequisite`.
+        Cost O(nodes and edges upstream of `prerequisite`).
 
         Raises
         ------

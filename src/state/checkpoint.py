@@ -38,7 +38,7 @@ class Checkpoint:
     """A State as it was when `State.checkpoint` was called.
 
     As a context manager it goes back if the block raises, and is released in any case. Changes are
-    noted for it until it is released, or nobody holds it when the next one is made.
+    noted for it until it is released, or there is no reference to it when the next one is made.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Checkpoint:
         return self._snapshot is None
 
     def release(self) -> None:
-        """Keep what has changed since; nobody will go back to it. No effect if it was released."""
+        """Release it: a rollback to it is not possible any more. No effect if it was released."""
         if self._snapshot is not None:
             checkpoints = self._state._contents.checkpoints
             checkpoints[:] = [(mark, k) for mark, k in checkpoints if k is not self._snapshot]
@@ -119,9 +119,9 @@ class Checkpoint:
 
 
 def going_back(contents: Contents, mark: object) -> Callable[[], object]:
-    """Return what makes everything in a State what it was, for `Contents.finish`.
+    """Return the operation that restores a State, for `Contents.finish`.
 
-    What was valid then is valid, and nothing else.
+    Afterwards exactly the entries that were valid then are valid.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _go_back(contents: Contents, chosen: "Snapshot") -> object:
 
 @frozen(eq=False)
 class Snapshot:
-    """All of a State at a checkpoint, but what the journal of its store notes later."""
+    """A State at a checkpoint, except for the nodes that the journal of its store notes later."""
 
     realization: Realization
     journal: Journal
@@ -192,7 +192,7 @@ class Snapshot:
         )
 
     def restore_state(self, contents: Contents) -> object:
-        """Make a State what it was, and return what was there until now."""
+        """Restore a State, and return the objects that were replaced."""
         present, realization = contents.realization, self.realization
         had_vectors = present.machine.stage >= MODEL
         if present is not realization:  # assign() was called since
@@ -219,7 +219,7 @@ class Snapshot:
         return before
 
     def release(self) -> None:
-        """Let the store note no more for it."""
+        """Let the store stop noting changes for it."""
         if self.journal in self.realization.store.journals:
             release(self.realization.store, self.journal)
 
@@ -243,7 +243,7 @@ def _require_idle(contents: Contents, what: str) -> None:
 
 
 def _release_the_forgotten(contents: Contents) -> None:
-    """Release those that nobody holds any more, or whose making was cut short."""
+    """Release checkpoints without a reference, and journals of those that were cut short."""
     contents.checkpoints = [(mark, k) for mark, k in contents.checkpoints if mark() is not None]
     wanted = [k.journal for _, k in contents.checkpoints]
     store = contents.realization.store

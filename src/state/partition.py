@@ -27,12 +27,12 @@ from stagecache.state.vectors.vectors import (
 
 
 class AbstractPartition:
-    """A State, or what a subsystem has of it: numbers of items, and vectors of them.
+    """A State, or the part of a subsystem in it: numbers of items, and their vectors.
 
-    Properties are read-only views. Assigning to one of a variable writes all its values, and
-    ``upd_...()`` gives a writable view; both count as writes when they are called. Such a view is
-    sealed, that is made read-only, as soon as anything is realized, marked or computed: call
-    ``upd_...()`` again for the next write. ``state.q[0] = 1`` and ``state.q += 1`` are refused by
+    Properties are read-only views. An assignment to a variable writes all its values, and
+    ``upd_...()`` returns a writable view; both count as writes when they are called. Such a view is
+    sealed (made read-only) as soon as anything is realized, marked or computed: call ``upd_...()``
+    again for the next write. ``state.q[0] = 1`` and ``state.q += 1`` are refused by
     NumPy, for the views are read-only.
 
     The stage of the system counts for the system's vectors, the stage of a subsystem for the
@@ -186,10 +186,10 @@ class AbstractPartition:
 
     @property
     def continuous_state(self) -> ContinuousState:
-        """The variables as x with the parts q, v (u, that is) and z. Needs the system at Model.
+        """The variables as x with the parts q, v (the u here) and z. Needs the system at Model.
 
-        A view: what is written through it counts as a write of exactly the blocks that it touches.
-        It is of no use any more once Model was invalidated.
+        A view: a write through it counts as a write of exactly the blocks that it touches. Once
+        Model is invalidated, ask for a new one.
         """
         return live_state(self, self._index)
 
@@ -197,7 +197,7 @@ class AbstractPartition:
     def continuous_derivatives(self) -> ContinuousState:
         """Their time derivatives qdot, udot and zdot, in the same structure.
 
-        They are read from the stages on at which these are, and writing invalidates nothing.
+        Each can be read from its own stage on. A write invalidates nothing.
         """
         return live_derivatives(self, self._index)
 
@@ -278,7 +278,7 @@ class AbstractPartition:
     # ------------------------------------------------------------------ event triggers
 
     def event_triggers_by_stage(self, stage: Stage) -> Vector:
-        """Return the event triggers computed at that stage, from which on they can be read."""
+        """Return the event triggers computed at a stage, from which on they can be read."""
         return self._contents.triggers(stage, self._index)
 
     def upd_event_triggers_by_stage(self, stage: Stage) -> Vector:

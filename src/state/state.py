@@ -73,8 +73,8 @@ class State(AbstractPartition):
     Parameters
     ----------
     strict : bool
-        Whether what computations read is watched from the beginning, here and in all copies, and
-        is refused where it is not declared; see `strict`.
+        True to watch the reads of computations from the beginning, here and in all copies, and to
+        refuse those that are not declared; see `strict`.
 
     Examples
     --------
@@ -152,8 +152,8 @@ class State(AbstractPartition):
         """Return an independent State with the same variables, at Instance or before.
 
         Variables come along with their versions and update times, and so do weights and numbers of
-        items. Cache entries that depend on Instance or an earlier stage stay realized if they
-        are; all others are unrealized. What was allocated, but not advanced over, is left
+        items. Cache entries that depend on Instance or an earlier stage stay valid if they are;
+        all others are not valid. Items that were allocated, but not advanced over, are left
         out. Read-only arrays and immutable values are shared, other values
         are deep-copied, the structure is shared until one of the two changes it.
 
@@ -162,16 +162,16 @@ class State(AbstractPartition):
         Parameters
         ----------
         keep_cache : bool
-            Whether the copy is realized as far as this State is, with all that is valid here, and
-            with what is allocated but not advanced over. Computed values are shared: they are
+            True for a copy that is realized as far as this State, with all that is valid here and
+            all that is allocated but not advanced over. Computed values are shared: they are
             replaced by new ones, and never changed.
 
         Raises
         ------
         PrerequisiteStageError
-            What is copied would depend on something that is left out.
+            An item of the copy would depend on an item that is left out.
         ReadOnlyError
-            The cache is to be kept of a State that is being realized.
+            `keep_cache` for a State that is being realized.
         """
         twin = State.__new__(State)
         bind = _binder(twin)
@@ -184,7 +184,7 @@ class State(AbstractPartition):
     def frozen(self) -> "State":
         """Return a copy with its cache, in which nothing is written and nothing computed.
 
-        What is realized can be read, by any number of threads; a read of anything else raises.
+        Valid values can be read, by any number of threads; a read of anything else raises.
         A copy of it is free again.
         """
         twin = self.copy(keep_cache=True)
@@ -199,9 +199,9 @@ class State(AbstractPartition):
     def checkpoint(self) -> Checkpoint:
         """Return a mark to which `rollback` goes back, any number of times.
 
-        What was handed out to be written is of no use any more: views are sealed, and of other
-        values the State keeps a copy. From now on, what changes is noted, until the mark is
-        released, or nobody holds it when the next one is made.
+        Values that were handed out for writing are detached: views are sealed, other values are
+        replaced by copies. From now on changes are noted, until the mark is released, or there is
+        no reference to it when the next one is made.
 
         Cost O(size of the vectors + subsystems + discrete variables that were written).
 
@@ -220,9 +220,9 @@ class State(AbstractPartition):
     def rollback(self, mark: Checkpoint) -> None:
         """Make everything what it was at a checkpoint: variables, versions, stages, items, caches.
 
-        What was realized then is realized, without being computed; what was computed since is not.
-        Checkpoints made later are given up. Version numbers that were given since are not given
-        again. Cost O(changes since + size of the vectors + subsystems).
+        Entries that were valid then are valid, without a computation; values computed since are
+        dropped. Later checkpoints are given up. Version numbers given since are not given again.
+        Cost O(changes since + size of the vectors + subsystems).
 
         Raises
         ------
@@ -304,7 +304,7 @@ class State(AbstractPartition):
 
     @property
     def num_subsystems(self) -> int:
-        """The number of subsystems."""
+        """Number of subsystems."""
         return len(self._contents.realization.machine.stages)
 
     def add_subsystem(self, name: str = "", version: str = "") -> int:
@@ -371,7 +371,7 @@ class State(AbstractPartition):
 
     @property
     def stage(self) -> Stage:
-        """The stage that the system has reached."""
+        """Stage of the system."""
         return Stage(self._contents.stage_of(None))
 
     def advance_to_stage(self, stage: Stage) -> None:
@@ -389,7 +389,7 @@ class State(AbstractPartition):
     def invalidate_all(self, stage: Stage) -> None:
         """Take the system and all subsystems that are at a stage back to the one before.
 
-        What depends on the stage is stale. Nothing happens if nobody is there.
+        Entries that depend on the stage are stale. No effect if neither has reached it.
 
         Raises
         ------
@@ -496,11 +496,11 @@ class State(AbstractPartition):
         return self._contents.variable(name, None)
 
     def auto_update_discrete_variables(self) -> None:
-        """Exchange each auto-update variable with its update value, if that is realized.
+        """Exchange each auto-update variable with its update value, if that is valid.
 
-        First it is decided which, and a value that has become stale since it was computed is
-        computed again. Then each of them has a new version, its dependents and its update entry are
-        unrealized, and no stage is invalidated.
+        First, update values that have become stale since their computation are computed again. Then
+        each exchanged variable has a new version, its dependents and its update entry are stale,
+        and no stage is invalidated.
         """
         self._contents.auto_update()
 
@@ -633,7 +633,7 @@ def _binder(state: State) -> Callable[[int], Arguments]:
 
     def bind(_: int) -> Arguments:
         alive = weak()
-        assert alive is not None, "who reads an entry holds the State"
+        assert alive is not None, "the reader of an entry holds the State"
         return (alive,)
 
     return bind
@@ -642,7 +642,7 @@ def _binder(state: State) -> Callable[[int], Arguments]:
 def _check_state(other: object) -> None:
     if not isinstance(other, State):
         raise WrongTypeError(
-            f"{short_repr(other)}: is not a State",
+            f"{short_repr(other)}: not a State",
             "a State",
             f"an object of type {type(other).__name__}",
             "pass a State",

@@ -76,7 +76,7 @@ class Contents:
     update_times : dict of int to float
         Time of the last write, by node of a discrete variable; absent if it was never written.
     handed_out : set of int
-        Nodes whose array was handed out to be changed, so that somebody may hold a slice of it.
+        Nodes whose array was handed out for writing, so that a writable slice may exist.
     system : object
         The System whose State it is; None if it was made by hand.
     guard : Guard or None
@@ -272,7 +272,7 @@ class Contents:
     def guarded(self, guard: Guard | None, act: Callable[[], Any]) -> Any:
         """Call a function while the State has a guard, and return what that returns.
 
-        The guard of before is put back whatever is raised in the meantime. A context manager would
+        The former guard is restored even if an error is raised. A context manager would
         keep the other one if Control-C struck when it is entered or left.
         """
         before = self.guard
@@ -300,7 +300,7 @@ class Contents:
             self.require_unguarded(what)
 
     def outdate(self, change: str) -> None:
-        """Let nothing be written or computed any more: the System has changed."""
+        """Refuse writes and computations from now on: the System has changed."""
         self.guard = OUTDATED
         self.outdated_by = self.outdated_by or change
         self.realization.store.invalidate_all()
@@ -617,7 +617,7 @@ class Contents:
         return twin
 
     def assign(self, other: "Contents") -> object:
-        """Become `other`, which nobody else has, and return the realization of before.
+        """Become `other`, which is used nowhere else, and return the former realization.
 
         Version numbers exceed all that were given in either.
         """

@@ -1,8 +1,8 @@
-"""Observation of a State: of what is read, written and computed in it; free where nobody observes.
+"""Observation of reads, writes and computations in a State; it costs nothing if there is none.
 
-Strict mode and traces are observers. Whoever works with a State asks it for its contents each time:
-handles, partitions, views. So it takes one assignment to begin and to end, in any thread; an
-operation that has just begun with the contents of before finishes with them::
+Strict mode and traces are observers. Handles, partitions and views ask a State for its contents
+each time. So one assignment begins and ends observation, in any thread; an operation that has just
+begun with the former contents finishes with them::
 
                     state._contents                          state._store
     not observed    Contents                                 its store
@@ -116,7 +116,7 @@ OBSERVERS_OF_NEW: Final[ContextVar[tuple[Callable[[Any], None], ...]]] = Context
 def observe(state: Observable, *observers: Observer) -> None:
     """Let a State have these observers, and no others. The caller holds its lock.
 
-    Control-C may strike in between; so whatever ends observation can be done twice, and is.
+    Control-C may strike in between; so the end of observation can be repeated, and is.
     """
     plain = state._contents.plain
     state._contents = ObservedContents(plain, observers) if observers else plain

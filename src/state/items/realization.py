@@ -104,8 +104,8 @@ class Realization:
     def copy(self, bind: Callable[[int], Arguments]) -> "Realization":
         """Return the realization of a copy of the State: at Instance, if it is reached here.
 
-        What was allocated but not advanced over is left out. Cost O(nodes), as copies of flat
-        lists, and O(groups that go out of date).
+        Items that were allocated but not advanced over are left out. Cost O(nodes), as copies of
+        flat lists, and O(groups that become stale).
         """
         twin = Realization(self.store.copy(), self.layout, bind)
         twin._shared = self._shared = True
@@ -128,7 +128,7 @@ class Realization:
         return twin
 
     def exceed(self, other: "Realization") -> None:
-        """Let every version number exceed those of both."""
+        """Let every version number exceed all numbers in both."""
         self.store.exceed(other.store)
         self.machine.versions.exceed(other.machine.versions)
 
@@ -155,7 +155,7 @@ class Realization:
         self.evaluator.arguments = [None] * len(layout.functions)
 
     def share(self) -> None:
-        """Let the layout be copied before it is changed: somebody else has it, too."""
+        """Have the layout copied before it is changed, as it is shared from now on."""
         self._shared = True
 
     def left_out(self) -> list[int]:
@@ -165,7 +165,7 @@ class Realization:
     # ------------------------------------------------------------------ allocating
 
     def add_subsystem(self, name: str, version: str, wholes: dict[str, ContinuousVariable]) -> int:
-        """Add one that is empty; the handles of its q, u and z are those of `new_wholes`."""
+        """Add an empty subsystem; the handles of its q, u and z come from `new_wholes`."""
         try:
             layout = self._own_layout()
             index = len(layout.subsystems)
@@ -355,7 +355,7 @@ class Realization:
     def touch(self, stage: int, cause: object, nodes: Sequence[int]) -> None:
         """Count a change of a stage, and so of all after it, and of variables that were written.
 
-        The stage changes whether it is realized or not. The nodes are those of both.
+        The stage changes whether it is realized or not. The nodes include that of the stage.
         """
         self.store.write_all(nodes)
         self.causes[stage] = (self.store.clock, cause)

@@ -11,7 +11,7 @@ is counted for itself::
 
     version of Velocity in subsystem 2  =  left together  +  left alone by 2  +  1
 
-After a rollback the numbers are those of before. *Peaks* remember how high they were, so that no
+After a rollback the numbers are as before. *Peaks* remember how high they were, so that no
 number is given a second time: a stage that is reached or left again gets a higher one.
 """
 
@@ -166,7 +166,7 @@ class StageMachine:
         before : StageMachine
             A copy, made at the checkpoint.
         present : StageMachine or None
-            The one that has come in its place, by an assignment of another State.
+            Its replacement, by an assignment of another State.
         """
         self.versions = before.versions.restored(
             self.versions,
@@ -224,7 +224,7 @@ class StageVersions:
         return self.together[stage] + self.alone[subsystem][stage] + 1 if stage else 1
 
     def add_subsystem(self) -> None:
-        """Count for one more subsystem, whose numbers exceed those of any that is gone."""
+        """Count for one more subsystem, whose numbers exceed those of all removed ones."""
         self.alone.append([max(0, self.floor - count) for count in self.together])
 
     def leave_all_above(self, stage: int, stages: list[int]) -> None:
@@ -240,7 +240,7 @@ class StageVersions:
         self.alone[subsystem] = left_above(self.alone[subsystem], stage, at)
 
     def exceed(self, other: "StageVersions") -> None:
-        """Let every number exceed those of both; but that of Topology, which is the System's."""
+        """Let every number exceed all in both, except for Topology, which the System sets."""
         system = [count + 2 for count in _highest(self._highest()[0], other._highest()[0])]
         system[TOPOLOGY] = self.system[TOPOLOGY]
         self.system = system
@@ -258,11 +258,11 @@ class StageVersions:
         Parameters
         ----------
         own : StageVersions
-            What has become of these since.
+            The present state of these.
         own_stages : tuple of int
             The stage at which the system is, and the highest subsystem.
         present : StageVersions or None
-            Those that have come in their place, by an assignment of another State.
+            Their replacement, by an assignment of another State.
         """
         system, together = own._highest()
         # A stage that is realized now has a number that it is yet to be left with.
@@ -302,7 +302,7 @@ class StageVersions:
                         self.reach_alone(x, g, highest)
 
     def reach_alone(self, subsystem: int, stage: int, highest: int) -> None:
-        """The same for one subsystem and the stage that it is to reach."""
+        """Do the same for one subsystem and the next stage that it will reach."""
         if self.peaks is None or self.together[stage] >= self.peaks[1][stage]:
             return
         peak = self.peaks[1][stage]
@@ -314,7 +314,7 @@ class StageVersions:
             self.alone[subsystem] = counts
 
     def reach_system(self, stage: int) -> None:
-        """The same for the system."""
+        """Do the same for the system."""
         if self.peaks is not None:
             self.system[stage] = max(self.system[stage], self.peaks[0][stage])
 
@@ -335,7 +335,7 @@ class StageVersions:
         return _highest(self.system, self.peaks[0]), _highest(self.together, self.peaks[1])
 
     def _most(self) -> int:
-        """No subsystem left a stage more often."""
+        """Return a number that no subsystem exceeds in the times it left a stage."""
         return max(self.floor, max(self._highest()[1]) + max(map(max, self.alone), default=0))
 
 

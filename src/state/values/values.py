@@ -1,12 +1,12 @@
-"""Values of discrete variables and cache entries: what is kept, shared and copied.
+"""Values of discrete variables and cache entries: how they are stored, shared and copied.
 
-An array is kept as a private read-only copy, wherever it comes from. States share it; whoever wants
-to change it in place gets a copy first. Any other value is kept as it is.
+An array is stored as a private read-only copy, wherever it comes from. States share it; write
+access copies it first. Any other value is stored as it is.
 
-An array that a computation returns is copied, too, although most are new: that nobody else can
-write to its memory cannot be known. An older view of it may be anywhere, with no trace in the
-array, and counts of references promise nothing. The copy costs 0.3 us for a few numbers, 0.4 us
-for 1,000 and 0.2 ms for a million, about as much as filling the array once more.
+An array that a computation returns is copied, too, although most are new: an older view of its
+memory may exist anywhere, with no trace in the array, and counts of references prove nothing. The
+copy costs 0.3 us for a few numbers, 0.4 us for 1,000 and 0.2 ms for a million, about as much as
+filling the array once more.
 """
 
 from collections.abc import Callable, Set
@@ -21,12 +21,12 @@ IMMUTABLE: Final = frozenset({type(None), bool, int, float, complex, str, bytes,
 
 
 def snapshot(value: object, what: object) -> Any:
-    """Return what is stored of a value: a read-only copy of an array; else the value itself.
+    """Return the stored form of a value: a read-only copy of an array; else the value itself.
 
     Raises
     ------
     NotANumberError
-        Of a masked array, whose mask anyone could change; `what` it is a value of.
+        The value is a masked array, whose mask could be changed; `what` names its item.
     """
     if isinstance(value, np.ndarray):
         refuse_masked(value, what)
@@ -43,7 +43,7 @@ def independent_copy(value: object) -> Any:
 
 
 def seal(value: object) -> None:
-    """Make an array that was handed out to be changed read-only."""
+    """Make an array that was handed out for writing read-only."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
 
@@ -55,9 +55,9 @@ def duplicates(values: list[Any], handed_out: Set[int], name: Callable[[int], st
     ----------
     values : list
     handed_out : set of int
-        Where there are arrays that somebody may have kept a writable slice of.
+        Indices of arrays of which a writable slice may exist.
     name : callable
-        What to call the item there, if its value cannot be copied.
+        Name of the item at an index, for an error.
     """
     if not handed_out and IMMUTABLE.issuperset(map(type, values)):
         return values.copy()
@@ -92,9 +92,9 @@ def _duplicate(value: object, memo: dict[int, Any], *, is_shared: bool) -> objec
 def freezing(
     compute: Callable[[Any], Any], what: object, refuse_none: Callable[[], None] | None = None
 ) -> Callable[[Any], Any]:
-    """Return the function such that it returns what is kept of its value.
+    """Wrap a function so that it returns the stored form of its value.
 
-    `what` it is a value of; `refuse_none` is called if that is None.
+    `what` names the item; `refuse_none` is called if the value is None.
     """
 
     def computed(state: Any) -> Any:
