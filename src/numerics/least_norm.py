@@ -46,7 +46,7 @@ ROUNDING: Final = float(4 * np.finfo(float).eps)
 """Parts of a row of length 1 that are smaller, times the size of the matrix, are rounding."""
 
 REACHED: Final = 1e-6
-"""If a larger part of r is left, rows contradict each other."""
+"""Part of r up to which errors may be left; beyond it, rows contradict each other."""
 
 MOST_REFINEMENTS: Final = 8
 MOST_STEPS: Final = 50
@@ -281,7 +281,7 @@ class _Regularized:
         return x
 
     def _reachable(self, r: Vector) -> Vector:
-        """Return what of r is A x for some x.
+        """Return the part of r that is A x for some x.
 
         The rest would make multipliers as large as 1 / delta, in which all else is rounded off.
         """

@@ -178,7 +178,7 @@ class QuadraticModel:
     ) -> Vector:
         """Return a second step, (n,), for errors and residuals found after a first one.
 
-        Derivatives are those of the first one. Both together make least what they would together,
+        Derivatives are taken from the first one. Both together make least what they would together,
         if errors and residuals were off by as much everywhere.
         """
         gradient = damping * self.scale * change

@@ -233,14 +233,14 @@ not the stage
             f"profile({short_repr(system)}, ...): not a System",
             "a System",
             f"an object of type {type(system).__name__}",
-            "pass the System first, and then what is to be run",
+            "pass the System first, and then the function to run",
         )
     if not callable(run):
         raise WrongTypeError(
             f"profile(..., {short_repr(run)}): cannot be called",
             "a function of a State",
             f"an object of type {type(run).__name__}",
-            "write a function that takes a State and does with it what is to be profiled",
+            "write a function that takes a State, and runs with it",
         )
     check_returns(run, f"profile(..., {short_repr(run)})")
     state = system.new_state()

@@ -204,7 +204,7 @@ def _zero(what: object, lengths: Vector) -> KinematicsError:
     return KinematicsError(
         f"{what}: a quaternion is zero",
         "quaternions that stand for rotations",
-        f"0 for that of index {int(np.argmin(lengths))}",
+        f"0 for the quaternion of index {int(np.argmin(lengths))}",
         "start with (1, 0, 0, 0), and normalize what is near zero",
     )
 

@@ -184,7 +184,7 @@ def modeling_option(
 ) -> DiscreteDeclaration[Any]:
     """Declare a discrete variable that invalidates Model, and so may decide sizes.
 
-    Parameters are those of `parameter`, but for the count.
+    Parameters as for `parameter`, without the count.
     """
     return DiscreteDeclaration(Initial("modeling_option", initial, factory), Stage.MODEL)
 

@@ -46,7 +46,7 @@ def kind_of(declared: object) -> str:
 
 
 def handles_in(subsystem: Any, variables: Iterable[AbstractDeclaration[Any]]) -> Handles:
-    """Return the handles of variables in a subsystem, those of a family one after the other."""
+    """Return the handles of variables in a subsystem, families item by item."""
     found: list[AbstractContinuousVariable] = []
     for declared in variables:
         bound = getattr(subsystem, declared.name)

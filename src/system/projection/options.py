@@ -119,7 +119,7 @@ class ProjectResults:
         Norms of the weighted errors. After a failure the latter is the smallest one reached, though
         the State is as it was.
     worst_error : WorstError or None
-        On entrance; None if there are no constraints.
+        The largest error on entrance; None without constraints.
     projection_limit_exceeded : bool
         True if it failed for that reason.
     """
