@@ -12,9 +12,8 @@ from stagecache.checks import require_positive
 from stagecache.errors import StudyError, short_repr
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.integrator import Integrator, passed
 from stagecache.study.integrate.options import require_options
-from stagecache.study.integrate.refusals import passed
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.progress import Progress, ProgressBar

@@ -24,9 +24,8 @@ from stagecache.errors import ForeignStateError, StudyError
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.study.integrate.integrator import Integrator
+from stagecache.study.integrate.integrator import Integrator, passed
 from stagecache.study.integrate.localization import TriggeredEvent
-from stagecache.study.integrate.refusals import passed
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.study import Study

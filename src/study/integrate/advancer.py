@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from stagecache.errors import ProjectionError
+from stagecache.errors import MethodError, OutOfRangeError, ProjectionError, StepSizeError
 from stagecache.state.checkpoint import Checkpoint
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
@@ -34,10 +34,9 @@ from stagecache.study.integrate.localization import (
     rates,
 )
 from stagecache.study.integrate.options import IntegratorOptions
-from stagecache.study.integrate.refusals import not_finite, too_fast, without_constraints
 from stagecache.study.integrate.signs import Signs
 from stagecache.study.integrate.statistics import IntegratorStatistics
-from stagecache.study.methods.derivatives import Derivatives
+from stagecache.study.methods.derivatives import Derivatives, name_of_y
 from stagecache.study.methods.method import AbstractMethod, Resting, StepFailed, StepSizes
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.methods.tolerances import tolerances_of
@@ -125,14 +124,14 @@ class Advancer:
         system, state, derivatives = self._system, self.state, self.derivatives
         system.realize(state, INSTANCE)
         if not np.isfinite(state.y).all():
-            raise not_finite(state)
+            raise _not_finite(state)
         derivatives.look()
         if derivatives.is_driven:
             derivatives.drive()
         self._has_constraints = self._keeper.look(state)
         if self._has_constraints:
             if not self._method_class.takes_constraints:
-                raise without_constraints(self._method_class, system)
+                raise _without_constraints(self._method_class, system)
             system.realize(state, VELOCITY)
             self._keeper.keep(state, is_start=True)
         options = self._options
@@ -511,8 +510,67 @@ class Advancer:
 
     def _too_short(self, failed: StepFailed) -> Exception:
         """Return the error of a step that would be too short: the reason, if it is known."""
-        error = self.derivatives.failure or too_fast(
+        error = self.derivatives.failure or _too_fast(
             self.method, self.derivatives, self.t, self.y, str(failed)
         )
         self._note(error)
         return error
+
+
+def _not_finite(state: State) -> OutOfRangeError:
+    """Return the error of a State with a variable that is not finite."""
+    worst = int(np.argmin(np.isfinite(state.y)))
+    name = name_of_y(state, worst)
+    return OutOfRangeError(
+        f"{name}: is not finite at t = {state.time:.9g}",
+        "a finite number to go on from",
+        f"{state.y[worst]}",
+        "write another one; after an event, look at what its handler writes",
+    )
+
+
+def _without_constraints(method: type[AbstractMethod], system: System) -> MethodError:
+    """Return the error of a method that cannot integrate Systems with constraints."""
+    return MethodError(
+        f"{method.name}: cannot integrate {system.name}, which has constraints",
+        "a method that goes on from a State that was moved onto them: DOP853, RK45, RK23, Radau, "
+        "BDF, Verlet, Euler",
+        f"{method.name}, which begins anew after each projection, at order 1",
+        "choose 'BDF' or 'Radau' for a stiff System, 'DOP853' for others",
+    )
+
+
+def _too_fast(
+    method: AbstractMethod, derivatives: Derivatives, t: float, y: Vector, why: str
+) -> StepSizeError:
+    """Return the error of a step from t and y that would be too short; it names the fastest y.
+
+    The State of the derivatives has another y afterwards.
+    """
+    if not y.size:
+        return StepSizeError(
+            f"the time of {derivatives.system.name}: cannot go on from t = {t:.9g}",
+            "a finite end, or an event in the future",
+            f"{why}; and there is nothing to integrate",
+            "step to a finite time; or schedule an event that ends the simulation",
+        )
+    worst = _fastest(method, derivatives, t, y)
+    name = name_of_y(derivatives.state, worst)
+    return StepSizeError(
+        f"{name}: changes too fast for a step from t = {t:.9g}",
+        "a step that is long enough, with an error that is small enough",
+        f"a shorter one would be needed: {why}; {name} = {y[worst]:.9g}",
+        "allow a shorter min_step or less accuracy; or look for a jump or a pole of the model "
+        "there, which needs an event trigger",
+    )
+
+
+def _fastest(method: AbstractMethod, derivatives: Derivatives, t: float, y: Vector) -> int:
+    """Return the index of the derivative that changes most, measured by tolerances."""
+    h = method.sizes.least or 1e-6
+    sizes = method.tolerances.atol + method.tolerances.rtol * np.abs(y)
+    derivatives.raises = False
+    first = derivatives(t, y)
+    changes = np.abs(derivatives(t + h, y + h * first) - first)
+    ranks = np.nan_to_num(changes, nan=np.inf) / sizes
+    return int(np.argmax(ranks if ranks.any() else np.abs(first) / sizes))

@@ -15,12 +15,13 @@ report at its end, a scheduled event there, the end of the simulation.
 Source: the documentation of SimTK::Integrator, whose behaviour this is.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, Final, final
 
 from stagecache.checks import require_number
-from stagecache.errors import OutOfRangeError, StudyError
+from stagecache.errors import EventLoopError, OutOfRangeError, StudyError, short_repr
 from stagecache.state.contents.guards import Guard
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage, check_stage
@@ -29,7 +30,6 @@ from stagecache.study.integrate.advancer import Advancer
 from stagecache.study.integrate.constraint_keeper import ConstraintKeeper
 from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions, require_options
-from stagecache.study.integrate.refusals import endless, passed
 from stagecache.study.integrate.signs import Signs
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
@@ -409,7 +409,7 @@ class Integrator(Study):
             self._interpolate(advancer, window.low)
         else:  # a write has triggered them
             if len(self._rounds) == MOST_ROUNDS:
-                raise endless(advancer.state, self._rounds)
+                raise _endless(advancer.state, self._rounds)
             self._rounds.append(events)
             self._is_interpolated = False
         self._unreported = advancer.signs, self._events
@@ -632,3 +632,26 @@ class Integrator(Study):
     def __repr__(self) -> str:
         where = "not initialized" if self._advancer is None else f"t={self.time:g}"
         return f"Integrator({self._system.name!r}, {self.method_name!r}, {where})"
+
+
+def passed(what: str, now: float, got: object) -> OutOfRangeError:
+    """Return the error of a time that has passed already."""
+    return OutOfRangeError(
+        f"{what}: must not lie in the past",
+        f"{float(now)!r}, which is the time now, or later",
+        short_repr(got),
+        "ask for the earliest time first; or initialize() anew",
+    )
+
+
+def _endless(state: State, rounds: Sequence[Sequence[TriggeredEvent]]) -> EventLoopError:
+    """Return the error of handlers that trigger each other again and again, at one time."""
+    counts = Counter(event.info.name for events in rounds for event in events)
+    often = ", ".join(f"{name} ({n} times)" for name, n in counts.most_common(8) if n > 1)
+    return EventLoopError(
+        f"{state.system.name}: events trigger each other without end at t = {state.time:.9g}",
+        f"handlers after which signs stay the same, after {len(rounds)} rounds at most",
+        often or ", ".join(counts),
+        "let handlers keep the signs that trigger each other; or name the direction of the "
+        "triggers that count. The State is as the last of these handlers left it",
+    )
