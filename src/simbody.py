@@ -15,13 +15,14 @@ documented members with their names here.
 (3.0, True)
 """
 
-from typing import Any, SupportsIndex
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, TypeVar
 
-from stagecache.checks import require_count
+from stagecache.checks import require_count, whole_number
 from stagecache.errors import NoUpdateEntryError, StageTooLowError
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable, Vector
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_index, is_item
+from stagecache.state.refusals import check_index
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.state.subsystem_state import SubsystemState
@@ -31,6 +32,7 @@ from stagecache.state.vectors.vectors import (
     YERR,
 )
 
+H = TypeVar("H", bound=AbstractHandle)
 Index = SupportsIndex | AbstractHandle
 
 # ------------------------------------------------------------------ the State as a whole
@@ -149,7 +151,7 @@ def upd_event_triggers(state: State) -> Vector:
 
 def has_discrete_variable(part: SubsystemState, index: Index) -> bool:
     """Return True if there is a discrete variable of that index, or with that handle."""
-    return is_item(index, part._layout.discrete)
+    return _is_item(index, part._layout.discrete)
 
 
 def discrete_variable_info(part: SubsystemState, index: Index) -> DiscreteVariable[Any]:
@@ -159,12 +161,7 @@ def discrete_variable_info(part: SubsystemState, index: Index) -> DiscreteVariab
     ------
     UnknownItemError
     """
-    contents, variables = part._contents, part._layout.discrete
-    if isinstance(index, DiscreteVariable):
-        contents.require_of(index, part.index)
-        return index
-    whose = contents.who(part.index)
-    return variables[check_index(index, len(variables), "discrete variable", whose)]
+    return _item(part, index, DiscreteVariable, part._layout.discrete, "discrete variable")
 
 
 def discrete_variable_last_update_time(part: SubsystemState, index: Index) -> float:
@@ -235,7 +232,7 @@ def _update_entry(part: SubsystemState, index: Index) -> CacheEntry[Any]:
 
 def has_cache_entry(part: SubsystemState, index: Index) -> bool:
     """Return True if there is a cache entry of that index, or with that handle."""
-    return is_item(index, part._layout.entries)
+    return _is_item(index, part._layout.entries)
 
 
 def cache_entry_info(part: SubsystemState, index: Index) -> CacheEntry[Any]:
@@ -245,11 +242,7 @@ def cache_entry_info(part: SubsystemState, index: Index) -> CacheEntry[Any]:
     ------
     UnknownItemError
     """
-    contents, entries = part._contents, part._layout.entries
-    if isinstance(index, CacheEntry):
-        contents.require_of(index, part.index)
-        return index
-    return entries[check_index(index, len(entries), "cache entry", contents.who(part.index))]
+    return _item(part, index, CacheEntry, part._layout.entries, "cache entry")
 
 
 def get_cache_entry(part: SubsystemState, index: Index) -> Any:
@@ -282,3 +275,22 @@ def mark_cache_value_realized(part: SubsystemState, index: Index) -> None:
 def mark_cache_value_not_realized(part: SubsystemState, index: Index) -> None:
     """Make the entry stale, and all that depends on it: `CacheEntry.invalidate`."""
     part._contents.unmark(cache_entry_info(part, index))
+
+
+# ------------------------------------------------------------------ items by handle or index
+
+
+def _is_item(item: object, items: Sequence[AbstractHandle]) -> bool:
+    """Return True if there is an item of that index, or with that handle."""
+    if isinstance(item, AbstractHandle):
+        return item.index < len(items) and items[item.index] is item
+    number = whole_number(item)
+    return number is not None and 0 <= number < len(items)
+
+
+def _item(part: SubsystemState, index: Index, cls: type[H], items: Sequence[H], kind: str) -> H:
+    """Return the handle of an item of a subsystem, given by itself or by its index."""
+    if isinstance(index, cls):
+        part._contents.require_of(index, part.index)
+        return index
+    return items[check_index(index, len(items), kind, part._contents.who(part.index))]

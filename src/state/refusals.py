@@ -11,7 +11,6 @@ from stagecache.errors import (
     UnknownSubsystemError,
     short_repr,
 )
-from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
 
 MOST_LISTED: Final = 12  # subsystems that an error message lists
@@ -86,11 +85,3 @@ def check_index(item: object, count: int, kind: str, whose: str) -> int:
         short_repr(item),
         f"use the handle of a {kind}, which the allocating call returned, or its index",
     )
-
-
-def is_item(item: object, items: Sequence[AbstractHandle]) -> bool:
-    """Return True if there is an item of that index, or with that handle."""
-    if isinstance(item, AbstractHandle):
-        return item.index < len(items) and items[item.index] is item
-    number = whole_number(item)
-    return number is not None and 0 <= number < len(items)
