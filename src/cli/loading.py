@@ -27,31 +27,30 @@ from stagecache.system import System
 MEND_IT: Final = "mend that, or run in the environment for which it was written"
 A_SYSTEM: Final = "a System, or a function that returns one"
 A_FUNCTION: Final = "a function of a State"
-WRITE_ONE: Final = "write a function that takes a State, and does with it what is to be looked at"
+WRITE_ONE: Final = "write a function that takes a State, and does with it the work to examine"
 STAGECACHE: Final = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def load_system(model: str) -> System:
     """Import a module or a file, and take a System from it, or make one.
 
-    As for a script, the folder of a file, and the current one for a module, comes first where
-    Python looks for modules, and stays there. A file in a package is imported as a module of it.
+    As for a script, the folder of a file, or the current one for a module, is put first in
+    `sys.path`, and stays there. A file in a package is imported as a module of the package.
 
     Parameters
     ----------
     model : str
-        `module:name` or `path/to/file.py:name`. The name is that of a System, or of something that
-        can be called without arguments and returns one. Without it, the only System of the module
-        is taken, or else the only function or class of it that makes one: by the annotation of what
-        it returns, or as a subclass of System.
+        `module:name` or `path/to/file.py:name`. The name of a System, or of a function
+        without arguments that returns one. Without a name, the only System of the module is taken,
+        or else its only function with a System as annotated result, or only subclass of System.
 
     Raises
     ------
     ModelError
-        The module or file does not exist, or raises when it is imported; it has no such name, or
-        none was given and there is not exactly one System; or the function raises.
+        The module or file does not exist, or cannot be imported; it does not have the name, or has
+        several Systems and a name is missing; or the function raises.
     WrongTypeError
-        The name is not that of a System, or of a function that returns one.
+        The name does not stand for a System, or for a function that returns one.
     """
     place, name = _split(model)
     module = _module(place)
@@ -68,7 +67,7 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     model : str
         As for `load_system`.
     name : str
-        That of the function, in the module of the model; or `module:name` or
+        Name of the function in the module of the model; or `module:name`, or
         `path/to/file.py:name`.
 
     Raises
@@ -76,7 +75,7 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     ModelError
         The module, file or name does not exist.
     WrongTypeError
-        The name is not that of a function, or the function needs other arguments than a State.
+        The name does not stand for a function that takes a State alone.
     """
     place, attribute = _split(name)
     if not attribute:
@@ -92,7 +91,7 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
 
 
 def _split(model: str) -> tuple[str, str]:
-    """Split at the colon before a name; that of a drive of Windows is not one."""
+    """Split at the colon before a name, but not at the colon of a Windows drive."""
     place, _, name = model.rpartition(":")
     if place and all(part.isidentifier() for part in name.split(".")):
         return place, name
@@ -221,7 +220,7 @@ def _choice(place: str, names: list[str]) -> str:
 
 
 def _candidates(module: ModuleType) -> list[str]:
-    """Return the names of its Systems, each once; if it has none, of what it has that makes one."""
+    """Return the names of the Systems of a module; without any, of functions that make one."""
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     systems = {id(v): name for name, v in reversed(public.items()) if isinstance(v, System)}
     if systems:
@@ -231,9 +230,9 @@ def _candidates(module: ModuleType) -> list[str]:
 
 
 def _makers(module: ModuleType) -> dict[str, object]:
-    """Return what can be called without arguments, by name, with the annotation of its result.
+    """Return functions without arguments, by name, with their annotated results, or None.
 
-    If it says nothing, that is None. What it has imported is left out.
+    Imported functions are left out.
     """
     makers = {}
     for name, value in vars(module).items():
@@ -270,7 +269,7 @@ def _check_call(
     function: Callable[..., Any], arguments: tuple[object, ...], what: str, expected: str, hint: str
 ) -> None:
     """Refuse a function that cannot be called with these arguments."""
-    with suppress(ValueError):  # its signature is not known: the call will tell
+    with suppress(ValueError):  # unknown signature: the call itself raises
         try:
             inspect.signature(function).bind(*arguments)
         except TypeError as error:

@@ -73,8 +73,8 @@ class StrictTests:
 def check_invalidation() -> Callable[..., "tuple[CheckResult, ...]"]:
     """Check a System by random operations: `check_invalidation(system)`.
 
-    It takes what `stagecache.testing.check_all` takes, and gives what that gives. The report of a
-    fault has the shortest program that shows it, and not the frames in between.
+    It has the parameters and the result of `stagecache.testing.check_all`. The report of a fault
+    has the shortest program that shows it, without the frames of the kit.
     """
     from stagecache.errors import CheckFailedError  # noqa: PLC0415
     from stagecache.testing import check_all  # noqa: PLC0415

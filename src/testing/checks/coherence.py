@@ -1,4 +1,4 @@
-"""Check of coherence: cached values are those that would be computed anew."""
+"""Check of coherence: cached values equal newly computed ones."""
 
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
@@ -10,7 +10,6 @@ from stagecache.testing.diagnosis.report import error_of
 from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.oracle.oracle import Blueprint
 from stagecache.testing.programs.inventory import Inventory, Strategies
-from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import Run
 from stagecache.testing.result import CheckResult
 from stagecache.testing.watch import Watch
@@ -24,36 +23,36 @@ def check_coherence(
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> CheckResult:
-    """Check by random programs that every value is that of a fresh State.
+    """Check by random programs that every value equals the one of a fresh State.
 
-    A program writes variables, realizes and invalidates stages, copies States, goes back to
-    checkpoints, and reads. After each of its steps, all that is realized, and all that was
-    read, is compared with a fresh State that is given the same variables. What a write makes
-    stale has to be downstream of what was written, and versions have to count writes.
+    A program writes variables, realizes and invalidates stages, copies States, rolls back to
+    checkpoints, and reads. After each of its steps, all valid entries, and the results of reads,
+    are compared with a fresh State with the same variables. Entries that a write makes stale have
+    to be downstream of it, and versions have to count writes.
 
     Parameters
     ----------
     system : System
     strategies : mapping of handle to strategy, optional
-        For the values of some variables. Others are drawn by what they are in the default State,
-        as `stagecache.testing.programs.inventory` tells.
+        Strategies for the values of some variables. Others follow from the default State, as in
+        `stagecache.testing.programs.inventory`.
     settings : hypothesis.settings, optional
         `max_examples`, 100 by default; `derandomize` and `verbosity`. Programs are neither stored
         nor shrunk by Hypothesis, and may take any time.
     seed : int, optional
-        The same programs for the same number; without it, others each time.
+        Seed; the same number gives the same programs. By default they differ each time.
     progress : callable, optional
-        Called with the number of programs so far, after each until one fails.
+        Called after each program, with the number of programs so far, until one fails.
 
     Raises
     ------
     IncoherentError
-        A value is stale. It names the entry, the prerequisite that it lacks, and has the shortest
-        program that shows it.
+        A value is wrong. The error names the entry and the missing prerequisite, and has the
+        shortest program that shows it.
     ImpreciseError
-        An entry was invalidated by what it does not depend on.
+        A write has made an entry stale that does not depend on it.
     NeverComputedError
-        Nothing else was found, but an entry, or a hook, has raised in every program.
+        Nothing else was found, but an entry or a hook has raised in every program.
     """
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)
@@ -70,15 +69,7 @@ def check_coherence(
         return count
 
     try:
-        result = explore(
-            "coherence",
-            programs(has),
-            perform,
-            given=has.given,
-            settings=settings,
-            seed=seed,
-            progress=progress,
-        )
+        result = explore("coherence", has, perform, settings, seed, progress)
     except Failure as failure:
         raise error_of(failure) from None
     return tally.result(result)

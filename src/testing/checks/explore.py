@@ -8,27 +8,27 @@ from typing import Any, Final
 import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as Settings  # noqa: N812  # a class
-from hypothesis import strategies as st
 
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.shortening import Program, Shortener
-from stagecache.testing.items import Item
+from stagecache.testing.programs.inventory import Inventory
+from stagecache.testing.programs.programs import programs
 from stagecache.testing.result import CheckResult
 
 Progress = Callable[[int], None]
 
 DEFAULT: Final = Settings(max_examples=100, derandomize=False)
+FEWER: Final = Settings(DEFAULT, max_examples=25)
+"""Default of checks with slow examples."""
 
 
 def explore(
     name: str,
-    programs: st.SearchStrategy[Program],
+    has: Inventory,
     perform: Callable[[Program], int],
-    *,
-    given: frozenset[Item] = frozenset(),
-    settings: Settings | None = None,
-    seed: int | None = None,
-    progress: Progress | None = None,
+    settings: Settings | None,
+    seed: int | None,
+    progress: Progress | None,
 ) -> CheckResult:
     """Run random programs, and raise the failure of the first that fails.
 
@@ -36,16 +36,15 @@ def explore(
     ----------
     name : str
         Name of the check.
-    programs : strategy
+    has : Inventory
+        Items of the System, and strategies for their values.
     perform : callable
         Runs a program, and returns the number of its operations.
-    given : frozenset of Item
-        Variables with strategies of the user.
-    settings : hypothesis.settings, optional
+    settings : hypothesis.settings or None
         Settings, of which the database, deadline, health checks and phases are ignored.
-    seed : int, optional
+    seed : int or None
         Seed; the same number gives the same programs.
-    progress : callable, optional
+    progress : callable or None
         Called after each program, with the number of programs so far, until one fails.
 
     Raises
@@ -58,7 +57,7 @@ def explore(
 
     def example(program: Program) -> None:
         nonlocal examples, operations
-        is_new = not failures  # afterwards, it is made shorter
+        is_new = not failures  # later runs shorten it
         try:
             operations += perform(program)
         except Failure as failure:
@@ -70,7 +69,7 @@ def explore(
                 if progress is not None:
                     progress(examples)
 
-    test = hypothesis.given(program=programs)(example)
+    test = hypothesis.given(program=programs(has))(example)
     test = Settings(
         settings or DEFAULT,
         phases=(Phase.generate,),  # `Shortener` does the rest, and is faster
@@ -90,13 +89,13 @@ def explore(
                 raise
         if failures:
             program, failure = min(reversed(failures), key=lambda found: len(found[0]))
-            raise Shortener(perform, program, failure, given).shorten() from None
+            raise Shortener(perform, program, failure, has.given).shorten() from None
     return CheckResult(name, examples, operations)
 
 
 @contextmanager
 def quiet() -> Any:
-    """No warnings of numbers that are too large, or no numbers, which random values lead to."""
+    """Suppress warnings of overflow and NaN, which random values lead to."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield

@@ -60,9 +60,9 @@ class Tally:
     Parameters
     ----------
     entries : iterable of Item
-        Those that there are at first.
+        Entries of the default State.
     build : callable
-        Gives a System of the kind that is checked.
+        Returns a System like the checked one.
     """
 
     def __init__(self, entries: Iterable[Item], build: Callable[[], System]) -> None:
@@ -74,7 +74,7 @@ class Tally:
         self._raising: dict[Subject, Raising] = {}
 
     def add(self, program: Program, run: Run) -> None:
-        """Count what a program has done."""
+        """Count the values and errors of a program."""
         self._gave |= run.gave
         self._waiting |= run.waiting
         self._reached = max(self._reached, run.reached)
@@ -94,9 +94,9 @@ class Tally:
         Raises
         ------
         NeverComputedError
-            Something has raised, and never went through.
+            An entry or a hook always raises.
         UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
-            Likewise, and strict mode has raised it, which was begun outside of the check.
+            It always raises an error of strict mode, which was begun outside of the check.
         """
         if self._never():
             self.add(FIRST_VALUES, self._performed(FIRST_VALUES))
@@ -110,14 +110,14 @@ class Tally:
         return attrs.evolve(result, entries=len(entries), computed=len(self._gave))
 
     def _performed(self, program: Program) -> Run:
-        """Return the run of a program, which ends where strict mode raises something."""
+        """Run a program up to an error of strict mode."""
         run = Run(self._build())
         with suppress(*FOUND_BY_STRICT):
             run.perform(program)
         return run
 
     def _never(self) -> list[Raising]:
-        """Return the faults that always raise, but for consequences of others."""
+        """Return the faults that always raise, without consequences of others."""
         found: dict[tuple[type, str], Raising] = {}
         for raising in sorted(self._raising.values(), key=lambda raising: raising.rank):
             if not self._goes_through(raising.subject):
@@ -125,7 +125,7 @@ class Tally:
         return list(found.values())
 
     def _goes_through(self, subject: Subject) -> bool:
-        """Return True if it worked in some program, or would if an entry were filled."""
+        """Return True if it worked in a program, or would if an entry were filled."""
         if subject.stage is not None:
             return subject.stage <= self._reached
         return subject in self._gave or subject in self._waiting

@@ -1,13 +1,13 @@
 """Check of pickling: a System and its States are the same in another process."""
 
-from typing import Any, Final
+from typing import Any
 
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
 from stagecache.errors import UnfaithfulPickleError
 from stagecache.state.state import State
 from stagecache.system.core.system import System
-from stagecache.testing.checks.explore import DEFAULT, Progress, explore
+from stagecache.testing.checks.explore import FEWER, Progress, explore
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import asserted, program_of
 from stagecache.testing.diagnosis.shortening import Program
@@ -23,11 +23,8 @@ from stagecache.testing.oracle.oracle import (
     vectors_of,
 )
 from stagecache.testing.programs.inventory import Inventory, Strategies
-from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import Run, state_name
 from stagecache.testing.result import CheckResult
-
-EXAMPLES: Final = 25
 
 
 def check_pickle(
@@ -41,8 +38,8 @@ def check_pickle(
     """Check by random programs that a System, its States and its handles survive pickle.
 
     The parameters are those of `check_coherence`, with 25 examples by default. The System is built
-    anew from what was pickled, as in a process that never saw it. There, the variables have to have
-    the values that they have here, and entries those that a fresh State has here.
+    anew from its pickle, as in another process. Variables have to keep their values there, and
+    entries have to have the values of a fresh State here.
 
     Raises
     ------
@@ -58,21 +55,13 @@ def check_pickle(
         return count
 
     try:
-        return explore(
-            "pickle",
-            programs(has),
-            there_and_back,
-            given=has.given,
-            settings=settings or Settings(DEFAULT, max_examples=EXAMPLES),
-            seed=seed,
-            progress=progress,
-        )
+        return explore("pickle", has, there_and_back, settings or FEWER, seed, progress)
     except Failure as failure:
         raise _error(failure) from None
 
 
 def _compare(run: Run, number: int) -> None:
-    """Compare a State with itself after a journey.
+    """Compare a State with its copy after a journey.
 
     Raises
     ------
@@ -108,7 +97,7 @@ def _compare(run: Run, number: int) -> None:
 
 
 class _Journey:
-    """Return the copy that arrives."""
+    """System, State and handles that travel together."""
 
     def __init__(self, system: System, state: State, handles: list[Any]) -> None:
         self.system = system

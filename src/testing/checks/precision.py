@@ -1,4 +1,4 @@
-"""Check of precision: each declared prerequisite is read by some computation."""
+"""Check of precision: some computation reads each declared prerequisite."""
 
 from collections import Counter
 from typing import Any, Final
@@ -18,7 +18,6 @@ from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.items import Names, entries_of
 from stagecache.testing.oracle.oracle import Snapshot
 from stagecache.testing.programs.inventory import Inventory, Strategies
-from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import FOUND_BY_STRICT, Run
 from stagecache.testing.result import CheckResult
 
@@ -28,7 +27,7 @@ RECORDING: Final = 'strict(undeclared="record")'
 
 @frozen
 class Found:
-    """Prerequisites that were declared and never read, and the number of computations."""
+    """Prerequisites that were declared but never read, and numbers of computations."""
 
     over_declared: tuple[OverDeclared, ...]
     computations: dict[CacheEntry[Any], int]
@@ -62,16 +61,16 @@ def check_precision(
     """Check by random programs that each declared prerequisite is read by some computation.
 
     The parameters are those of `check_coherence`. A prerequisite that is never read makes the entry
-    stale for nothing. One that is read only for rare values of the variables has to be given
-    strategies by which these are drawn. Entries that were computed for fewer than 20
+    stale needlessly. If it is read only for rare values of the variables, give strategies with
+    such values. Entries that were computed for fewer than 20
     different values of the variables are not judged.
 
     Raises
     ------
     ImpreciseError
-        It lists all prerequisites to be left out.
+        The error lists all prerequisites to leave out.
     MutatedValueError
-        A value was changed in place, as `check_strict` tells.
+        A value was changed in place; see `check_strict`.
     """
     found = _look(system, strategies, settings, seed, progress)
     if not found.over_declared:
@@ -136,15 +135,7 @@ def _look(
                 raise StrictFailure(error, run, run.last_read, lines, 0, RECORDING) from None
 
         try:
-            result = explore(
-                "precision",
-                programs(has),
-                watched,
-                given=has.given,
-                settings=settings,
-                seed=seed,
-                progress=progress,
-            )
+            result = explore("precision", has, watched, settings, seed, progress)
         except StrictFailure as failure:
             raise failure.told() from None
     superfluous = [

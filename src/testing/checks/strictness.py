@@ -14,7 +14,6 @@ from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.oracle.oracle import Blueprint, Subject
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.operation import ReadAll
-from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import FOUND_BY_STRICT, Run, state_name
 from stagecache.testing.result import CheckResult
 
@@ -27,13 +26,13 @@ class StrictFailure(Failure):
     error : Exception
     run : Run
     subject : Subject or None
-        In whose computation, if in one.
+        The entry whose computation raised, if any.
     lines : int
-        How many lines of the program are in strict mode.
+        Number of lines of the program in strict mode.
     number : int
-        Of the State that was verified.
+        Number of the verified State.
     mode : str
-        How strict mode was begun.
+        Code that begins strict mode.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class StrictFailure(Failure):
         return self.error
 
     def program(self) -> str:
-        """Return the lines up to the number are in strict mode, and the others verify."""
+        """Return the program: first lines in strict mode, the others in verify mode."""
         lines, names = self.run.lines, state_name(self.number)
         rest = lines[self.lines :]
         after = [f"with verify({names}):", indent("\n".join(rest), "    ")] if rest else []
@@ -73,20 +72,20 @@ def check_strict(
 ) -> CheckResult:
     """Check by random programs that computations read only what they declare.
 
-    The programs of `check_coherence`, which see, are performed in strict mode; at the end of each,
-    all that is realized is verified. So it finds what has led to no wrong value yet.
+    The parameters and programs are those of `check_coherence`. Programs run in strict mode, and at
+    the end of each, all valid entries are verified. This finds faults before values are wrong.
 
     Raises
     ------
     UndeclaredPrerequisiteError
-        A computation reads what its entry does not declare. It names both, and what to write.
+        A computation has an undeclared read. The error names both, and the declaration to write.
     MutatedValueError
         A value was changed in place.
     StaleValueError
-        An entry computes another value than it did, though nothing has changed that it declares.
-        To each of these, a note is added with the shortest program that shows it.
+        An entry computes another value though its prerequisites have not changed. Each of these
+        errors has a note with the shortest program that shows it.
     NeverComputedError
-        Nothing else was found, but an entry, or a hook, has raised in every program.
+        Nothing else was found, but an entry or a hook has raised in every program.
     """
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)
@@ -112,15 +111,7 @@ def check_strict(
         return count
 
     try:
-        result = explore(
-            "strict",
-            programs(has),
-            in_strict_mode,
-            given=has.given,
-            settings=settings,
-            seed=seed,
-            progress=progress,
-        )
+        result = explore("strict", has, in_strict_mode, settings, seed, progress)
     except StrictFailure as failure:
         raise failure.told() from None
     return tally.result(result)

@@ -13,21 +13,19 @@ from stagecache.errors import ThreadedReadError
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
-from stagecache.testing.checks.explore import DEFAULT, Progress, explore
+from stagecache.testing.checks.explore import FEWER, Progress, explore
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import program_of
 from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.oracle.comparison import NOTHING, Outcome, outcome_of, same_outcome
 from stagecache.testing.oracle.oracle import Snapshot, Subject, entries_now, expected, fresh_state
 from stagecache.testing.programs.inventory import Inventory, Strategies
-from stagecache.testing.programs.programs import programs
 from stagecache.testing.programs.run import Run
 from stagecache.testing.result import CheckResult
 
-EXAMPLES: Final = 25
 THREADS: Final = 4
 ATTEMPTS: Final = 20
-SWITCHING: Final = 1e-5  # s: threads take turns after that, which is a thousandth of the usual
+SWITCHING: Final = 1e-5  # s: threads take turns after this time, a thousandth of the default
 
 
 def check_threads(
@@ -38,12 +36,12 @@ def check_threads(
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> CheckResult:
-    """Check by random programs that threads which read at the same time get the right values.
+    """Check by random programs that threads that read at the same time get right values.
 
     The parameters are those of `check_coherence`, with 25 examples by default. After each program,
-    four threads read all entries of one State, each beginning with another one; then four
-    threads do so with a State of each. All values have to be those that one thread gets, and no
-    entry may be computed twice in one State.
+    four threads read all entries of one State, each beginning with another entry; then each of
+    four threads does so with a State of its own. All values have to be those that one thread gets,
+    and an entry must not be computed twice in one State.
 
     Raises
     ------
@@ -62,27 +60,18 @@ def check_threads(
         return count
 
     try:
-        return explore(
-            "threads",
-            programs(has),
-            in_threads,
-            given=has.given,
-            settings=settings or Settings(DEFAULT, max_examples=EXAMPLES),
-            seed=seed,
-            progress=progress,
-        )
+        return explore("threads", has, in_threads, settings or FEWER, seed, progress)
     except Failure as failure:
         raise _error(failure) from None
 
 
 def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[Outcome]]:
-    """Return the values that threads get which read at the same time, each from its State.
+    """Return the values that threads get when they read at the same time, each from its State.
 
     Returns
     -------
     list of list of Outcome
-        For each State, what is read there, in the order of `subjects`. Each thread begins with
-        another one.
+        Values by State, in the order of `subjects`. Each thread begins with another subject.
     """
     found: list[list[Outcome]] = [[] for _ in states]
     barrier = Barrier(len(states))
@@ -107,13 +96,13 @@ def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[O
 
 @frozen
 class Difference:
-    """Return the first difference between threads and one alone.
+    """Difference between several threads and one.
 
     Attributes
     ----------
     subject : Subject
     is_twice : bool
-        Whether it is computed more than once; else it has another value.
+        True if the entry is computed more than once; otherwise its value differs.
     expected, got : Outcome
     """
 
@@ -159,7 +148,7 @@ def require_same_in_threads(state: State) -> None:
     Raises
     ------
     AssertionError
-        Values are others than in one thread.
+        Values differ from those in one thread.
     """
     snapshots = [Snapshot.of(state.system.default_state), Snapshot.of(state)]
     for _ in range(ATTEMPTS):

@@ -113,7 +113,7 @@ def program_in(run: Run, mode: str, lines: list[str], *after: str) -> str:
 
 
 def program(run: Run, text: str) -> str:
-    """These lines, with what has to come before them."""
+    """Return lines with the imports and subsystems that they need."""
     used = [
         f"{name} = system[{subsystem.name!r}]"
         for name, subsystem in zip(run.names.subsystems, run.system.subsystems, strict=True)

@@ -46,6 +46,20 @@ Found = tuple[tuple[str, ...], str]
 """Names of the suspects, and a hint."""
 
 
+def _fresh(system: System, snapshot: Snapshot) -> State | None:
+    """Return a fresh State; None if vectors have other sizes."""
+    try:
+        return fresh_state(system, snapshot).state
+    except (StagecacheError, ValueError):
+        return None
+
+
+def _value(system: System, subject: Subject, snapshot: Snapshot) -> Outcome | None:
+    """Return the value in a fresh State; None without such a State."""
+    state = _fresh(system, snapshot)
+    return None if state is None else outcome_of(lambda: subject.read(state))
+
+
 @frozen
 class HookSearch:
     """Search for the reason why an entry that a hook fills is stale.
@@ -77,9 +91,9 @@ class HookSearch:
 
     def _mattering(self) -> Iterator[tuple[Key, Outcome]]:
         """Yield changed variables on which the value depends, with the new value."""
-        old = self._value(self.before)
+        old = _value(self.system, self.subject, self.before)
         for key in self.before.differing(self.now):
-            new = self._value(self.before.with_one_of(self.now, key))
+            new = _value(self.system, self.subject, self.before.with_one_of(self.now, key))
             if old is not None and new is not None and not same_outcome(old, new):
                 yield key, new
 
@@ -106,7 +120,7 @@ class HookSearch:
 
     def _again(self, key: Key, stage: Stage = Stage.REPORT) -> Outcome | None:
         """Return the value after a write of a variable, with a stage invalidated as well."""
-        state = self._fresh(self.before)
+        state = _fresh(self.system, self.before)
         if state is None:
             return None
         outcome_of(lambda: self.subject.read(state))
@@ -143,18 +157,6 @@ class HookSearch:
             f"without making a stage stale: read {following} there, the next value, or write the "
             "variable by set()"
         )
-
-    # ------------------------------------------------------------------ fresh States
-
-    def _fresh(self, snapshot: Snapshot) -> State | None:
-        try:
-            return fresh_state(self.system, snapshot).state
-        except (StagecacheError, ValueError):  # of other sizes
-            return None
-
-    def _value(self, snapshot: Snapshot) -> Outcome | None:
-        state = self._fresh(snapshot)
-        return None if state is None else outcome_of(lambda: self.subject.read(state))
 
 
 OUTSIDE: Final = (
@@ -199,7 +201,7 @@ class Search:
 
     def result(self) -> Suspects:
         """Return the suspects."""
-        values = [self._value(self.now) for _ in range(2)]
+        values = [_value(self.system, self.subject, self.now) for _ in range(2)]
         if None not in values and not same_outcome(*[v for v in values if v is not None]):
             return Suspects(
                 (), f"let {self.title} be computed from the State alone: it reads {OUTSIDE}"
@@ -219,7 +221,7 @@ class Search:
         """Return the error of strict mode when the entry is computed in a fresh State."""
         if self.subject.item is None:
             return None
-        state = self._fresh(self.now.at(Stage.REPORT)) or self._fresh(self.now)
+        state = _fresh(self.system, self.now.at(Stage.REPORT)) or _fresh(self.system, self.now)
         if state is None:
             return None
         entry = self.subject.item.handle(state)
@@ -257,7 +259,7 @@ class Search:
         """Return the first entry upstream that differs, but compares as equal."""
         if self.subject.item is None:
             return None
-        fresh = self._fresh(self.now)
+        fresh = _fresh(self.system, self.now)
         equals = layout_of(self.state).equals
         store = self.state._contents.realization.store
         for entry in upstream_of(self.state, self.subject.item.handle(self.state)):
@@ -330,19 +332,22 @@ class Search:
         """Return the latest snapshot for which the value is right."""
         for snapshot in reversed(self.history[:-1]):
             before = self._at_its_stage(snapshot.at(self.now.reached))
-            value = self._value(before)
+            value = _value(self.system, self.subject, before)
             if value is not None and same_outcome(value, self.failure.got):
                 return before
         return None
 
     def _matters(self, before: Snapshot, key: Item | str) -> bool:
         """Return True if one variable changes the value."""
-        one, other = self._value(before), self._value(before.with_one_of(self.now, key))
+        one, other = (
+            _value(self.system, self.subject, before),
+            _value(self.system, self.subject, before.with_one_of(self.now, key)),
+        )
         return one is not None and other is not None and not same_outcome(one, other)
 
     def _stays(self, before: Snapshot, key: Item | str) -> bool:
         """Return True if a write of one variable leaves the value valid."""
-        state = self._fresh(before)
+        state = _fresh(self.system, before)
         if state is None:
             return False
         outcome_of(lambda: self.subject.read(state))
@@ -355,18 +360,8 @@ class Search:
     # ------------------------------------------------------------------ fresh States
 
     def _at_its_stage(self, snapshot: Snapshot) -> Snapshot:
-        """At a stage at which the value is there; what hooks fill may come at any."""
+        """Return the snapshot at a stage where the value exists; hooks may fill it at any."""
         return snapshot if self.is_computed else snapshot.at(Stage.REPORT)
-
-    def _fresh(self, snapshot: Snapshot) -> State | None:
-        try:
-            return fresh_state(self.system, snapshot).state
-        except (StagecacheError, ValueError):  # of other sizes
-            return None
-
-    def _value(self, snapshot: Snapshot) -> Outcome | None:
-        state = self._fresh(snapshot)
-        return None if state is None else outcome_of(lambda: self.subject.read(state))
 
     def _name(self, key: Item | str) -> str:
         if isinstance(key, str):
