@@ -1,4 +1,4 @@
-"""`stagecache check`: run the checks of the testing kit on a model, and say what came of it.
+"""`stagecache check`: run the checks of the testing kit on a model, and print the results.
 
 Progress goes to the standard error, if that is a terminal; results go to the standard output.
 """
@@ -46,27 +46,27 @@ class Outcome:
 def check_model(
     model: str, names: Sequence[str], *, examples: int, seed: int, out: Console, err: Console
 ) -> bool:
-    """Find a System, run checks on it, and print a table, the errors, and the verdict.
+    """Load a System, run checks on it, and print a table, the errors, and a summary.
 
     Parameters
     ----------
     model : str
         As `load_system` takes it.
     names : sequence of str
-        Of the checks: "coherence" for `check_coherence`, and so on.
+        Names of the checks: "coherence" for `check_coherence`, and so on.
     examples : int
-        How many programs each check runs.
+        Number of programs of each check.
     seed : int
-        With the same one, they are the same programs.
+        Seed; the same number gives the same programs.
     out : rich.console.Console
-        For what came of it.
+        Console for the results.
     err : rich.console.Console
-        For the progress, which is shown on a terminal only.
+        Console for the progress, which is shown on a terminal only.
 
     Returns
     -------
     bool
-        Whether all checks have passed.
+        True if all checks have passed.
 
     Raises
     ------

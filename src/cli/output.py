@@ -13,7 +13,7 @@ UNLIMITED: Final = 100_000  # columns
 
 
 def print_json(value: object) -> None:
-    """Print for programs."""
+    """Print a value as JSON."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
@@ -23,7 +23,7 @@ def print_text(out: Console, text: str | Text) -> None:
 
 
 def new_table(*headings: str, numbers: int = 0) -> Table:
-    """Return a table without lines. So many of its columns, the last ones, have numbers."""
+    """Return a table without lines, whose last columns have `numbers`."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="underline")
     for place, heading in enumerate(headings):
         is_number = place >= len(headings) - numbers

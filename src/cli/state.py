@@ -26,25 +26,25 @@ from stagecache.system import System
 def make_state(
     system: System, stage: str | None, writes: Sequence[str] = (), *, is_read: bool = True
 ) -> State:
-    """Return a copy of the default State, realized and written, as far as the model does not raise.
+    """Return a copy of the default State, realized and written as far as the model allows.
 
-    What raises when it is realized or computed is told on the standard error.
+    Errors of realizations and computations are printed on the standard error.
 
     Parameters
     ----------
     system : System
-        Its topology is realized if it is not.
+        A System; its topology is realized if needed.
     stage : str or None
-        The name of the stage to realize; none if it is None.
+        Name of the stage to realize; None for no stage.
     writes : sequence of str
-        What is written then: "pendulum.angle=0.3".
+        Writes that follow: "pendulum.angle=0.3".
     is_read : bool
-        Whether all entries are computed before the writes.
+        True to compute all entries before the writes.
 
     Raises
     ------
     ModelError
-        The model raises where its topology is realized, or where something is written.
+        The model raises in realize_topology, or in a write.
     click.BadParameter
         A write cannot be understood.
     """
@@ -69,7 +69,7 @@ def read_all(state: State) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        By the path of an entry that raises: what, and where.
+        By path of an entry that raises: its error, and the place.
     """
     failures: dict[str, str] = {}
     realization = state._contents.realization
@@ -98,26 +98,26 @@ def raised_by(call: Callable[[], object]) -> str:
 
 
 def tell_failures(failures: dict[str, str]) -> None:
-    """Tell which entries raise. Those that read one that does raise the same; they share a line."""
+    """Print the entries that raise, with those of the same error on one line."""
     for failure in dict.fromkeys(failures.values()):
         paths = [path for path, other in failures.items() if other == failure]
         tell(f"compute {listed(paths)}: {failure}")
 
 
 def tell(failure: str) -> None:
-    """Print what raised, apart from what was asked for."""
+    """Print a warning on the standard error."""
     click.echo(f"Warning: {failure}", err=True)
 
 
 def write(state: State, path: str, value: Any) -> None:
-    """Write a variable, or a whole such as q or u_weights, of that path.
+    """Write the variable of a path, or a whole such as q or u_weights.
 
     Raises
     ------
     UnknownPathError, NodeKindError
         The variable does not exist.
     """
-    state.impact(path)  # which refuses what cannot be written, by its path
+    state.impact(path)  # refuses a path that cannot be written
     paths = NodePaths(state._contents)
     node = paths.node.get(path.replace("/", "."))
     handle = None if node is None else state._contents.realization.store.keys[node]
@@ -129,7 +129,7 @@ def write(state: State, path: str, value: Any) -> None:
 
 @contextmanager
 def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
-    """Call a function with a State, and keep the trace on, in which the place of a write is known.
+    """Call a function with a traced State, and yield the trace, which has the places of writes.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
     ModelError, WrongTypeError
         The function does not exist.
     ModelError
-        It raises.
+        The function raises.
     """
     function = load_function(model, run)
     with state.trace() as trace:
@@ -153,9 +153,9 @@ def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
 
 @contextmanager
 def errors_of(what: str) -> Iterator[None]:
-    """Tell what the model raises in one message; errors of stagecache tell themselves.
+    """Turn errors of the model into a ModelError; errors of stagecache pass.
 
-    What it prints goes to the standard error, as the standard output is for what was asked for.
+    Its output goes to the standard error, since the standard output is for answers.
     """
     try:
         with redirect_stdout(sys.stderr):
