@@ -52,40 +52,40 @@ class EdgeKind(StrEnum):
 
 @frozen
 class NodeInfo:
-    """A node, as it was when the view was made.
+    """Node of a view, as it was when the view was made.
 
     Attributes
     ----------
     path : str
-        What it is found by, and unique: "pendulum.tip", "springs.force[3]", "q", "pendulum.q",
+        Unique path: "pendulum.tip", "springs.force[3]", "q", "pendulum.q",
         "stage Position".
     kind : str
         "variable", "entry" or "stage".
     variant : str
-        What kind of these: "q", "u", "z", "discrete", "auto-update", "time", "weights" and so on;
+        Variant of the kind: "q", "u", "z", "discrete", "auto-update", "time", "weights" and so on;
         "cached", "position_error", ... of an entry.
     subsystem : str
-        The name of the one that has it; empty for what the whole State has.
+        Name of its subsystem; empty for nodes of the whole State.
     stage : str
-        Of an entry, the stage on which it depends; of a variable, the one that a write invalidates;
-        of a stage, itself. Empty in a `Graph`.
+        For an entry, the stage on which it depends; for a variable, the stage that a write
+        invalidates; for a stage, itself. Empty in a `Graph`.
     computed_by : str
-        Of an entry, the stage whose realization computes it; empty if a read does.
+        For an entry, the stage whose realization computes it; empty if a read does.
     status : Status
     version : int or None
-        Of its value.
+        Version of the value.
     value : str
         The value in short; empty without one.
     file : str
-        Where it is computed or declared, as far as that is known; empty otherwise.
+        File where it is computed or declared; empty if not known.
     line : int
-        In that file; 0 if it is not known.
+        Line in that file; 0 if not known.
     seconds : float or None
-        How long the last computation took, if it was traced.
+        Time of the last computation, if it was traced.
     hit_rate : float or None
         Fraction of reads that found a valid value, if it was traced.
     waits_for : str
-        Of an entry that cannot be computed yet, the stage that has to be realized before.
+        For an entry that cannot be computed yet, the stage that has to be realized before.
     """
 
     path: str

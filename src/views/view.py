@@ -187,7 +187,7 @@ class GraphView:
     ) -> "GraphView":
         """Return the nodes of a subsystem, kind, stage and status, and edges between them.
 
-        What is not given is not looked at; ``subsystem=""`` is what the whole State has.
+        Omitted criteria do not count; ``subsystem=""`` selects nodes of the whole State.
 
         Raises
         ------
@@ -359,7 +359,7 @@ class GraphView:
         Parameters
         ----------
         most : int
-            Of how many nodes to show each. If there are more, one box stands for all variables of
+            Most nodes to show one by one. If there are more, one box stands for all variables of
             a subsystem, and one for all its entries of a stage; or of several subsystems, as many
             as it takes to have no more boxes than that, and at most two edges for each.
         """

@@ -88,16 +88,16 @@ class TreeLayout:
     constant_axes : ndarray of shape (nu, 2, 3)
         The axes of mobilizers that have constant ones.
     varying : list of Joint
-        Those with other axes.
+        Joints with other axes.
     related : list of Joint
-        Those whose N is not 1.
+        Joints whose N is not 1.
     n_places, n_pinv_places : tuple of two ndarrays of int
         Rows and columns of the numbers in N, and in its pseudoinverse: first the ones of other
         joints, then the blocks of `related`, row by row.
     num_ones : int
-        How many of these are ones.
+        Number of ones among these.
     normalized : list of Joint
-        Those with a quaternion.
+        Joints with a quaternion.
     """
 
     def __init__(self, bodies: Sequence[AnyBody], *, use_euler_angles: bool) -> None:

@@ -42,18 +42,18 @@ WRITTEN: Final = ("q", "u", "z")
 
 @attrs.frozen(eq=False)
 class Snapshot:
-    """The variables of a State, and how far it is realized.
+    """Variables of a State, and its stages.
 
     Attributes
     ----------
     stage : Stage
-        Of the system.
+        Stage of the system.
     reached : Stage
-        The highest of any subsystem: one more where a realization failed.
+        The highest stage of a subsystem: one more where a realization failed.
     values : dict of Item to object
         The time, discrete variables, and, from Model on, blocks of q, u and z.
     weights : dict of str to ndarray
-        Those that exist.
+        Weights that exist.
     """
 
     stage: Stage
@@ -217,9 +217,9 @@ class Subject:
 
 
 def expected(system: System, snapshot: Snapshot, fresh: Fresh, subject: Subject) -> Outcome | None:
-    """Return the outcome of a read in a fresh State; None if that says nothing.
+    """Return the outcome of a read in a fresh State; None if it cannot be compared.
 
-    What a hook fills, and no function computes, may have been filled at a later stage.
+    An entry without a function may be filled by a hook of a later stage.
     """
     found = outcome_of(lambda: subject.read(fresh.state))
     if subject.item is None or not isinstance(

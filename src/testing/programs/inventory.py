@@ -140,16 +140,16 @@ class Inventory:
     ----------
     system : System
     strategies : mapping of handle to strategy, optional
-        For variables whose values are not to be those of `stagecache.testing.programs.inventory`.
+        Strategies in place of the default ones of this module.
 
     Attributes
     ----------
     values : dict of Item to strategy
-        For the time, discrete variables, and blocks.
+        Strategies for the time, discrete variables and blocks.
     variables : list of Item
         These, without the time.
     given : frozenset of Item
-        Those for which there are strategies of the user.
+        Variables with strategies of the user.
     entries : list of Item
     vectors, weights : list of (str, int or None)
         By name and subsystem.

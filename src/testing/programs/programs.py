@@ -67,11 +67,11 @@ class Composer:
     ----------
     has : Inventory
     random : random.Random
-        Chooses.
+        Source of choices.
     value : callable
-        Gives a value for an item.
+        Returns a value for an item.
     variables : list of Item
-        Those that are written.
+        Variables to write.
     """
 
     has: Inventory

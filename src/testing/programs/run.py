@@ -65,7 +65,7 @@ class Raised:
 
 
 class Run:
-    """The States of one program, and what it has done so far.
+    """States of one program, with its lines, reads and errors so far.
 
     Attributes
     ----------
@@ -76,17 +76,17 @@ class Run:
     lines : list of str
         The program, from the second statement on: one for each statement.
     reads : list of Read
-        Those of the last operation.
+        Reads of the last operation.
     last_read : Subject or None
-        That in which strict mode found something.
+        The read in which strict mode found a fault.
     gave : set of Subject
         The entries that gave a value.
     waiting : set of Subject
-        Those that nobody had filled, or that were computed from such.
+        Entries that were not filled, or that depend on such entries.
     raised : dict of Subject to Raised
-        What other entries, and stages, raised first.
+        First errors of other entries and of stages.
     reached : Stage
-        The highest that was realized.
+        The highest stage that was realized.
     history : list of list of Snapshot
         For each State: its variables after each operation that changed them; those of a copy
         begin with those of what it was copied from.
@@ -147,7 +147,7 @@ class Run:
         Raises
         ------
         UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
-            Of strict mode, or verify mode. `last_read` is what was read, if anything was.
+            Strict mode or verify mode found a fault; `last_read` has the read, if there was one.
         """
 
         def refuse(operation: Any, _: int, error: Exception | None) -> None:

@@ -17,9 +17,9 @@ def structures(draw: st.DrawFn, *, max_nodes: int = 12, max_prerequisites: int =
     Parameters
     ----------
     max_nodes : int
-        That were added; there is at least one.
+        Most nodes that were added; there is at least one.
     max_prerequisites : int
-        Of an entry.
+        Most prerequisites of an entry.
     """
     structure = Structure()
     stages: list[int] = []

@@ -60,9 +60,9 @@ class PlannedItem:
     first : int
         The value with which a variable starts; of a block, for each of its numbers.
     size : int
-        How many numbers a block has; -1 if an option of its subsystem decides.
+        Numbers of a block; -1 if an option of its subsystem decides.
     stage : Stage or None
-        What a discrete variable invalidates; on what stage an entry depends, if on any.
+        Stage that a discrete variable invalidates, or on which an entry depends, if any.
     reads : tuple of int
         The items that are read, by their places in the plan.
     """
@@ -92,7 +92,7 @@ def systems(*, max_subsystems: int = 3, max_items: int = 10) -> st.SearchStrateg
     max_subsystems : int
         There is at least one, beside the default subsystem.
     max_items : int
-        Of all subsystems together; there is at least one. A family counts as one item.
+        Most items of all subsystems together; there is at least one. A family counts as one item.
     """
     return plans(max_subsystems, max_items).map(built)
 

@@ -47,7 +47,7 @@ def states(
     strategies : mapping of handle to strategy, optional
         For the values of some variables, as in `check_coherence`.
     max_writes : int
-        How many variables are written at most.
+        Most variables to write.
     """
     return _a_state(system, Inventory(system, strategies), max_writes)
 
