@@ -159,7 +159,7 @@ class _Side:
         return store.is_valid(node) if isinstance(store.keys[node], CacheEntry) else None
 
     def value(self, path: str) -> Any:
-        """That of a variable, or of an entry that is realized; `ABSENT` if it has none yet."""
+        """Value of a variable or of a valid entry; `ABSENT` if it has none yet."""
         contents = self.contents
         node = self.items[path]
         key = contents.realization.store.keys[node]

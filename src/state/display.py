@@ -33,8 +33,8 @@ def summary(contents: Contents) -> str:
         parts.append(f"t={contents.time:g}")
     if realization.machine.stage >= MODEL:
         parts += [f"n{kind}={contents.pools.size(kind, None)}" for kind in CONTINUOUS]
-    realized = sum(realization.store.is_valid(e._node) for e in entries)
-    parts.append(f"{realized} of {counted(len(entries), 'cache entry')} realized")
+    valid = sum(realization.store.is_valid(e._node) for e in entries)
+    parts.append(f"{valid} of {counted(len(entries), 'cache entry')} valid")
     return f"State(at {Stage(realization.machine.stage)}: {', '.join(parts)})"
 
 
@@ -76,9 +76,10 @@ def cache_text(contents: Contents) -> str:
             above = contents.prerequisites(entry)
             until = "" if entry.computed_by == Stage.INFINITY else f" to {entry.computed_by}"
             on = ", ".join([f"{entry.available_from}{until}", *map(str, above)])
-            value = "not realized"
             if contents.is_valid(entry):
                 value = short_repr(realization.store.values[entry._node])
+            else:
+                value = "stale" if realization.store.was_computed(entry._node) else "not computed"
             lines.append(f"  {entry.name} = {value} (depends on {on})")
     return "\n".join(lines + _not_shown(contents))
 
@@ -89,18 +90,18 @@ def html(contents: Contents) -> str:
     rows = []
     for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):
         sizes = [str(subsystem.size(part)) for part in ("q", "u", "z", "qerr", "uerr", "udoterr")]
-        realized = sum(realization.store.is_valid(e._node) for e in subsystem.entries)
+        valid = sum(realization.store.is_valid(e._node) for e in subsystem.entries)
         cells = [
             str(x),
             escape(subsystem.name),
             _bar(realization.machine.stages[x]),
             *sizes,
             str(len(subsystem.discrete)),
-            f"{realized} of {len(subsystem.entries)}",
+            f"{valid} of {len(subsystem.entries)}",
         ]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     heads = ["", "subsystem", "stage", "q", "u", "z", "qerr", "uerr", "udoterr", "discrete"]
-    head = "".join(f"<th>{h}</th>" for h in [*heads, "realized"])
+    head = "".join(f"<th>{h}</th>" for h in [*heads, "valid"])
     return (
         f"<p><b>State</b> {escape(summary(contents)[6:-1])}</p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

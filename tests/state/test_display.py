@@ -15,9 +15,9 @@ def build(stage: Stage) -> State:
 
 
 def test_repr_says_stage_sizes_and_how_much_is_realized() -> None:
-    assert repr(State()) == "State(at Empty: 0 subsystems, 0 of 0 cache entries realized)"
+    assert repr(State()) == "State(at Empty: 0 subsystems, 0 of 0 cache entries valid)"
     assert repr(build(Stage.POSITION)) == (
-        "State(at Position: 2 subsystems, t=0, nq=2, nu=0, nz=0, 1 of 1 cache entry realized)"
+        "State(at Position: 2 subsystems, t=0, nq=2, nu=0, nz=0, 1 of 1 cache entry valid)"
     )
     assert repr(build(Stage.TIME)[0]) == (
         "SubsystemState(subsystem 0 'arm <1>' at Time: 1 discrete variable, 1 cache entry)"
@@ -46,7 +46,7 @@ def test_the_cache_as_text() -> None:
         "subsystem 1, at Position",
     ]
     state.invalidate_all(Stage.POSITION)
-    assert "  tip = not realized (depends on Time to Position)" in state.cache_to_string()
+    assert "  tip = not computed (depends on Time to Position)" in state.cache_to_string()
 
 
 @pytest.mark.parametrize("stage", list(Stage)[:10])

@@ -83,7 +83,7 @@ def explain(contents: Contents, item: object) -> Explanation:
 def stale_upstream(contents: Contents, node: int) -> tuple[int, ...]:
     """An entry and what it depends on, as far as it is out of date and can be computed, in order.
 
-    What is above an entry that is realized does not count.
+    Whatever is above a valid entry does not count.
     """
     store = contents.realization.store
     functions = contents.realization.layout.functions

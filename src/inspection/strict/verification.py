@@ -126,7 +126,7 @@ def _stale(
     suspects = dict.fromkeys(str(read.item) for read in found)
     where = ", ".join(f"{read.item} ({read.file}:{read.line})" for read in found)
     return StaleValueError(
-        f"{realization.layout.path(entry)}: its value is out of date, but counts as realized",
+        f"{realization.layout.path(entry)}: its value is stale, but counts as valid",
         f"{now}, as it is computed now",
         f"{kept}, as it is kept; suspected: {where or UNKNOWN}",
         "; ".join(hints)

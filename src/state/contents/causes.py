@@ -262,13 +262,13 @@ def invalidated_together(realization: Realization, entry: CacheEntry[object]) ->
 def why_not_valid(
     realization: Realization, entry: CacheEntry[Any], *, in_hook: bool = False
 ) -> StagecacheError:
-    """Return the error to raise at a read of an entry that is not realized, maybe in a hook."""
+    """Return the error to raise at a read of an entry that is not valid, maybe in a hook."""
     path = realization.layout.path(entry)
     if realization.store.is_closed(entry._node):
         return _waits(realization, entry, path, in_hook=in_hook)
     return CacheEntryOutOfDateError(
-        f"{path}: is not realized",
-        "a value that was marked as realized, and nothing upstream that changed since",
+        f"{path}: is not valid",
+        "a value that was marked as valid, and nothing upstream that changed since",
         _what_happened(realization, entry),
         "compute its value, store it by entry.set() or entry.upd(), then call "
         "entry.mark_valid(); or give it a compute function when it is allocated",

@@ -745,8 +745,8 @@ class Contents:
             return realization.store.values[node]
         if self.guard is FROZEN:
             raise CacheEntryOutOfDateError(
-                f"{realization.layout.path(entry)}: is not realized",
-                "an entry that was realized when frozen() was called",
+                f"{realization.layout.path(entry)}: is not valid",
+                "an entry that was valid when frozen() was called",
                 FROZEN.reason,
                 FROZEN.hint,
             )

@@ -114,7 +114,7 @@ def auto_update(
 ) -> AutoUpdateDeclaration[Any]:
     """Declare a discrete variable together with a cache entry for its next value.
 
-    `State.auto_update_discrete_variables` exchanges the two where the entry is realized. Its value
+    `State.auto_update_discrete_variables` exchanges the two where the entry is valid. Its value
     is computed by the function that ``@name.update`` decorates, or else by a hook; what that
     function reads beside the stage, ``@name.update(prerequisites=...)`` names. A computation that
     is to use the next value already depends on, and reads, ``self.name.update``.

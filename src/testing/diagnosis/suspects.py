@@ -306,7 +306,7 @@ class Search:
         return Suspects(
             names or (self.title,),
             f"let the hook that fills {self.title} do so each time, when all that it is computed "
-            f"from is known, and mark it realized then only{presumed}",
+            f"from is known, and mark it valid then only{presumed}",
         )
 
     def _by_hooks(self) -> Suspects | None:

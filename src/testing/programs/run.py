@@ -36,7 +36,7 @@ class Mark:
     snapshot : Snapshot
         Its variables then.
     valid : tuple of Subject
-        The entries that were realized then.
+        Entries that were valid then.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Why an entry is not realized: which write made it so, along which path, and what a call does."""
+"""Why an entry is not valid: which write made it so, along which path, and what a call does."""
 
 from typing import Any
 

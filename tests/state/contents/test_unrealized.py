@@ -1,4 +1,4 @@
-"""Why an entry is not realized: the error names what made it stale."""
+"""Why an entry is not valid: the error names what made it stale."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def build() -> State:
 def reason(state: State, entry: int = 1) -> str:
     with pytest.raises(CacheEntryOutOfDateError) as refused:
         simbody.get_cache_entry(state[0], entry)
-    assert str(refused.value).startswith("cache entry 'pull' of subsystem 0 'arm': is not realized")
+    assert str(refused.value).startswith("cache entry 'pull' of subsystem 0 'arm': is not valid")
     return refused.value.got
 
 

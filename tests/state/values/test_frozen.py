@@ -115,7 +115,7 @@ def test_an_allocation_is_refused_and_changes_nothing(name: str) -> None:
 def test_what_is_realized_is_read_and_what_is_not_raises() -> None:
     p = Pendulum()
     frozen = p.state.frozen()
-    with pytest.raises(CacheEntryOutOfDateError, match="an entry that was realized when frozen"):
+    with pytest.raises(CacheEntryOutOfDateError, match="an entry that was valid when frozen"):
         p.tip(frozen)
     with pytest.raises(CacheEntryOutOfDateError):
         simbody.get_cache_entry(frozen[0], p.tip)
