@@ -285,11 +285,11 @@ class AssemblyError(StagecacheError, RuntimeError):
 
 
 class AssembleFailed(AssemblyError):  # noqa: N818  # the name that it has in Simbody
-    """`Assembler.assemble` has found no configuration. All is as it was."""
+    """`Assembler.assemble` has found no configuration. Nothing has changed."""
 
 
 class TrackFailed(AssemblyError):  # noqa: N818  # likewise
-    """`Assembler.track` has found no configuration near the last one. All is as it was."""
+    """`Assembler.track` has found no configuration near the last one. Nothing has changed."""
 
 
 class PartitionError(StagecacheError, ValueError):

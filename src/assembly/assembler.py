@@ -92,7 +92,7 @@ class Assembler(Study):
     version : str
         A text of the author's choice.
     accuracy, error_tolerance : float
-        As the properties; 0 stands for the default.
+        Same as the properties; 0 stands for the default.
 
     Raises
     ------
@@ -353,7 +353,7 @@ class Assembler(Study):
         Raises
         ------
         WrongTypeError, ConditionError, ForeignNodeError
-            As `add_error`.
+            See `add_error`.
         ShapeError, NotANumberError, OutOfRangeError
             Not a weight.
         """
@@ -487,7 +487,7 @@ class Assembler(Study):
         Parameters
         ----------
         state : State, optional
-            As for `set_internal_state`, which is called first.
+            Same as for `set_internal_state`, which is called first.
 
         Raises
         ------
@@ -532,7 +532,7 @@ class Assembler(Study):
         Raises
         ------
         StudyError
-            The Assembler is not initialized. Likewise the next three.
+            The Assembler is not initialized. The next three, too.
         """
         return len(self._prepared("num_free_qs").coordinates.index)
 
@@ -684,7 +684,7 @@ class Assembler(Study):
         Raises
         ------
         TrackFailed
-            No configuration was found. The internal State has its q and time of before.
+            No configuration was found. The internal State keeps its previous q and time.
         ShapeError, NotANumberError, OutOfRangeError, ObservationError
         Exception
             Any exception of `initialize` or of a condition.
@@ -754,7 +754,7 @@ class Assembler(Study):
             "raise" the error of a frame that fails, with a note that names the frame; or "skip"
             the frame: it has no row then, `failed_frames` has it, and a warning names all.
         progress : bool or rich.console.Console, optional
-            As for `simulate`.
+            Same as for `simulate`.
 
         Returns
         -------

@@ -87,7 +87,7 @@ def is_skipped(error: Exception, on_failure: str, frame: int, count: int, time: 
 
 
 def warn_of_skipped(name: str, frames: tuple[int, ...], count: int) -> None:
-    """Warn the caller of `track_all` of frames without a row."""
+    """Warn the caller of `track_all` that some frames failed and have no row."""
     shown = ", ".join(map(str, frames[:MOST_NAMED]))
     more = f" and {len(frames) - MOST_NAMED} more" if len(frames) > MOST_NAMED else ""
     warnings.warn(

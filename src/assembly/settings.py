@@ -28,7 +28,7 @@ class AssemblerSettings:
     Attributes
     ----------
     accuracy, error_tolerance : float
-        As they were set; 0: the default.
+        Values as set; 0 stands for the default.
     use_rms_error_norm, force_numerical_gradient, force_numerical_jacobian : bool
     """
 

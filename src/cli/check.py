@@ -51,7 +51,7 @@ def check_model(
     Parameters
     ----------
     model : str
-        As `load_system` takes it.
+        In a form that `load_system` accepts.
     names : sequence of str
         Names of the checks: "coherence" for `check_coherence`, and so on.
     examples : int

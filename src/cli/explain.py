@@ -33,7 +33,7 @@ def show_explanation(
     Parameters
     ----------
     model : str
-        As `load_system` takes it.
+        In a form that `load_system` accepts.
     entry : str
         Its path.
     stage : str or None

@@ -67,7 +67,7 @@ def show_graph(
     Parameters
     ----------
     model : str
-        As `load_system` takes it.
+        In a form that `load_system` accepts.
     selection : Selection
     file_format : str or None
         "html", "svg", "png", "dot", "mermaid" or "json"; a table if it is None.
@@ -155,7 +155,7 @@ def _png(view: GraphView) -> bytes:
 def _print_table(view: GraphView, whole: GraphView) -> None:
     """Print a row for each node, with its direct prerequisites in the whole graph.
 
-    Stages are left out where there is anything else.
+    Stages are left out unless the view has nothing else.
     """
     nodes = [node for node in view if node.kind != "stage"] or view.nodes
     above: dict[str, list[str]] = {}

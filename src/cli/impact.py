@@ -20,7 +20,7 @@ def show_impact(
     Parameters
     ----------
     model : str
-        As `load_system` takes it.
+        In a form that `load_system` accepts.
     variable : str
         Its path.
     stage : str or None

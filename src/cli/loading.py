@@ -65,7 +65,7 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     Parameters
     ----------
     model : str
-        As for `load_system`.
+        Same as for `load_system`.
     name : str
         Name of the function in the module of the model; or `module:name`, or
         `path/to/file.py:name`.

@@ -23,7 +23,7 @@ def print_text(out: Console, text: str | Text) -> None:
 
 
 def new_table(*headings: str, numbers: int = 0) -> Table:
-    """Return a table without lines, whose last columns have `numbers`."""
+    """Return a table without rules; its last `numbers` columns are right-aligned."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="underline")
     for place, heading in enumerate(headings):
         is_number = place >= len(headings) - numbers

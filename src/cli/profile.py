@@ -24,7 +24,7 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
     Parameters
     ----------
     model : str
-        As `load_system` takes it.
+        In a form that `load_system` accepts.
     run : str or None
         The function to run, as `load_function` takes it; steps are taken if it is None.
     steps : int

@@ -64,12 +64,12 @@ def make_state(
 
 
 def read_all(state: State) -> dict[str, str]:
-    """Compute all entries that have a function and do not wait for a stage.
+    """Compute all entries that have a function and whose stages are realized.
 
     Returns
     -------
     dict of str to str
-        By path of an entry that raises: its error, and the place.
+        Errors with their places, by the paths of the entries that raise them.
     """
     failures: dict[str, str] = {}
     realization = state._contents.realization
@@ -105,7 +105,7 @@ def tell_failures(failures: dict[str, str]) -> None:
 
 
 def tell(failure: str) -> None:
-    """Print a warning on the standard error."""
+    """Print a warning to standard error."""
     click.echo(f"Warning: {failure}", err=True)
 
 
@@ -135,7 +135,7 @@ def traced_run(state: State, model: str, run: str) -> Iterator[Trace]:
     ----------
     state : State
     model, run : str
-        As `load_function` takes them.
+        In a form that `load_function` accepts.
 
     Raises
     ------

@@ -76,7 +76,7 @@ def check_translation(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_color(values: ArrayLike | None) -> tuple[float, float, float] | None:
-    """Return red, green and blue, or None."""
+    """Check a color; return red, green and blue, or None."""
     if values is None:
         return None
     array = _array(values, "color", (3,))
@@ -87,43 +87,43 @@ def check_color(values: ArrayLike | None) -> tuple[float, float, float] | None:
 
 
 def check_opacity(value: float) -> float:
-    """Return a fraction."""
+    """Check that an opacity is from 0 to 1, and return it."""
     hint = "give 0 for invisible, 1 for solid"
     return require_number(value, "opacity of a decoration", hint, least=0.0, most=1.0)
 
 
 def check_line_width(value: float) -> float:
-    """Return a positive number."""
+    """Check that a width is positive, and return it."""
     return _positive(value, "line_width")
 
 
 def check_label(value: str) -> str:
-    """Return a text, which may be empty."""
+    """Check that a label is a text, perhaps empty, and return it."""
     return str(require_text(value, "label of a decoration"))
 
 
 def check_point(values: ArrayLike) -> NDArray[np.float64]:
-    """Return a point."""
+    """Check the coordinates of a point, and return them as an array."""
     return _array(values, "point", (3,))
 
 
 def check_point1(values: ArrayLike) -> NDArray[np.float64]:
-    """Return a point."""
+    """Check the coordinates of a point, and return them as an array."""
     return _array(values, "point1", (3,))
 
 
 def check_point2(values: ArrayLike) -> NDArray[np.float64]:
-    """Return a point."""
+    """Check the coordinates of a point, and return them as an array."""
     return _array(values, "point2", (3,))
 
 
 def check_radius(value: float) -> float:
-    """Return a positive length."""
+    """Check that a length is positive, and return it."""
     return _positive(value, "radius")
 
 
 def check_half_lengths(values: ArrayLike) -> NDArray[np.float64]:
-    """Return three positive lengths."""
+    """Check that three lengths are positive, and return them."""
     array = _array(values, "half_lengths", (3,))
     if not np.all(array > 0):
         hint = "give greater half_lengths, or leave the decoration out"
@@ -132,12 +132,12 @@ def check_half_lengths(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_half_height(value: float) -> float:
-    """Return a positive length."""
+    """Check that a length is positive, and return it."""
     return _positive(value, "half_height")
 
 
 def check_axis_length(value: float) -> float:
-    """Return a positive length."""
+    """Check that a length is positive, and return it."""
     return _positive(value, "axis_length")
 
 
@@ -172,8 +172,8 @@ def _shown(value: object) -> str:
 class AbstractDecoration:
     """A shape that can be drawn, its pose in the ground frame, and its look.
 
-    Two are equal if they are of one class and all their values are. They have no hash. Arrays
-    are private read-only copies of what was given.
+    Two decorations are equal if their classes are the same and their values are equal. They
+    cannot be hashed. Arrays are copied, and the copies are read-only.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class AbstractDecoration:
     line_width : float, optional
         Width of lines and edges, greater than 0, in the drawer's unit.
     label : str, optional
-        Text that is shown beside it.
+        Text to show beside the shape.
 
     Raises
     ------
@@ -244,7 +244,7 @@ class DecorativePoint(AbstractDecoration):
     point : (3,) array_like
         Position in D [m].
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     point: NDArray[np.float64] = attrs.field(converter=check_point, eq=EQUAL)
@@ -260,7 +260,7 @@ class DecorativeLine(AbstractDecoration):
     point1, point2 : (3,) array_like
         Its ends, in D [m].
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     point1: NDArray[np.float64] = attrs.field(converter=check_point1, eq=EQUAL)
@@ -277,7 +277,7 @@ class DecorativeSphere(AbstractDecoration):
     radius : float
         Greater than 0 [m].
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class DecorativeBrick(AbstractDecoration):
     half_lengths : (3,) array_like
         From the center to the faces, along x, y and z of D, each greater than 0 [m].
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     half_lengths: NDArray[np.float64] = attrs.field(converter=check_half_lengths, eq=EQUAL)
@@ -316,7 +316,7 @@ class DecorativeCylinder(AbstractDecoration):
     half_height : float
         From the center to either end, greater than 0 [m].
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     radius: float = attrs.field(converter=check_radius)
@@ -331,9 +331,9 @@ class DecorativeFrame(AbstractDecoration):
     Parameters
     ----------
     axis_length : float
-        Of each axis, greater than 0 [m].
+        Length of each axis, greater than 0 [m].
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     axis_length: float = attrs.field(converter=check_axis_length)
@@ -351,7 +351,7 @@ class DecorativeMesh(AbstractDecoration):
     faces : (m, 3) array_like of int
         The corners of each triangle, as rows of `vertices`, counted from 0.
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     vertices: NDArray[np.float64] = attrs.field(converter=check_vertices, eq=EQUAL)
@@ -380,7 +380,7 @@ class DecorativeText(AbstractDecoration):
     text : str
         Not empty.
     **look
-        As of `AbstractDecoration`.
+        Arguments of every decoration: see `AbstractDecoration`.
     """
 
     text: str = attrs.field(converter=check_text)

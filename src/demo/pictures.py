@@ -83,7 +83,7 @@ def write_pictures(found: Demonstration, folder: Path) -> Iterator[tuple[str, st
 
 
 def plotted(found: Demonstration) -> Any:
-    """Draw the plot: some positions with the curve of the coupler point, and angles by the crank's.
+    """Draw some positions with the curve of the coupler point, and angles over the crank angle.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def curve_of(points: Vector) -> list[DecorativeLine]:
 
 
 def _bars(found: Demonstration, q: Vector) -> list[DecorativeLine]:
-    """Another position, faintly: lines from joint to joint."""
+    """Return faint lines from joint to joint that show another position."""
     state = found.start.copy()
     state.q = q
     bars = gauge_of(found.system).bars

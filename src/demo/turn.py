@@ -40,7 +40,7 @@ class Turn:
     q : (n + 1, nq) ndarray
         [rad]
     angles : (n + 1, 3) ndarray
-        Of crank, coupler and rocker, as `Gauge.angles` has them [rad].
+        Angles of crank, coupler and rocker, as in `Gauge.angles` [rad].
     points : (n + 1, 3) ndarray
         Position of the coupler point [m].
     error_norms : (n + 1,) ndarray
@@ -123,7 +123,7 @@ def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
     num_frames : int
         Number of frames in a turn. Steps of 30 degrees are still followed easily.
     progress : bool, optional
-        As for `simulate`.
+        Same as for `simulate`.
     """
     model = system()
     gauge = gauge_of(model)
@@ -165,7 +165,7 @@ def drive(
     Parameters
     ----------
     assembler : Assembler
-        Of the model, at a crank angle of 0.
+        Assembler of the model, at a crank angle of 0.
     crank : QValue
         Its goal.
     num_frames : int

@@ -242,9 +242,9 @@ class Evaluator:
     # ------------------------------------------------------------------ equal values
 
     def _evaluate_compared(self, node: int, me: int) -> Any:
-        """Compute an entry and compare its value, unless what it depends on is as it was.
+        """Compute an entry and compare its value, unless its prerequisites are unchanged.
 
-        Return the new value, even if it is equal and the value of before stays.
+        Return the new value, even if it is equal and the old value is kept.
         """
         store = self._store
         start = store.clock
@@ -320,7 +320,7 @@ class Evaluator:
         return True
 
     def _last_change(self, node: int, reader: int, me: int) -> int:
-        """Return when a compared entry, once valid, got its value; `SHUT` if it fails."""
+        """Validate a compared entry; return when its value last changed, `SHUT` if that fails."""
         store = self._store
         mark = store.marks[node]
         if mark <= COMPUTING or 0 <= mark < store.gates[store.group_of[node]]:

@@ -187,7 +187,7 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AbstractNode":
-        """Return the handle in a deep copy of the graph, the copy in `memo` if there is one."""
+        """Return the handle of this node in a deep copy of the graph, once per `memo`."""
         self._number()  # refuses a removed one
         graph: Any = self._handles.owner
         twin: AbstractNode = deepcopy(graph, memo)[self]
@@ -264,7 +264,7 @@ class Variable(AbstractNode, Generic[T]):
             raise self._removed() from None
 
     def set(self, value: T) -> None:
-        """Replace the value: everything downstream is invalid then, even if the value is equal.
+        """Replace the value. Everything downstream becomes stale, even if the new value is equal.
 
         Cost O(groups downstream in which something was computed since the last write).
         """

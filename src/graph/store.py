@@ -33,7 +33,7 @@ what it will be when the group opens is still there below.
 **Presumed entries.** Once a stage is reached, an entry may be presumed computed: by the code that
 realized the stage, without a mark. The gate of its group is then ``-clock``, with the clock when
 the stage was opened: below every mark, except of entries that were invalidated later. A write
-upstream ends this, as it raises the gate; closing the stage restores the gate of before.
+upstream ends this, as it raises the gate; closing the stage restores the old gate.
 
 **Early cutoff.** If a new value of an entry is equal to the one before, the entry is marked anew,
 and `changed` has the clock since when it has its value. With that, the gate of a group that depends
@@ -614,10 +614,11 @@ class Store:
     # ------------------------------------------------------------------ closing and opening
 
     def close(self, node: int) -> None:
-        """Close a stage: it and all that depends on it is invalid until it is opened.
+        """Close a stage: nothing downstream is valid until it is opened.
 
-        What is marked valid in the meantime becomes valid then, unless something upstream of it
-        changes. No effect where it is closed already. Cost O(edges of the groups that close).
+        An entry that is marked valid in the meantime becomes valid at the opening, unless something
+        upstream of it changes. No effect if the stage is closed already. Cost O(edges of the
+        groups that close).
         """
         if self.structure.kinds[node] is not NodeKind.STAGE:
             raise self._not_a_stage(node)
@@ -636,7 +637,7 @@ class Store:
                 raise
 
     def open(self, node: int) -> None:
-        """Open a stage: what did not change since it was marked is valid again.
+        """Open a stage: marked entries become valid, unless they have changed upstream.
 
         Entries with this stage as `computed_by` are presumed computed. No effect if it is open.
         Cost O(edges of the groups that open, and of those presumed computed).

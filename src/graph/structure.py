@@ -225,14 +225,14 @@ class Structure:
             unique.
         kind : NodeKind
         prerequisites : tuple of int
-            Of a cache entry: nodes that exist. Variables and stages start without any.
+            Existing nodes, for a cache entry. Variables and stages start without any.
         computed_by : int
-            Of a cache entry: the stage from which on it is presumed computed, or `NEVER`. Entries
+            For a cache entry: the stage from which on it is presumed computed, or `NEVER`. Entries
             share a group only where it is the same.
         reserved : int
             The number that it gets: one that `reserve` kept free, or the next; -1 for any.
         is_compared : bool
-            Of a cache entry: whether a new value is compared with the one before.
+            True for a cache entry whose new value is compared with the previous one.
 
         Raises
         ------
@@ -615,5 +615,5 @@ class Structure:
 
 
 def _soft_key(others: tuple[int, ...], cuts: tuple[int, ...]) -> tuple[int, ...]:
-    """Key of a group downstream of compared entries, which are negative in it."""
+    """Key of a group downstream of compared entries, which it holds as negative numbers."""
     return (*others, *[~x for x in cuts])

@@ -136,9 +136,10 @@ class MultibodySystem(System):
     Parameters
     ----------
     *subsystems, **named : Subsystem
-        As for `System`. A MatterSubsystem is made, as subsystem "matter", if none is among them.
+        Same as for `System`. If none of them is a MatterSubsystem, one is made, named
+        "matter".
     name, version : str
-        As for `System`.
+        Same as for `System`.
 
     Raises
     ------

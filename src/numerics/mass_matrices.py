@@ -105,14 +105,14 @@ def _in_form(values: Any, n: int, what: object) -> tuple[Matrix, Vector]:
 
 
 def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
-    """Return R with R' R = inv(M): its diagonal, or a triangle; for a sparse matrix, that itself.
+    """Return R with R' R = inv(M): a diagonal or a triangle, or a sparse matrix as it is.
 
     Cost O(n) for a diagonal, O(n³) dense, one LU decomposition for a sparse matrix.
 
     Parameters
     ----------
     matrix : (n,), (n, n) or csr_array
-        As `checked_mass` returns it.
+        As returned by `checked_mass`.
     what : str
         Its name in messages.
     is_inverse : bool
@@ -186,9 +186,9 @@ class MassBlock:
     rows : ndarray of int
         The numbers of the block.
     matrix : (k,), (k, k) or csr_array
-        As `checked_mass` returns it.
+        As returned by `checked_mass`.
     root : (k,), (k, k) or csr_array
-        As `inverse_root` returns it.
+        As returned by `inverse_root`.
     is_inverse : bool
     """
 

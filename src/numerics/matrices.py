@@ -73,7 +73,7 @@ def refused_none(what: str, hint: str = "return it") -> NoValueError:
 
 
 def is_sparse(matrix: object) -> bool:
-    """Tell whether it is a matrix or array of scipy.sparse, without importing that."""
+    """Return True for a matrix or array of scipy.sparse, without importing scipy.sparse."""
     return hasattr(matrix, "tocsr")
 
 

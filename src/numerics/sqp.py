@@ -308,7 +308,7 @@ class Descent:
         return False
 
     def _goes(self, step: Vector, size: float, gain: float) -> bool:
-        """Go there if the errors are smaller by so much, or small enough."""
+        """Take the step if it reduces the errors by `gain`, or leaves them within tolerance."""
         found = self._move_to(self._point.x + step)
         is_smaller = float(np.linalg.norm(found.errors)) <= size - gain
         if not (is_smaller or found.error_norm <= self._tolerance) or not np.isfinite(found.goal):

@@ -62,13 +62,13 @@ def animate(
     frames_per_second : float
         From 0.1 to 100. A GIF rounds the time between frames to hundredths of a second.
     stage, extra, view
-        As for `draw`.
+        Same as for `draw`.
     title : callable, optional
         Returns the title of the frame of a State.
     pixels : int
         Width and height, from 64 to 4096.
     progress : bool or rich.console.Console, optional
-        As for `simulate`.
+        Same as for `simulate`.
 
     Returns
     -------

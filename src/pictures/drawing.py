@@ -117,7 +117,7 @@ def draw(
 
 
 def check_look(what: str, system: object, stage: Stage, extra: Any, view: Any) -> Stage:
-    """Refuse arguments of `draw` and `animate`; return the stage.
+    """Check the arguments of `draw` and `animate`; return the stage.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def check_look(what: str, system: object, stage: Stage, extra: Any, view: Any) -
 
 
 def parts_of(system: System, state: State, stage: Stage, extra: Extra | None) -> PictureParts:
-    """Return the parts to draw of a State, which is realized for this."""
+    """Return the parts of a State that are drawn; realize the State if needed."""
     system.realize(state, stage)
     geometry: list[Any] = []
     for reached in range(Stage.TOPOLOGY, stage + 1):
@@ -165,7 +165,7 @@ def parts_of(system: System, state: State, stage: Stage, extra: Extra | None) ->
 
 
 def new_axes(figure: Any) -> Any:
-    """Return axes in three dimensions, which fill a figure."""
+    """Return three-dimensional axes that fill a figure."""
     return figure.add_axes(_PLACE, projection="3d")
 
 

@@ -192,7 +192,7 @@ def _grid(points: Array) -> Array:
 
 
 def _revolved(radii: Array, heights: Array) -> Array:
-    """Return the faces of a profile (n,) that is turned around y."""
+    """Return the faces of a profile (n,) that is rotated about y."""
     angles = np.linspace(0.0, 2.0 * np.pi, AROUND + 1)
     points = np.empty((len(radii), AROUND + 1, 3))
     points[:, :, 0] = np.outer(radii, np.cos(angles))

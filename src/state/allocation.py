@@ -46,7 +46,7 @@ class Attempt:
     Parameters
     ----------
     contents : Contents
-        Of the State.
+        Contents of the State.
     subsystem : int
     kind : str
         Kind of the item; of a declared item, its name.

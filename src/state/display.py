@@ -85,7 +85,7 @@ def cache_text(contents: Contents) -> str:
 
 
 def html(contents: Contents) -> str:
-    """Return the subsystems as rows of a table: how far each is, and what it has."""
+    """Return a table with a row for each subsystem: its stage, and its contents."""
     realization = contents.realization
     rows = []
     for x, subsystem in enumerate(realization.layout.subsystems[:MOST_SHOWN]):

@@ -218,7 +218,7 @@ class State(AbstractPartition):
         return Checkpoint(self)
 
     def rollback(self, mark: Checkpoint) -> None:
-        """Make everything what it was at a checkpoint: variables, versions, stages, items, caches.
+        """Restore a checkpoint: variables, versions, stages, items, caches.
 
         Entries that were valid then are valid, without a computation; values computed since are
         dropped. Later checkpoints are given up. Version numbers given since are not given again.

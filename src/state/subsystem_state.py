@@ -370,8 +370,8 @@ class SubsystemState(AbstractPartition):
             variables, and entries of any subsystem. Each must have been allocated at the same
             stage as this one or before.
         compute, equal : callable
-            As of a lazy entry. One with a compute function is never presumed computed, whatever
-            `computed_by` is, since it can be.
+            Same as for a lazy entry. An entry with a compute function is never presumed computed,
+            whatever `computed_by` is, since it can be computed.
 
         Raises
         ------

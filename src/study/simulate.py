@@ -47,7 +47,7 @@ def simulate(
         Time of the end [s], unless a handler ends it before; infinite if only a handler does.
     method : str
     accuracy : float
-        As for `Integrator`.
+        Same as for `Integrator`.
     every : float, optional
         Time between two rows [s]. The first row is at the beginning, and the last one at the end;
         events at these times are handled already. By default each step of the method makes a row,
@@ -59,7 +59,7 @@ def simulate(
         Trajectory to extend, instead of a new one, with its own recorded entries. If the simulation
         fails, it has the rows until then.
     progress : bool or rich.console.Console, optional
-        As for `TimeStepper`.
+        Same as for `TimeStepper`.
     **integrator_options
         All other options of `IntegratorOptions` but the final time.
 
@@ -79,7 +79,7 @@ def simulate(
     UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         An entry to be recorded does not exist.
     Exception
-        As `TimeStepper.step_to`.
+        See `TimeStepper.step_to`.
 
     Examples
     --------

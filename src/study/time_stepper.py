@@ -69,7 +69,7 @@ class TimeStepper(Study):
     ----------
     system : System
     integrator : Integrator
-        Of the same System. If it has a step limit, it is called again.
+        Integrator of the same System. If it has a step limit, it is called again.
     report_all_significant_states : bool
         True if `step_to` returns at each significant State: events, after they were handled, the
         beginning of each continuous part, reports, steps if the integrator returns these.
@@ -159,7 +159,7 @@ class TimeStepper(Study):
         ------
         WrongTypeError, ForeignStateError, TopologyVersionError
         ProjectionError, MethodError, NotFiniteError, OutOfRangeError, Exception
-            As `Integrator.initialize`.
+            See `Integrator.initialize`.
         """
         integrator = self._integrator
         integrator.initialize(state)

@@ -188,12 +188,12 @@ class Profile:
 
 
 def profile(system: System, run: Callable[[State], object]) -> Profile:
-    """Trace a run with a fresh State, and say what it cost and what could be changed.
+    """Trace a run with a fresh State; report its cost, and suggest changes.
 
     Parameters
     ----------
     system : System
-        Its topology is realized if it is not.
+        System to profile; its topology is realized if needed.
     run : callable
         Called with a copy of the default State. Copies that it makes are not traced.
 
@@ -293,7 +293,7 @@ class Adviser:
     ----------
     log : TraceLog
     state : State
-        As it was left by the run.
+        State at the end of the run.
     """
 
     def __init__(self, log: TraceLog, state: State) -> None:

@@ -170,7 +170,7 @@ class GraphView:
     def impacts(self) -> Impacts:
         """Paths of valid entries that a write would make stale, by the path of the variable.
 
-        As `State.impact` would have told when the view was made; empty if it is of no State. Cost
+        The result of `State.impact` when the view was made; empty if it is of no State. Cost
         O(variables * entries) the first time.
         """
         return self._find_impacts()
@@ -373,7 +373,7 @@ class GraphView:
         ax : object, optional
             The `Axes`; new ones if it is not given.
         most : int
-            As for `to_svg`.
+            Same as for `to_svg`.
 
         Raises
         ------

@@ -105,7 +105,7 @@ class AssemblyCondition:
         Parameters
         ----------
         state : State
-            As for `calc_error_jacobian`, which was called at the same q.
+            Same as for `calc_error_jacobian`, which was called at the same q.
         factors : (m,) float
 
         Returns
@@ -155,7 +155,8 @@ class AssemblyCondition:
     def calc_goal_residual_curvature(self, state: State, factors: Vector) -> Vector | None:
         """Return the second derivatives of factors . residuals by the free q, (n, n), symmetric.
 
-        Likewise; the default is that of errors, unless `calc_goal_residuals` is overridden.
+        None: they are found by differences. The default uses `calc_error_curvature`, unless
+        `calc_goal_residuals` is overridden.
         """
         if self._overrides("calc_goal_residuals"):
             return None
@@ -170,7 +171,7 @@ class AssemblyCondition:
         """Prepare; called when the Assembler is initialized, and the free q are known."""
 
     def uninitialize_condition(self) -> None:
-        """Forget what was prepared; called when the Assembler is uninitialized."""
+        """Discard all preparations; called when the Assembler is uninitialized."""
 
     def check_observations(self) -> None:
         """Refuse to work without observations; called at the beginning of each frame."""
@@ -231,7 +232,7 @@ class AssemblyCondition:
         Parameters
         ----------
         jacobian_by_u : array_like
-            Of shape (..., nu).
+            Array of shape (..., nu).
         subsystem : Subsystem, optional
             Owner of these u; the whole State by default.
 

@@ -26,7 +26,7 @@ class QValue(AssemblyCondition):
     Parameters
     ----------
     mobilizer : handle of q, object with a handle as its `q`, or str
-        As for `Assembler.lock_q`; looked up when it is added to an Assembler.
+        Same as for `Assembler.lock_q`; looked up when it is added to an Assembler.
     index : int
         Index of the q in the mobilizer, as the Assembler counts them.
     value : float

@@ -24,7 +24,7 @@ class SystemConstraints(AssemblyCondition):
     ----------
     name : str
     is_normalization : bool
-        True for the rows that only normalize q, as of quaternions. They must always be satisfied.
+        True for the rows that only normalize q, as for quaternions. They must always be satisfied.
     """
 
     def __init__(self, name: str, *, is_normalization: bool = False) -> None:

@@ -57,7 +57,7 @@ class FreeCoordinates:
     Raises
     ------
     UnknownItemError, OutOfRangeError
-        As `Restrictions.is_locked` and `Restrictions.bounds_of`.
+        See `Restrictions.is_locked` and `Restrictions.bounds_of`.
     """
 
     def __init__(self, system: Any, state: State, restrictions: Restrictions) -> None:
@@ -142,7 +142,7 @@ class FreeCoordinates:
             self.state._contents.guarded(None, partial(self._go_to, time))
 
     def restore(self, time: float, q: Vector) -> None:
-        """Write a time and q of before; q that are prescribed then are among them."""
+        """Write an earlier time and q, including the q that are prescribed at that time."""
         if self.state.time != time:
             self.state._contents.guarded(None, partial(self._write_time, time))
         self.write_all(q)

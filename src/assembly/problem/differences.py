@@ -83,7 +83,7 @@ def differences_along(
     x : (n,) float
         Free q.
     directions : (n, p) float
-        Of length 1.
+        Directions of length 1.
     bounds : tuple of (n,) float
 
     Returns

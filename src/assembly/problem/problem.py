@@ -471,7 +471,7 @@ def _derivatives(
 
 
 def derived(derive: Any, state: Any) -> Any:
-    """Return derivatives; None if they are not offered, or if coordinates are singular."""
+    """Return the derivatives, or None if none are offered or the coordinates are singular."""
     try:
         return derive(state)
     except KinematicsError:

@@ -42,7 +42,7 @@ from stagecache.state.handles import AbstractHandle, CacheEntry
 
 
 def explain(contents: Contents, item: object) -> Explanation:
-    """Return why an entry, given by its handle or path, is as it is. Cost O(nodes)."""
+    """Explain the status of an entry, given by its handle or path. Cost O(nodes)."""
     paths = NodePaths(contents)
     node = paths.find(item)
     entry = contents.realization.store.keys[node]
@@ -81,7 +81,7 @@ def explain(contents: Contents, item: object) -> Explanation:
 
 
 def stale_upstream(contents: Contents, node: int) -> tuple[int, ...]:
-    """An entry and what it depends on, as far as it is out of date and can be computed, in order.
+    """An entry and what it depends on, as far as they are stale and can be computed, in order.
 
     Whatever is above a valid entry does not count.
     """

@@ -49,7 +49,7 @@ class Cause:
     variable : str
         The path of the variable that was written; "" if none was, or if that is not known.
     version, version_before : int or None
-        Of that variable now, and, while a trace is on, before the write.
+        Versions of that variable: now, and, while a trace is on, before the write.
     written_as : str
         What the write was called: "q" for one of the whole q; "invalidate_all(Position)" and the
         like where it was none, or how the System was changed. "" if that is not known.

@@ -83,7 +83,7 @@ class Digest:
         return _Unpickler(BytesIO(self._pickled), self._referred).load()
 
     def matches(self, value: object) -> bool:
-        """Return True if the value is as it was."""
+        """Return True if the value is unchanged."""
         if not self._pickled:
             return same(self._copy, value)
         try:

@@ -93,7 +93,7 @@ class ReadLog:
     # ------------------------------------------------------------------ notes of a watch
 
     def _add_read(self, entry: CacheEntry[Any], item: Item, version: int | None) -> None:
-        """Note a read; the version is None where it is read to verify a value of before."""
+        """Record a read; the version is None if the read verifies an earlier value."""
         with self._writing:
             reads = self._reads.setdefault(entry, {})
             if version is None:

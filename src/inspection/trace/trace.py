@@ -38,7 +38,7 @@ class Trace:
 
     Made by `State.trace`. Copies that are made in the block are not traced. An event costs a
     microsecond or two, which is part of the times that are told, unless a computation is compared
-    with large values of before: that is not part of them. It takes about 350 bytes until the Trace
+    with large earlier values: that is not part of them. It takes about 350 bytes until the Trace
     is gone, so a million of them 350 MB; and `events` half as much again.
 
     A Trace holds the States, also when it has ended.
@@ -153,7 +153,7 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
 
 
 def begin_tracing(state: Any, log: TraceLog) -> Tracer:
-    """Note all that is done with a State, until `end_tracing`."""
+    """Record all operations on a State until `end_tracing`."""
     with state.lock:
         contents: Contents = state._contents
         tracer = _tracer_of(contents)

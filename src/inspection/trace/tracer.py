@@ -133,7 +133,7 @@ class Tracer(Observer):
 
     @property
     def layout(self) -> Any:
-        """Layout of the State now."""
+        """Current layout of the State."""
         return self.contents.realization.layout
 
     def path(self, item: object) -> str:

@@ -266,7 +266,7 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
 
 @final
 class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
-    """A function f of n coordinates is zero, as of gears or cams. One error: f(x).
+    """A function f of n coordinates is zero, as for gears or cams. One error: f(x).
 
     Parameters
     ----------

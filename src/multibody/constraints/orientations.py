@@ -179,7 +179,7 @@ class ConstantOrientationConstraint(AbstractFrameConstraint):
 
 @final
 class WeldConstraint(AbstractFrameConstraint):
-    """A weld that closes a loop. Six errors: three as of ConstantOrientation, three as of Ball.
+    """A weld that closes a loop. Six errors: three like ConstantOrientation, three like Ball.
 
     The first are about axes of body 1 [rad]; the last are from origin 1 to 2, in these axes [m].
 

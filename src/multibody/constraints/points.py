@@ -223,7 +223,7 @@ class PointOnLineConstraint(AbstractPairConstraint):
     origin : (3,) array_like
         A point of the line, in body 1 [m].
     direction : (3,) array_like
-        Of the line, in body 1; of any length but 0.
+        Direction of the line, in body 1; of any length but 0.
     second : MobilizedBody
     station : (3,) array_like
         The point, in body 2 [m].
@@ -284,9 +284,9 @@ class PointInPlaneConstraint(AbstractPairConstraint):
     ----------
     first : MobilizedBody
     normal : (3,) array_like
-        Of the plane, in body 1; of any length but 0.
+        Normal of the plane, in body 1; of any length but 0.
     height : float
-        Of the plane above the origin of body 1, along the normal [m].
+        Height of the plane above the origin of body 1, along the normal [m].
     second : MobilizedBody
     station : (3,) array_like
         The point, in body 2 [m].

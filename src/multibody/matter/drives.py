@@ -37,7 +37,7 @@ from stagecache.state.stage import Stage
 from stagecache.system.motion.prescribing import PrescribedVariable
 
 TOLERANCE: Final = 1e-12
-"""The deviation from 1 up to which the length of a quaternion is left as it is."""
+"""The deviation from 1 up to which the length of a quaternion is not corrected."""
 
 
 @final
@@ -145,7 +145,7 @@ class DrivenJoint:
     def motion_at(
         self, motion: AbstractMotion, time: float
     ) -> tuple[AbstractMobilizer, list[float], list[float]]:
-        """Return the mobilizer in Euler angles, and the q and qdot of the motion for it."""
+        """Return the Euler-angle form of the mobilizer, and the motion's q and qdot in it."""
         form, name = self.joint.body.mobilizer.with_euler_angles(), self.joint.body.name
         q, qdot = (numbers_at(motion, level, time, form, name) for level in ("q", "qdot"))
         return form, q, qdot

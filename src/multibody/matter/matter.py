@@ -246,7 +246,7 @@ class MobilizedBody(MatterPart):
 
     @property
     def follows_motion(self) -> DiscreteVariable[bool]:
-        """The handle that switches its motion on and off in a State. A write invalidates Instance.
+        """Handle that switches the motion on and off in a State. A write invalidates Instance.
 
         Raises
         ------
@@ -876,7 +876,7 @@ class MatterSubsystem(Subsystem):
         equal=_same_bits,
     )
     def velocity(self, state: State, i: int) -> Array:
-        """The velocity of a body, (6,): angular, then that of its origin, in ground."""
+        """Velocity of a body in ground, (6,): angular, then linear, of its origin."""
         motion = self.tree_motions(state)[self._layouts[False].rows[i]]
         return _at(self.pose[i](state), motion)
 

@@ -82,7 +82,7 @@ class Sinusoid(AbstractMotion):
 class Steady(AbstractMotion):
     """q = start + rate t.
 
-    Of a Ball, these are rates of its angles; only about one axis is that a steady rotation.
+    For a Ball, these are rates of its angles; that is a steady rotation only about one axis.
 
     Parameters
     ----------

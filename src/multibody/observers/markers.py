@@ -158,7 +158,7 @@ class Markers(AbstractObserver[Marker]):
         Parameters
         ----------
         state : State, optional
-            As of `current_positions`.
+            Same as for `current_positions`.
         color : (3,) tuple of float
             The color of observations: red, green and blue, from 0 to 1.
         """

@@ -295,7 +295,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         Raises
         ------
         NoObservationError
-            No thing counts. Other errors as of `current_errors`.
+            No thing counts. Other errors: see `current_errors`.
         """
         self.check_observations()
         frame = self._observations.frame

@@ -167,7 +167,7 @@ class OrientationSensors(AbstractObserver[OrientationSensor]):
         Parameters
         ----------
         state : State, optional
-            As of `current_orientations`.
+            Same as for `current_orientations`.
         axis_length : float
             [m]
         """

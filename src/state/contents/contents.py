@@ -697,7 +697,7 @@ class Contents:
         self.update_times[variable._node] = self.time
 
     def auto_update(self) -> None:
-        """Exchange each discrete variable with its update value, if that is valid."""
+        """Swap each discrete variable with its update value, if the update value is valid."""
         self.require_unguarded("auto_update_discrete_variables()")
         store = self.realization.store
         self.pools.seal()

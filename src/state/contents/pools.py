@@ -314,7 +314,7 @@ class Pools:
         return arrays, self.starts, self.trigger_starts, self.places
 
     def restore(self, snapshot: PoolsSnapshot) -> None:
-        """Restore the vectors of before, in place where the sizes are equal."""
+        """Restore the earlier vectors, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
         self.differences = {}
         arrays, starts, trigger_starts, places = snapshot

@@ -148,7 +148,7 @@ class Realization:
             store.raise_version(node)
 
     def become_laid_out(self, layout: Layout) -> None:
-        """Have the items that another layout, of before, lists."""
+        """Restore the items that an earlier layout lists."""
         self.layout = layout
         self.evaluator.functions = layout.functions
         self.evaluator.equals = layout.equals

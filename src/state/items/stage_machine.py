@@ -32,11 +32,11 @@ class StageMachine:
     Attributes
     ----------
     stage : int
-        Of the system.
+        Stage of the system.
     stages : list of int
-        By subsystem.
+        Stage of each subsystem.
     highest : int
-        Of all these stages.
+        Highest of all these stages.
     is_even : bool
         True if all subsystems are at the stage of the system; if not, they may be.
     versions : StageVersions

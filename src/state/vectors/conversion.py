@@ -133,7 +133,7 @@ def array_of(values: object, what: str) -> NDArray[Any] | None:
     Raises
     ------
     NotANumberError
-        Of a masked array; `what` names the target in it.
+        The array is masked; `what` names the target in the error.
     """
     refuse_masked(values, what)
     return _array(values)

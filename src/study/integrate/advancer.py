@@ -410,7 +410,7 @@ class Advancer:
         return rates(then, values, self.t - earlier)
 
     def report_window(self) -> None:
-        """Note that the window in which events were found is reported."""
+        """Mark the window in which events were found as reported."""
         self.signs = self.signs.reported()
 
     def split_window(self, t: float) -> Window:
@@ -490,7 +490,7 @@ class Advancer:
     # ------------------------------------------------------------------ what can go wrong
 
     def _go_back(self, t: float, y: Vector, mark: Checkpoint | None) -> None:
-        """Restore the State of before the step."""
+        """Restore the State to its values before the step."""
         self.t, self.y = t, y
         self._interpolant = None
         self._is_begun = False

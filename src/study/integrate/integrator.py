@@ -190,7 +190,7 @@ class Integrator(Study):
         Parameters
         ----------
         state : State
-            Of this System.
+            State of this System.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class Integrator(Study):
         ProjectionError
             Projection cannot satisfy the constraints.
         MethodError
-            There are constraints, and the method cannot go on after a projection: LSODA.
+            There are constraints, and the method cannot continue after a projection: LSODA.
         NotFiniteError, OutOfRangeError
             A derivative is not finite, a trigger NaN, a weight not positive.
         Exception
@@ -238,7 +238,7 @@ class Integrator(Study):
         ------
         StudyError, StageOutOfRangeError
         ProjectionError, MethodError, NotFiniteError, OutOfRangeError
-            As `initialize`.
+            See `initialize`.
         """
         advancer = self._initialized("reinitialize()")
         stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, "reinitialize()")
@@ -615,9 +615,9 @@ class Integrator(Study):
     # ------------------------------------------------------------------ for a time stepper
 
     def _put_back(self, time: float) -> bool:
-        """Change the time of the advanced State by rounding only, unless events come first.
+        """Shift the time of the advanced State by a rounding error, unless events come first.
 
-        Return True if it is changed.
+        Return True if the time was shifted.
         """
         advancer = self._initialized("the advanced State")
         if advancer.signs.window is not None:

@@ -21,9 +21,9 @@ from stagecache.study.methods.one_step import AbstractOneStep, Attempt, parts_of
 class Euler(AbstractOneStep):
     """Semi-explicit Euler, of order 1.
 
-    With fixed steps it is as above: one evaluation for each, and one of qdot. Without, a step is
-    two halves, which are compared with one of full size: two evaluations, and three of qdot. The
-    difference is the estimated error, of order 2 in h.
+    A step of fixed size costs one evaluation, and one more of qdot. With error control, two half
+    steps are compared with a full one: two evaluations, and three of qdot. The difference is the
+    estimated error, of order 2 in h.
     """
 
     name, min_order, max_order, estimate_order = "Euler", 1, 1, 2

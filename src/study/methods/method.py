@@ -71,9 +71,9 @@ class AbstractMethod(ABC):
     step_size : float or None
         Size of the next attempt; None before a method has chosen one.
     num_rejected, num_diverged : int
-        Of the last step: attempts whose error was too large, and that did not converge.
+        Attempts of the last step whose error was too large, or that did not converge.
     num_iterations : int
-        Of the last step.
+        Iterations of the last step.
     """
 
     name: str
@@ -117,7 +117,7 @@ class AbstractMethod(ABC):
         StepFailed
             It would have to be too short; the method has to begin anew.
         ProjectionError
-            Likewise, a shorter step may end closer to the constraints.
+            A shorter step may end closer to the constraints.
         """
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Methods of SciPy for stiff Systems, behind the interface of `method`.
 
 SciPy's solvers are told where to end when they are made. Here the bound changes from step to step;
-a step that it cuts short says nothing about the error, so the size of before is tried again. After
+a step that it cuts short says nothing about the error, so the previous size is tried again. After
 a projection they go on::
 
     Radau     one-step: from another y, with the derivatives there

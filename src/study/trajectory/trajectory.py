@@ -252,7 +252,7 @@ class Trajectory:
         Returns
         -------
         ndarray of shape (n, ...)
-            As a column.
+            The values, a row for each time.
 
         Raises
         ------

@@ -670,7 +670,7 @@ def position_error(
         Their number; or a function ``(self, state)``, called with the State at Model whenever
         Instance is realized: it may read parameters and modeling options.
     prerequisites : tuple or callable, optional
-        As for `cached`, beside stage Instance. The default is all of stage
+        Same as for `cached`, beside stage Instance. The default is all of stage
         Position.
     enabled : declaration, optional
         A parameter or modeling option of the same class that holds a bool. In States where it is
@@ -721,7 +721,7 @@ def normalization_error(
     Parameters
     ----------
     size, prerequisites, enabled
-        As for `position_error`.
+        Same as for `position_error`.
     jacobian : callable, optional
         The function ``(self, state)`` of the Jacobian, for declarations that are made by a function
         and not in the body of a class. It has the same prerequisites.

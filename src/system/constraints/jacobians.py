@@ -253,7 +253,7 @@ def _without_bias(
 
 
 def values_at_udot(system: Any, state: Any, read: Read, udots: Vector) -> Vector:
-    """Compute values of Acceleration for some udot, without its hooks. The State is left as it is.
+    """Compute values of Acceleration for some udot, without its hooks. The State is not changed.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def quaternion_normalization(
     orientation : declaration
         A variable of 4k q, or a family of them.
     enabled : declaration, optional
-        As for `position_error`.
+        Same as for `position_error`.
 
     Returns
     -------

@@ -364,7 +364,7 @@ class System:
     __getitem__ = subsystem
 
     def get(self, kind: type[Part], name: str | None = None) -> Part:
-        """Return the one subsystem of a class, or the one with a name, which must be of the class.
+        """Return the only subsystem of a class, or the one of that class with a given name.
 
         Parameters
         ----------
@@ -721,12 +721,12 @@ class System:
         state : State
             Realized to Position or further.
         u : array_like
-            Of shape (nu,) or (nu, k); empty for zeros.
+            Array of shape (nu,) or (nu, k); empty for zeros.
 
         Returns
         -------
         ndarray
-            Of shape (nq,) or (nq, k).
+            Array of shape (nq,) or (nq, k).
 
         Raises
         ------
@@ -825,7 +825,7 @@ class System:
         Raises
         ------
         ProjectionError
-            The accuracy cannot be reached. The State is as it was.
+            The accuracy cannot be reached. The State is not changed.
         """
         from stagecache.system.projection.projection import project  # noqa: PLC0415  # it needs SciPy
 
@@ -855,8 +855,8 @@ class System:
         accuracy : float, optional
         options : ProjectOptions, optional
         error_estimate : ndarray, optional
-            Of shape (nq,). Changed in place, if q was changed: the part normal to the constraints
-            is removed.
+            Array of shape (nq,). Changed in place if q was changed: the part normal to the
+            constraints is removed.
 
         Returns
         -------
@@ -919,7 +919,7 @@ class System:
         WrongTypeError, ForeignStateError, TopologyVersionError
         StageOutOfRangeError, OutOfRangeError
         EquilibriumError
-            No equilibrium was found. The State is as it was.
+            No equilibrium was found. The State is not changed.
         """
         return fast_variables.relax(self, self._require_own(state), stage, accuracy)
 

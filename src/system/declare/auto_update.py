@@ -122,7 +122,7 @@ def auto_update(
     Parameters
     ----------
     initial, factory
-        As for `parameter`.
+        Same as for `parameter`.
     invalidates : Stage
         Position to Report: what a write, not an exchange, makes stale.
     available_from : Stage

@@ -70,7 +70,7 @@ def _companions_of(
 
 
 def _check_roles(cls: type, found: dict[str, AbstractDeclaration[Any]]) -> None:
-    """Refuse a declaration whose owner is missing, or has another one in the same role."""
+    """Refuse a declaration whose owner is missing, or already has a declaration in its role."""
     taken: dict[tuple[str, str], str] = {}
     for name, declared in found.items():
         of, role = declared.of, declared.role

@@ -136,7 +136,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     equal : callable or None
         The comparison of a new value with the one before.
     is_last : bool
-        True if it is due when all subsystems have reached the stage, not only its own.
+        True if the entry is due once all subsystems have reached the stage, not only its own.
     """
 
     compute: Callable[..., T]

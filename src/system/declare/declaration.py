@@ -46,7 +46,7 @@ class PlannedEntry:
     """The stage before which it cannot be computed, whatever its prerequisites."""
 
     is_last: bool = False
-    """True if it is due when all subsystems have reached the stage, not only its own."""
+    """True if the item is due once all subsystems have reached the stage, not only its own."""
 
 
 class AbstractDeclaration(Generic[H]):

@@ -1,4 +1,4 @@
-"""Families: many items of one kind under one name, as of N equal springs."""
+"""Families: many items of one kind under one name, such as N equal springs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, final, overload
@@ -179,12 +179,12 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     ) -> Any:
         """Decorate the function ``(self, state, i)`` of the values to which one q or u is set.
 
-        As for a single variable; see `q_variable`.
+        Same as for a single variable; see `q_variable`.
 
         Parameters
         ----------
         prerequisites : tuple or callable, optional
-            As for a single variable; the function is ``(self, i)``.
+            Same as for a single variable; the function is ``(self, i)``.
         enabled : declaration, optional
             One switch for all items; or a family of as many, a switch for each item.
 

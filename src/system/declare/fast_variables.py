@@ -237,10 +237,10 @@ def relax(system: Any, state: Any, stage: Stage, accuracy: float = 1e-4) -> bool
     ------
     StageOutOfRangeError, OutOfRangeError, NotANumberError, ReadOnlyError
     EquilibriumError
-        No equilibrium was found, or a fast variable is prescribed. The State is as it was.
+        No equilibrium was found, or a fast variable is prescribed. The State is not changed.
     Exception
         Whatever a hook or a computation raises; but arithmetic that fails away from the start only
-        makes the search take shorter steps. The State is as it was.
+        makes the search take shorter steps. The State is not changed.
     """
     stage = check_stage(stage, Stage.INSTANCE, Stage.REPORT, "relax()")
     what, hint = "the accuracy of relax()", "give the largest residual that there may be"

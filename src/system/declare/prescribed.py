@@ -166,7 +166,7 @@ class PrescribedDeclaration(AbstractPrescription):
         Parameters
         ----------
         prerequisites : tuple or callable, optional
-            As for `cached`. The default is all of stage Velocity.
+            Same as for `cached`. The default is all of stage Velocity.
 
         Raises
         ------

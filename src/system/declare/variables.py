@@ -213,7 +213,7 @@ def discrete(
     Parameters
     ----------
     initial, factory, count
-        As for `parameter`.
+        Same as for `parameter`.
     invalidates : Stage
         Model to Report: a write makes this stage stale, and those after it.
 
@@ -267,7 +267,7 @@ class AbstractContinuousDeclaration(AbstractFastVariable[H]):
         Parameters
         ----------
         prerequisites : tuple or callable, optional
-            As for `cached`: of q, items that can be read at Time; of u, at Position.
+            Same as for `cached`: of q, items that can be read at Time; of u, at Position.
             The default is all of that stage.
         enabled : declaration, optional
             A declared bool that invalidates Instance or Model, of the same class. Where it is False
@@ -400,7 +400,7 @@ def q_variable(
         ``(self, state, i)``. It is called whenever Model is realized, with the State at Topology:
         its modeling options can be read, and so may decide how many numbers there are.
     count : int or callable, optional
-        As for `parameter`.
+        Same as for `parameter`.
 
     Raises
     ------

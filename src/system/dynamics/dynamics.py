@@ -272,9 +272,9 @@ def mass_matrix(
         The u, or families of them, in the order of rows and columns. Without any, all of the
         subsystem.
     prerequisites : tuple or callable, optional
-        As for `cached`; ``()`` for a matrix that never changes.
+        Same as for `cached`; ``()`` for a matrix that never changes.
     available_from : Stage, optional
-        As for `cached`. If nothing is said, the matrix depends on all of stage Position.
+        Same as for `cached`. If nothing is said, the matrix depends on all of stage Position.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def generalized_force(
         The u, or families of them, which must have a mass matrix. Without any, all of the
         subsystem.
     prerequisites, available_from
-        As for `cached`. If nothing is said, they depend on all of stage Dynamics.
+        Same as for `cached`. If nothing is said, they depend on all of stage Dynamics.
 
     Returns
     -------

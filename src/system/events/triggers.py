@@ -227,7 +227,7 @@ def event_trigger(
     size : int or callable
         Their number; or a function ``(self, state)``, as for `position_error`.
     prerequisites : tuple or callable, optional
-        As for `cached`. The default is all of that stage.
+        Same as for `cached`. The default is all of that stage.
     localization_window : float
         The precision of the time of the event, in units of accuracy times
         `System.default_time_scale`.

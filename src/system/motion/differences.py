@@ -40,7 +40,7 @@ Direction = tuple[str, Vector, Vector]
 
 @contextmanager
 def by_differences(what: object, hint: str) -> Iterator[None]:
-    """Add a note to exceptions: they come from a copy of the State that was moved a little."""
+    """Add a note to exceptions: they come from a slightly changed copy of the State."""
     try:
         yield
     except Exception as error:
@@ -59,7 +59,7 @@ def derivative_along(
     zdot: Vector | None = None,
     time: float = 0.0,
 ) -> Vector:
-    """Differentiate values along a direction of time, q, u and z. The State is left as it is.
+    """Differentiate values along a direction of time, q, u and z. The State is not changed.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class MovedCopy:
     ----------
     system : System
     state : State
-        Of that System, at Position or above; it is left as it is.
+        State of that System, at Position or above; it is not changed.
     stage : Stage
         The stage to which the copy is realized wherever it is moved.
     """
@@ -149,12 +149,12 @@ def second_derivative_along(
     qdot: Vector,
     qdotdot: Vector,
 ) -> Vector:
-    """Differentiate values of Position twice by time, along a motion. The State is left as it is.
+    """Differentiate values of Position twice by time, along a motion. The State is not changed.
 
     Parameters
     ----------
     system, state, read, stage
-        As for `derivative_along`.
+        Same as for `derivative_along`.
     qdot, qdotdot : (nq,) float
 
     Returns

@@ -314,7 +314,7 @@ def kinematics(
         The q and the u, or families of them, that N relates, in the order of its rows and
         columns. Without any, all of the subsystem.
     prerequisites : tuple or callable, optional
-        As for `cached`. The default is the q of the block.
+        Same as for `cached`. The default is the q of the block.
 
     Returns
     -------

@@ -110,7 +110,7 @@ def multiply_by_n_transpose(state: State, fq: ArrayLike) -> Vector:
 def multiply_by_n_pinv(state: State, qdot: ArrayLike) -> Vector:
     """Return pinv(N) qdot: the u for which N u is qdot, or closest to it.
 
-    As `multiply_by_n`; a KinematicsError, too, where N does not have full column rank.
+    Errors are as in `multiply_by_n`; and KinematicsError if N does not have full column rank.
     """
     return _multiply(state, qdot, "multiply_by_n_pinv(qdot)", from_u=False, is_pinv=True)
 
@@ -118,7 +118,7 @@ def multiply_by_n_pinv(state: State, qdot: ArrayLike) -> Vector:
 def multiply_by_n_pinv_transpose(state: State, fu: ArrayLike) -> Vector:
     """Return pinv(N)' fu: the smallest forces on q that do the work of fu.
 
-    As `multiply_by_n_pinv`.
+    See `multiply_by_n_pinv`.
     """
     return _multiply(state, fu, "multiply_by_n_pinv_transpose(fu)", from_u=True, is_pinv=True)
 

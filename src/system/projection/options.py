@@ -95,7 +95,7 @@ class WorstError:
     name : str
         The name of the constraint: "rope.rod", or "rope.rod[1]" if it has several rows.
     value : float
-        As the State has it, without its weight.
+        Value in the State, without its weight.
     """
 
     name: str

@@ -63,7 +63,7 @@ def project(system: ConstrainedSystem, state: State, accuracy: float | None = No
     ------
     OutOfRangeError, NotANumberError, StageTooLowError, ReadOnlyError
     ProjectionError
-        The State is as it was.
+        The State is not changed.
     """
     options = options_of(accuracy)
     _require(state, Stage.MODEL, "project()")

@@ -16,7 +16,7 @@ class Failure(Exception):  # noqa: N818  # it never leaves the kit
         the one of a fresh State does not, or the other way around. "exchange": an automatic update
         did not write the next value. "changed": a value has changed, but not its version. "lost":
         a write has made an entry stale that is not downstream of it. "version": a version does not
-        count writes. "rollback": a value or a valid entry is not as at the checkpoint.
+        count writes. "rollback": a value or a valid entry differs from the checkpoint.
     run : Run
     number : int
         The number of the State.

@@ -102,7 +102,7 @@ def _realization_error(failure: Failure, program: str) -> IncoherentError:
 
 
 def program_of(run: Run, lines: list[str], *last: str) -> str:
-    """Return a program that runs where ``system`` is the System."""
+    """Return a program that runs if ``system`` is the System."""
     return program(run, "\n".join([FIRST, *lines, *last]))
 
 

@@ -360,7 +360,7 @@ class Search:
     # ------------------------------------------------------------------ fresh States
 
     def _at_its_stage(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot at a stage where the value exists; hooks may fill it at any."""
+        """Return the snapshot at a stage where the value exists; hooks may write it at any."""
         return snapshot if self.is_computed else snapshot.at(Stage.REPORT)
 
     def _name(self, key: Item | str) -> str:

@@ -22,9 +22,9 @@ URGENCY: Final = (
 
 
 def collapsed(view: AbstractView, most: int) -> AbstractView:
-    """Return the view itself if it has at most so many nodes, else a view of groups.
+    """Return the view itself if it has at most `most` nodes, else a view of groups.
 
-    Stages are never taken together, so there may be more than that in the end.
+    Stages are never merged, so the result may have more than `most` nodes.
     """
     if len(view.nodes) <= most:
         return view

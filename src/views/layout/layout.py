@@ -129,7 +129,7 @@ Point = tuple[float, float]
 
 @frozen
 class Box:
-    """Box of a node: left upper corner and size [pixels]."""
+    """Box of a node: upper left corner and size [pixels]."""
 
     path: str
     label: str
@@ -180,7 +180,7 @@ class Route:
 
 @frozen
 class Layout:
-    """Layout of a picture, in pixels from the left upper corner.
+    """Layout of a picture, in pixels from the upper left corner.
 
     Attributes
     ----------
