@@ -16,9 +16,8 @@ from stagecache import (
     q_variable,
 )
 from stagecache.errors import WrongTypeError
-from stagecache.system import (
-    Profile,
-)
+from stagecache.system import Profile
+from stagecache.system.profile import Adviser
 
 
 class Contact(Subsystem):
@@ -120,7 +119,21 @@ def test_what_comes_out_equal_is_told_to_be_compared() -> None:
     assert suggestion_for(found, "contact.sign").endswith(
         "Declare it with equal=..., so that what depends on it is not computed again"
     )
-    assert suggestion_for(found, "contact.in_excess") == ""
+
+
+@pytest.mark.parametrize(("share", "advice"), [(0.1, ""), (0.5, "contact.in_excess took 50% of")])
+def test_what_costs_most_and_changes_each_time_is_told_to_be_faster(
+    share: float, advice: str
+) -> None:
+    contact = Contact()
+    state = System(contact).new_state()
+    with state.trace() as trace:
+        for number in range(3):
+            write_depth(contact, state, number)
+            contact.in_excess(state)
+    found = Adviser(trace._log, state).about_entry("contact.in_excess", share)
+    assert found.startswith(advice)
+    assert bool(found) == bool(advice)
 
 
 def test_a_whole_that_is_written_is_told_to_be_written_in_blocks() -> None:
