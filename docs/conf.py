@@ -15,7 +15,7 @@ project_copyright = author
 release = version = installed_version(project)
 
 sys.path.append(str(Path(__file__).parent))  # where pictures is
-extensions = ["myst_parser", "pictures", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "pictures", "running", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "_generated"]
 html_extra_path = ["_generated/pages"]
 myst_enable_extensions = ["deflist"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parent
-EXAMPLES = DOCS.parent / "examples"
+EXAMPLES = DOCS.parent / "src" / "examples"
 SHOWN = "anchor.torque"  # of the pendulum: as much as is legible in the width of a page
 NUM_FRAMES = 90  # of a turn of the linkage
 

@@ -3,8 +3,8 @@
 A documented member of Simbody's `State` that is not a member of `State` here is a function of this
 module, under the member's name in Python. ``part`` is a State or, where Simbody takes the index of
 a subsystem, its partition ``state[subsystem]``; an item is given by its handle, or by its index
-among the items of its kind in the subsystem, in the order of allocation. docs/names.csv lists all
-documented members with their names here.
+among the items of its kind in the subsystem, in the order of allocation.
+docs/coming_from/simbody.csv lists all documented members with their names here.
 
 >>> from stagecache import Stage, State, simbody
 >>> state = State()

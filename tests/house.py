@@ -58,6 +58,7 @@ ROOMS: Final = {
     "testing/diagnosis": "Shortened failures, their suspects, and the report.",
     "testing/checks": "The checks: coherence, pickling, precision, strictness, threads.",
     "testing/strategies": "Hypothesis strategies for graphs, States and Systems.",
+    "examples": "Small complete programs, which the gallery of the documentation shows.",
     "cli": "The command `stagecache`, one file a subcommand.",
     "demo": "The demonstration: a four-bar linkage that is assembled and turned.",
 }

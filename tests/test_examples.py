@@ -18,7 +18,7 @@ from benchmarks.double_pendulum import bare, closed_form
 from stagecache import Stage
 from stagecache.cli.main import main
 
-FOLDER = Path(__file__).parents[1] / "examples"
+FOLDER = Path(__file__).parents[1] / "src" / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.name != "__init__.py")
 WITHOUT_MATPLOTLIB = dict.fromkeys(["matplotlib", "matplotlib.pyplot", "matplotlib.figure"])
 NUMBER = r"-?\d+(?:\.\d*)?(?:e-?\d+)?"
@@ -57,7 +57,7 @@ def test_an_example_runs_and_prints_something_and_nothing_when_it_is_imported(
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_says_how_to_run_it(path: Path) -> None:
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    assert f"Run it: python examples/{path.name}" in (docstring or "")
+    assert f"Run it: python -m stagecache.examples.{path.stem}" in (docstring or "")
 
 
 def test_the_pendulum_prints_what_a_pendulum_does(capsys: pytest.CaptureFixture[str]) -> None:
@@ -247,8 +247,8 @@ def test_an_example_without_matplotlib_says_which_extra_is_missing_and_goes_on(
 def test_the_pendulum_is_drawn_by_the_command_of_the_readme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(FOLDER.parent)
-    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(FOLDER.parents[1])
+    readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"`stagecache (graph [^`]+)`", readme)
     *args, output = command.split()
     page = tmp_path / output

@@ -9,9 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PAGES = [
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
 ]
 FIRST_WORDS = re.compile(r"(What|Whether|Which|How|Where|Who|By|Of)\b")
@@ -64,7 +63,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
 
 
 def test_nothing_in_the_sources_is_no_such_thing() -> None:
-    found = [one for path in (*SOURCES, *EXAMPLES) for one in negations(path, words(path))]
+    found = [one for path in SOURCES for one in negations(path, words(path))]
     assert not found, "\n".join(sorted(set(found)))
 
 

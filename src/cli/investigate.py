@@ -89,10 +89,10 @@ def _stage(default: str) -> Callable[[F], F]:
     cls=ModelCommand,
     epilog="""\b
 Examples:
-  stagecache graph stagecache.demo.pendulum
-  stagecache graph stagecache.demo.pendulum -o pendulum.html
-  stagecache graph stagecache.demo.pendulum --upstream-of anchor.torque --format mermaid
-  stagecache graph stagecache.demo.pendulum --after pendulum.angle=0.3 -o stale.svg
+  stagecache graph stagecache.examples.pendulum
+  stagecache graph stagecache.examples.pendulum -o pendulum.html
+  stagecache graph stagecache.examples.pendulum --upstream-of anchor.torque --format mermaid
+  stagecache graph stagecache.examples.pendulum --after pendulum.angle=0.3 -o stale.svg
 """,
 )
 @_model
@@ -195,9 +195,9 @@ def _format_of(output: Path) -> str:
     cls=ModelCommand,
     epilog="""\b
 Examples:
-  stagecache explain stagecache.demo.pendulum anchor.torque
-  stagecache explain stagecache.demo.pendulum anchor.torque --after pendulum.angle=0.3
-  stagecache explain stagecache.demo.pendulum pendulum.weight --stage Velocity --json
+  stagecache explain stagecache.examples.pendulum anchor.torque
+  stagecache explain stagecache.examples.pendulum anchor.torque --after pendulum.angle=0.3
+  stagecache explain stagecache.examples.pendulum pendulum.weight --stage Velocity --json
 """,
 )
 @_model
@@ -232,9 +232,9 @@ def explain(
     cls=ModelCommand,
     epilog="""\b
 Examples:
-  stagecache impact stagecache.demo.pendulum pendulum.angle
-  stagecache impact stagecache.demo.pendulum q --stage Velocity
-  stagecache impact stagecache.demo.pendulum pendulum.mass --json
+  stagecache impact stagecache.examples.pendulum pendulum.angle
+  stagecache impact stagecache.examples.pendulum q --stage Velocity
+  stagecache impact stagecache.examples.pendulum pendulum.mass --json
 """,
 )
 @_model
@@ -261,8 +261,8 @@ def impact(
     cls=ModelCommand,
     epilog="""\b
 Examples:
-  stagecache profile stagecache.demo.pendulum
-  stagecache profile stagecache.demo.pendulum --steps 20 --json
+  stagecache profile stagecache.examples.pendulum
+  stagecache profile stagecache.examples.pendulum --steps 20 --json
 """,
 )
 @_model

@@ -103,8 +103,8 @@ Checks:
 
 \b
 Examples:
-  stagecache check stagecache.demo.pendulum --examples 10
-  stagecache check stagecache.demo.pendulum:system --check strict --seed 1
+  stagecache check stagecache.examples.pendulum --examples 10
+  stagecache check stagecache.examples.pendulum:system --check strict --seed 1
 """
 )
 @click.argument("model")

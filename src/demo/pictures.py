@@ -10,8 +10,8 @@ import numpy as np
 
 from stagecache.checks import require_extra
 from stagecache.decorations import DecorativeLine
-from stagecache.demo.four_bar import ROCKER, closed_form
 from stagecache.demo.turn import Demonstration, Vector, gauge_of
+from stagecache.examples.four_bar import ROCKER, closed_form
 from stagecache.pictures.animation import animate
 from stagecache.pictures.drawing import View, draw
 from stagecache.state import State

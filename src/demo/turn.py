@@ -19,7 +19,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.assembly import Assembler, AssemblyResult, QValue
-from stagecache.demo.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
+from stagecache.examples.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
 from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.state import State
 from stagecache.study.progress import ProgressBar

@@ -14,7 +14,7 @@ from stagecache import testing
 from stagecache.cli.check import check_model
 from stagecache.cli.main import CHECKS, main
 
-SOUND = "stagecache.demo.pendulum"
+SOUND = "stagecache.examples.pendulum"
 
 FAULTY = """
 from stagecache import State, Subsystem, System, cached, parameter, q_variable

@@ -18,9 +18,9 @@ from stagecache.cli.investigate import COMMANDS, FORMATS, STAGES
 from stagecache.cli.main import main
 from stagecache.cli.output import new_table, print_table
 from stagecache.cli.state import make_state
-from stagecache.demo import pendulum
+from stagecache.examples import pendulum
 
-MODEL = "stagecache.demo.pendulum"
+MODEL = "stagecache.examples.pendulum"
 
 OWN = """
 import math

@@ -2,9 +2,8 @@
 
 import inspect
 
-from examples import every_declaration, pendulum
-
 from stagecache import Graph, Subsystem, System, parameter
+from stagecache.examples import every_declaration, pendulum
 from stagecache.graph.sources import class_body
 from stagecache.views.nodes import EdgeKind, Status
 from tests.system.models import Chain, Crane, Springs

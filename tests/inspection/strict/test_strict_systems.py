@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import every_declaration, pendulum
 from numpy.typing import NDArray
 
 from stagecache import (
@@ -28,6 +27,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import StaleValueError, UndeclaredPrerequisiteError
+from stagecache.examples import every_declaration, pendulum
 from stagecache.inspection import (
     ReadLog,
 )

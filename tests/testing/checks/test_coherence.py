@@ -5,8 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from examples.every_declaration import Observer, Rope
-from examples.pendulum import Anchor, Pendulum
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +15,8 @@ from stagecache.errors import (
     StagecacheError,
     UnknownItemError,
 )
+from stagecache.examples.every_declaration import Observer, Rope
+from stagecache.examples.pendulum import Anchor, Pendulum
 from stagecache.testing import check_coherence
 from tests.system.models import Chain, Crane, Springs
 from tests.testing.models import (

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.every_declaration import Observer, Rope
 from hypothesis import settings
 
 from stagecache import State, System, cached
@@ -17,6 +16,7 @@ from stagecache.errors import (
     UndeclaredPrerequisiteError,
     UnfaithfulPickleError,
 )
+from stagecache.examples.every_declaration import Observer, Rope
 from stagecache.testing import (
     CheckResult,
     check_all,

@@ -37,7 +37,7 @@ Vector = NDArray[np.float64]
 
 
 class Pendulum(Subsystem):
-    """A point mass on a rod, as in `examples/pendulum.py`."""
+    """A point mass on a rod, as in `stagecache.examples.pendulum`."""
 
     length = parameter(1.0)  # m
     mass = parameter(2.0)  # kg

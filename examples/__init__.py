@@ -1,1 +1,0 @@
-"""Small complete programs, each run by the tests."""

@@ -1,0 +1,1 @@
+"""Small complete programs, which the gallery of the documentation shows."""

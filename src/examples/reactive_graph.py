@@ -1,0 +1,43 @@
+"""A graph of values that are computed when they are read, and the types of its nodes.
+
+Run it: python -m stagecache.examples.reactive_graph
+"""
+
+import math
+from typing import assert_type
+
+from stagecache import Entry, Graph, Variable
+
+
+def build() -> Graph:
+    """A pendulum: a length and an angle, and what follows from them."""
+    graph = Graph("pendulum")
+    length = graph.variable("length", 2.0)  # m
+    angle = graph.variable("angle", 0.0)  # rad
+    assert_type(length, Variable[float])
+
+    height: Entry[float] = graph.entry(
+        "height", lambda r, phi: r() * (1 - math.cos(phi())), prerequisites=(length, angle)
+    )
+
+    @graph.entry(prerequisites=(height,))
+    def energy(height: Entry[float]) -> float:
+        return 9.81 * height()
+
+    assert_type(energy, Entry[float])
+    return graph
+
+
+def main() -> None:
+    """Write the angle, and read what depends on it."""
+    graph = build()
+    for node in graph:
+        print(node)
+    angle, energy = graph["angle"], graph["energy"]
+    for value in (0.0, 0.1, 0.2):
+        angle.set(value)
+        print("angle", value, "rad: energy", round(energy(), 4), "J/kg")
+
+
+if __name__ == "__main__":
+    main()
