@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "src" / "examples"
 SHOWN = "anchor.torque"  # of the pendulum: as much as is legible in the width of a page
-NUM_FRAMES = 90  # of a turn of the linkage
+NUM_FRAMES = 96  # of a turn of the linkage
 
 
-def pictures() -> Iterator[tuple[str, str]]:
+def pictures() -> Iterator[tuple[str, str | bytes]]:
     """The names of the files, and what is in them."""
     pendulum: System = _example("pendulum")["system"]()
     yield "pendulum.svg", pendulum.graph.upstream_of(SHOWN).to_svg()
@@ -64,7 +64,9 @@ def pictures() -> Iterator[tuple[str, str]]:
     state = system.new_state()
     state.q = arm["TURNED"]
     yield "robot_arm.svg", _text_of(draw_system(system, state).figure)
-    yield "four_bar.svg", _text_of(plotted(demonstrate(NUM_FRAMES, progress=False)))
+    turn = demonstrate(NUM_FRAMES, progress=False)
+    yield "four_bar.svg", _text_of(plotted(turn))
+    yield "pages/four_bar.gif", runpy.run_path(str(DOCS / "film.py"))["make_film"](turn)
 
 
 def _text_of(figure: Any) -> str:
@@ -86,11 +88,12 @@ def draw(_app: "Sphinx", _config: object) -> None:
     """Write the files; those that are as they should be are left alone, and so not read again."""
     folder = f"{DOCS.parent}{os.sep}"  # of this machine, which is of no use to a reader
     for name, content in pictures():
-        text = content.replace(folder, "")
+        if isinstance(content, str):
+            content = content.replace(folder, "").encode()  # noqa: PLW2901
         path = DOCS / "_generated" / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
 
 
 def setup(app: "Sphinx") -> dict[str, bool]:

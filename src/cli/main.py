@@ -34,6 +34,18 @@ class Commands(click.Group):
             raise click.ClickException(f"the output: {error.strerror}") from error
 
 
+def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Print the version and the form of the hot modules, and end the command."""
+    if value and not context.resilient_parsing:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        from stagecache.graph import store  # noqa: PLC0415
+
+        form = "plain Python" if (store.__file__ or "").endswith(".py") else "compiled"
+        click.echo(f"stagecache {version('stagecache')} ({form})")
+        context.exit()
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -42,7 +54,14 @@ class Commands(click.Group):
     The exit status is 0 for an answer, 1 for an error or a failed check, and 2 for wrong usage.
     """,
 )
-@click.version_option(package_name="stagecache", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, and say if the hot modules are compiled; then exit.",
+)
 def main() -> None:
     """Cache computed values of a model until a variable that they depend on changes."""
 

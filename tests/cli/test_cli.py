@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from errno import ENOSPC
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stagecache.cli.main import Commands, main
+from stagecache.graph import store
 
 
 def run(*args: str) -> Result:
@@ -56,10 +58,12 @@ def test_the_examples_in_the_help_of_a_command_run(
         assert run(*args).exit_code == 0
 
 
-def test_version_is_that_of_the_installed_package() -> None:
+def test_version_is_that_of_the_installed_package_and_says_if_it_is_compiled() -> None:
     result = run("--version")
     assert result.exit_code == 0
-    assert result.output == f"stagecache {version('stagecache')}\n"
+    is_compiled = any(suffix in (store.__file__ or "") for suffix in EXTENSION_SUFFIXES)
+    form = "compiled" if is_compiled else "plain Python"
+    assert result.output == f"stagecache {version('stagecache')} ({form})\n"
 
 
 @pytest.mark.parametrize("frames", ["11", "3601", "1.5", "many"])
