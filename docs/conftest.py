@@ -1,8 +1,19 @@
-"""Pages write their pictures into a folder of their own."""
+"""Pages write files into a folder of their own, and are skipped where a module is missing."""
 
 from pathlib import Path
 
 import pytest
+
+from tests.pages import missing_modules
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip pages that need a module of an extra, where it is not installed."""
+    for item in items:
+        missing = missing_modules(item.path) if item.path.suffix == ".md" else []
+        if missing:
+            reason = f"needs {', '.join(missing)}: pip install '.[docs]'"
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

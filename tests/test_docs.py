@@ -21,9 +21,8 @@ from tests.oracle.findings import FINDINGS
 from tests.oracle.model import Model
 from tests.oracle.quirks import ALL, NONE, Quirk
 from tests.oracle.traces import RECORDED, load_traces
+from tests.pages import DOCS, PAGES, missing_modules
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGES = sorted([DOCS / "index.md", *DOCS.glob("[!_]*/*.md")])
 BY_NAME = {str(page.relative_to(DOCS)): page for page in PAGES}
 ERRORS = [c for c in vars(errors).values() if isinstance(c, type) and c is not object]
 
@@ -77,6 +76,8 @@ def test_every_system_of_the_documentation_can_be_realized(
     page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not only as far as the page goes: what is shown is a model that works."""
+    if missing := missing_modules(page):
+        pytest.skip(f"needs {', '.join(missing)}: pip install '.[docs]'")
     systems: list[System] = []
     start = System._start
 
