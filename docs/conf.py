@@ -14,12 +14,18 @@ author = "the stagecache authors"
 project_copyright = author
 release = version = installed_version(project)
 
-sys.path.append(str(Path(__file__).parent))  # where pictures is
-extensions = ["myst_parser", "pictures", "running", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "_generated"]
+sys.path.append(str(Path(__file__).parent))  # where gallery, pictures and running are
+from gallery import CONFIGURATION  # noqa: E402
+
+extensions = [
+    *("myst_parser", "gallery", "pictures", "running"),
+    *("sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"),
+]
+exclude_patterns = ["_build", "_generated", "start/gallery/index.rst"]
 html_extra_path = ["_generated/pages"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
+sphinx_gallery_conf = CONFIGURATION
 default_role = "code"  # of `this` in a docstring
 
 autodoc_member_order = "bysource"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.pages import missing_modules
 
+collect_ignore_glob = ["_generated/*", "start/gallery/*"]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip pages that need a module of an extra, where it is not installed."""

@@ -24,11 +24,12 @@ from tests.oracle.traces import RECORDED, load_traces
 from tests.pages import DOCS, PAGES, missing_modules
 
 BY_NAME = {str(page.relative_to(DOCS)): page for page in PAGES}
+NEEDED = ("furo", "matplotlib", "myst_parser", "sphinx", "sphinx_gallery")
 ERRORS = [c for c in vars(errors).values() if isinstance(c, type) and c is not object]
 
 
 @pytest.mark.skipif(
-    any(find_spec(module) is None for module in ("furo", "matplotlib", "myst_parser", "sphinx")),
+    any(find_spec(module) is None for module in NEEDED),
     reason="needs the extra docs: pip install '.[docs]'",
 )
 def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_path: Path) -> None:
@@ -73,9 +74,10 @@ SHOWN_TO_FAIL = {"half": ForeignNodeError, "hasty": ReadOnlyError}
 
 @pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=[*BY_NAME, "README.md"])
 def test_every_system_of_the_documentation_can_be_realized(
-    page: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Not only as far as the page goes: what is shown is a model that works."""
+    monkeypatch.chdir(tmp_path)  # some write pictures
     if missing := missing_modules(page):
         pytest.skip(f"needs {', '.join(missing)}: pip install '.[docs]'")
     systems: list[System] = []

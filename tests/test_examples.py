@@ -60,6 +60,16 @@ def test_an_example_says_how_to_run_it(path: Path) -> None:
     assert f"Run it: python -m stagecache.examples.{path.stem}" in (docstring or "")
 
 
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_first_line_of_an_example_has_a_title_for_the_gallery(path: Path) -> None:
+    with_title = runpy.run_path(str(FOLDER.parents[1] / "docs" / "gallery.py"))["with_title"]
+    text = ast.get_docstring(ast.parse(with_title(path.read_text(encoding="utf-8")))) or ""
+    title, line, _, sentence, *_ = text.splitlines()
+    assert len(title) <= 60
+    assert line == "=" * len(title)
+    assert sentence[0].isupper()
+
+
 def test_the_pendulum_prints_what_a_pendulum_does(capsys: pytest.CaptureFixture[str]) -> None:
     text = output("pendulum", capsys)
     assert numbers(text, "tip:") == pytest.approx([math.sin(0.1), -math.cos(0.1)])

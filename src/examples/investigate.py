@@ -1,4 +1,4 @@
-"""Ask a model: what depends on what, why is this stale, what would a write do, what costs time.
+"""Questions to a model: what depends on what, why is this stale, what costs time.
 
 ::
 

@@ -1,4 +1,4 @@
-"""A pendulum that hangs from an anchor: a model of two subsystems, as in the README.
+"""A pendulum on an anchor: two subsystems, of which one reads entries of the other.
 
 Run it: python -m stagecache.examples.pendulum
 """

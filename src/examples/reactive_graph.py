@@ -1,4 +1,4 @@
-"""A graph of values that are computed when they are read, and the types of its nodes.
+"""A plain graph: values that are computed when they are read, and the types of its nodes.
 
 Run it: python -m stagecache.examples.reactive_graph
 """

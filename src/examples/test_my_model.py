@@ -1,4 +1,4 @@
-"""A model of one's own, and three ways to test it with pytest: a file to copy.
+"""A model with its tests: three ways to test it with pytest, as a file to copy.
 
 ::
 
