@@ -54,6 +54,8 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     yield "link.svg", link.graph.upstream_of("matter.velocity[1]").to_svg()
     yield "frames.svg", _text_of(runpy.run_path(str(DOCS / "frames.py"))["make_figure"]())
 
+    yield "stages.svg", _text_of(runpy.run_path(str(DOCS / "stages.py"))["make_figure"]())
+
     rooms = runpy.run_path(str(DOCS / "house.py"))
     yield "house.svg", rooms["picture"]()
     yield "rooms.md", rooms["table"]()

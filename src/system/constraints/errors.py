@@ -662,7 +662,12 @@ def position_error(
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of position, by the function ``(self, state)`` that computes them.
 
-    Each has a row in qerr, uerr and udoterr. Realizing Position computes them.
+    Each has a row in qerr, uerr and udoterr. Realizing Position computes them. For ``name``,
+    ``@name.velocity``, ``@name.jacobian``, ``@name.bias`` and ``@name.acceleration`` declare the
+    derivatives; those that are missing are computed by differences, and are NaN where the rate of
+    a q or u is unknown. By default, a Jacobian depends on stage Position, and a bias on Velocity.
+    Rows that a hook allocates come after declared rows; if the number of declared rows varies,
+    allocate in `Subsystem.realize_instance`.
 
     Parameters
     ----------
