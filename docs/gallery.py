@@ -31,6 +31,10 @@ SHOWN: Final = {  # by pictures that are drawn before
     "pendulum": "pendulum.svg",
     "every_declaration": "rope.svg",
 }
+PARTS: Final = {  # of a graph: what this entry is computed from
+    "investigate": "cart.acceleration",
+    "test_my_model": "tank.outflow",
+}
 SUFFIXES: Final = (".gif", ".png", ".svg")
 DOCSTRING: Final = re.compile(r'^"""(?P<title>[^:\n]+): (?P<first>.)(?P<rest>.*?)"""$', re.M | re.S)
 
@@ -88,14 +92,18 @@ def scrape(_block: object, script: dict[str, Any], _gallery: object) -> str:
     """Keep the pictures of an example; `finish` shows them."""
     name = Path(script["src_file"]).stem
     pictures = [p for p in sorted((WRITTEN / name).glob("*")) if p.suffix in SUFFIXES]
-    if name in SHOWN:
+    if name in PARTS:
+        pictures = []
+    elif name in SHOWN:
         pictures = [DOCS / "_generated" / SHOWN[name]]
     for picture in pictures:
         place = Path(next(script["image_path_iterator"])).with_suffix(picture.suffix)
         shutil.copy(picture, place)
     if not pictures:
         place = Path(next(script["image_path_iterator"])).with_suffix(".svg")
-        place.write_text(_graph(script["example_globals"]).to_svg(), encoding="utf-8")
+        graph = _graph(script["example_globals"])
+        graph = graph.upstream_of(PARTS[name]) if name in PARTS else graph
+        place.write_text(graph.to_svg(), encoding="utf-8")
     return ""
 
 
@@ -103,7 +111,7 @@ def _graph(names: dict[str, Any]) -> Any:
     """Return the graph of the model of an example."""
     from stagecache import Graph, System  # noqa: PLC0415  # Sphinx loads this file first
 
-    made = next((names[name] for name in ("system", "build") if name in names), None)
+    made = next((names[name] for name in ("system", "make_system", "build") if name in names), None)
     model = made() if made else System(names["Tank"]())
     return model.view if isinstance(model, Graph) else model.graph
 
