@@ -73,6 +73,7 @@ def with_title(source: str) -> str:
     if found is None:
         raise ValueError('the docstring of an example begins as in """A ball: how it bounces.')
     rest = re.sub(r"^(Run it: )(python [^\n,]+)", r"\1``\2``", found["rest"], flags=re.M)
+    rest = re.sub(r"^::$", ".. code-block:: text", rest, flags=re.M)
     title = found["title"]
     text = f"{title}\n{'=' * len(title)}\n\n{found['first'].upper()}{rest}"
     return source.replace(found[0], f'"""{text}"""', 1)
