@@ -42,6 +42,7 @@ def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_p
         check=False,
     )
     assert (built.returncode, built.stderr) == (0, "")
+    assert (html / "four_bar.gif").stat().st_size < 1_000_000  # which the README shows
     inventory = import_module("sphinx.util.inventory").InventoryFile
     with (html / "objects.inv").open("rb") as file:
         documented = {name for names in inventory.load(file, "", join).values() for name in names}

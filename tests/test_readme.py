@@ -62,6 +62,11 @@ def test_every_figure_of_the_comparison_stands_in_the_tables_of_the_benchmarks()
     assert [f for f in figures if f not in cells and f.replace(" ns", ".0 ns") not in cells] == []
 
 
+def test_the_readme_shows_what_the_command_prints_for_this_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"# stagecache {project['version']} (compiled)\n" in README
+
+
 def test_one_command_sets_the_addresses_everywhere(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, tmp_path)

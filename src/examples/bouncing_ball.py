@@ -2,8 +2,8 @@
 
 Run it: python -m stagecache.examples.bouncing_ball [OUTPUT FOLDER]
 
-The times of the bounces are compared with exact ones. It writes a plot of the height, with
-the curves that were computed between the few rows.
+The trigger is the height of the ball: when it falls through zero, the handler reverses the speed.
+The program compares the times of the bounces with exact ones, and writes a plot of the height.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Every kind of declaration in one model: a hanging chain of beads, and who watches it.
+"""Every kind of declaration in one model: a hanging chain of beads, and an observer.
 
 ::
 
-    hook ---o---o---o    Chain      its beads are q and u, as many as a modeling option says
+    hook ---o---o---o    Chain      its beads are q and u; a modeling option has their number
                          Rope       a stiffer kind of chain: a subclass that replaces one item
                          Observer   computes from items of another subsystem, and from the time
 

@@ -2,11 +2,11 @@
 
 Run it: python -m stagecache.examples.four_bar
 
-Three bodies hang one on the other by pins, in the plane of x and y: crank, coupler, rocker. The end
-of the rocker belongs on a pivot of the ground, which closes the loop. That is a Ball constraint,
-whose third error is always 0 in this plane. An Assembler finds angles that satisfy it, and follows
-the crank. What it finds is compared with the closed form. A subsystem measures the angles, and
-where a point of the coupler is.
+Crank, coupler and rocker are three bodies in a row, each joined to the one before by a pin, in the
+plane of x and y. A Ball constraint holds the end of the rocker at a pivot on the ground, and so
+closes the loop. An Assembler finds angles that satisfy the constraint, and follows the crank. The
+program compares these angles with the closed form. A subsystem, the gauge, measures the angles and
+the position of a point on the coupler.
 """
 
 import numpy as np

@@ -1,12 +1,12 @@
-"""Inverse kinematics: the angles of a chain, from where markers on it were seen.
+"""Inverse kinematics: the angles of a chain, from the observed positions of markers on it.
 
 Run it: python -m stagecache.examples.inverse_kinematics [OUTPUT FOLDER]
 
-A chain of twenty ball joints hangs from the ceiling, folded a little, and swings. Ten markers on it
-are filmed, a hundred frames a second, with noise of 2 mm; one of them is hidden for a while. An
-Assembler finds the chain in the first frame, and tracks it through the others. Sixty angles are to
-be found from thirty numbers, so many motions explain what was seen: one is found that is near. A
-GIF shows the chain, its markers, and where they were seen.
+A chain of twenty ball joints hangs from the ceiling, slightly folded, and swings. A camera sees ten
+markers on it, a hundred times a second, with noise of 2 mm; one marker is hidden for a while. An
+Assembler finds the chain in the first frame, and tracks it through the others. The chain has sixty
+angles, and a frame has thirty numbers, so many positions fit; the Assembler finds one that is near
+to the last. A GIF shows the chain, its markers, and their observed positions.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Questions to a model: what depends on what, why is this stale, what costs time.
+"""Questions to a model: what depends on what, why an entry is stale, and what costs time.
 
 ::
 

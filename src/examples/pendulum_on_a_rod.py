@@ -1,10 +1,10 @@
-"""A mass on a rod in Cartesian coordinates: a constraint, the force that keeps it, and projection.
+"""A mass on a rod in Cartesian coordinates: a constraint, its force, and projection.
 
 Run it: python -m stagecache.examples.pendulum_on_a_rod [OUTPUT FOLDER]
 
-It integrates ten seconds twice, with and without projection, and writes a plot of the errors of the
-constraint. The steps are made by hand, to show what projection does; `simulate` makes them for you,
-and projects, as in `slider_crank.py`.
+The program integrates ten seconds twice, with and without projection, and writes a plot of the
+errors of the constraint. It makes the steps by hand, to show the effect of projection; `simulate`
+makes them for you, and projects, as in `slider_crank.py`.
 """
 
 import sys

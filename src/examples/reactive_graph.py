@@ -1,4 +1,4 @@
-"""A plain graph: values that are computed when they are read, and the types of its nodes.
+"""A plain graph: values that are computed when they are read, without stages or a State.
 
 Run it: python -m stagecache.examples.reactive_graph
 """

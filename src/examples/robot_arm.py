@@ -1,12 +1,11 @@
-"""An arm of six joints: where its links are, its Jacobian, and what a write computes again.
+"""An arm of six joints: the positions of its links, its Jacobian, and what a write makes stale.
 
 Run it: python -m stagecache.examples.robot_arm [OUTPUT FOLDER]
 
 The arm is a tree of six bodies, each joined by a pin to the one before it, as in many industrial
-robots: three joints place the wrist, three turn the tool. A subsystem of its own watches how high
-each link is, and shows which of its entries are computed again after a write. At the end the tool
-draws a circle on a wall, by the inverse of its Jacobian, and a picture and a GIF of that are
-written.
+robots: three joints place the wrist, three turn the tool. A subsystem has an entry for the height
+of each link, and the program shows which of these a write makes stale. At the end the tool draws a
+circle on a wall, by the inverse of its Jacobian. The program writes a picture and a GIF of it.
 """
 
 import sys

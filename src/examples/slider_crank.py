@@ -2,10 +2,10 @@
 
 Run it: python -m stagecache.examples.slider_crank [OUTPUT FOLDER]
 
-Each body has its place and its angle. A joint is a constraint between two of them, or between one
-and the ground. The motor is a constraint, too: its multiplier is its torque. Two seconds are
-simulated. The place of the slide is compared with the exact one, the work of the motor with the
-energy, and a plot of the torque is written.
+Each body has a position and an angle. A joint is a constraint between two bodies, or between a body
+and the ground. The motor is a constraint, too: its multiplier is its torque. The program simulates
+two seconds. It compares the position of the slide with the exact one, and the work of the motor
+with the gain of energy. It writes a plot of the torque.
 """
 
 import sys
