@@ -166,7 +166,7 @@ class Subsystem:
         """Compute items that depend on u, as qdot; with a mass matrix, it is N u already."""
 
     def realize_dynamics(self, state: State) -> None:
-        """Compute items that depend on z: forces, zdot."""
+        """Compute items that depend on z: forces, and zdot, by ``state[self].upd_zdot()``."""
 
     def realize_acceleration(self, state: State) -> None:
         """Compute accelerations: udot, qdotdot, multipliers.

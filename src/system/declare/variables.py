@@ -429,7 +429,11 @@ def u_variable(
     factory: Callable[..., ArrayLike] | None = None,
     count: Count | None = None,
 ) -> Any:
-    """Declare generalized speeds, as `q_variable` does. A write invalidates Velocity."""
+    """Declare generalized speeds, as `q_variable` does. A write invalidates Velocity.
+
+    The hook `Subsystem.realize_acceleration` fills their derivatives, udot; with a declared mass
+    matrix, the System does.
+    """
     return _continuous("u", initial, factory, count)
 
 
@@ -453,5 +457,24 @@ def z_variable(
     factory: Callable[..., ArrayLike] | None = None,
     count: Count | None = None,
 ) -> Any:
-    """Declare auxiliary variables, as `q_variable` does. A write invalidates Dynamics."""
+    """Declare auxiliary variables, as `q_variable` does. A write invalidates Dynamics.
+
+    They are for first-order differential equations: those of heat, chemistry or control. The hook
+    `Subsystem.realize_dynamics` fills their derivatives, zdot; `Subsystem.realize_acceleration`
+    may, if zdot depends on accelerations.
+
+    Examples
+    --------
+    >>> from stagecache import Stage, Subsystem, System, z_variable
+    >>> class Cup(Subsystem):
+    ...     temperature = z_variable(90.0)
+    ...
+    ...     def realize_dynamics(self, state):
+    ...         state[self].upd_zdot()[0] = 0.1 * (20.0 - self.temperature(state))
+    >>> system = System(Cup())
+    >>> state = system.new_state()
+    >>> system.realize(state, Stage.DYNAMICS)
+    >>> state.zdot
+    array([-7.])
+    """
     return _continuous("z", initial, factory, count)
