@@ -93,7 +93,7 @@ def test_both_take_the_same_steps(method: str) -> None:
     assert abs(ours.num_evaluations - bare_run.num_evaluations) <= 20
 
 
-GUIDE = Path(__file__).parents[2] / "docs" / "simulation.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "choose_integrator.md"
 TABLE = re.findall(
     r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| (\S+) \| (\S+) \|$", GUIDE.read_text("utf-8"), re.M
 )

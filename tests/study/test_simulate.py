@@ -209,6 +209,16 @@ def test_rows_can_be_added_to_a_trajectory_which_has_those_until_an_error() -> N
     assert len(trajectory) == 6
 
 
+@pytest.mark.parametrize("method", ["DOP853", "RK45", "Verlet", "Euler", "Radau", "BDF", "LSODA"])
+def test_a_trajectory_with_rows_of_steps_can_be_continued_from_its_last_row(method: str) -> None:
+    cart = Cart()
+    system = System(cart)
+    trajectory = simulate(system, system.realize_topology(), 1.0, method=method)
+    simulate(system, trajectory[-1], 2.0, method=method, into=trajectory)
+    assert trajectory.times[-1] == 2.0
+    assert np.count_nonzero(trajectory.times == 1.0) == 2
+
+
 # ---------------------------------------------------------------------- what is refused
 
 
