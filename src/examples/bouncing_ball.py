@@ -46,10 +46,6 @@ class Ball(Subsystem):
         """For each kilogram [J]."""
         return self.speed(state) ** 2 / 2 + self.gravity(state) * self.height(state)
 
-    def realize_velocity(self, state: State) -> None:
-        """The height changes with the speed."""
-        state[self].upd_qdot()[0] = self.speed(state)
-
     def realize_acceleration(self, state: State) -> None:
         """Nothing but gravity acts."""
         state[self].upd_udot()[0] = -self.gravity(state)

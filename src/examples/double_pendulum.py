@@ -88,10 +88,6 @@ class DoublePendulum(Subsystem):
         coupling = lever * float(np.cos(self.angles(state)[1]))
         return about_end + 2 * lever, about_end, coupling
 
-    def realize_velocity(self, state: State) -> None:
-        """The angles change with the rates."""
-        state[self].upd_qdot()[:] = self.rates(state)
-
     def realize_acceleration(self, state: State) -> None:
         """Newton's law."""
         state[self].upd_udot()[:] = np.linalg.solve(self.mass_matrix(state), self.torques(state))

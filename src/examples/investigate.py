@@ -72,10 +72,6 @@ class Cart(Subsystem):
         """Energy of the cart [J]."""
         return self.mass(state) * self.speed(state) ** 2 / 2
 
-    def realize_velocity(self, state: State) -> None:
-        """The position changes with the speed."""
-        state[self].upd_qdot()[0] = self.speed(state)
-
     def realize_acceleration(self, state: State) -> None:
         """The forces change the speed."""
         state[self].upd_udot()[0] = self.acceleration(state)

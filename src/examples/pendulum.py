@@ -36,10 +36,6 @@ class Pendulum(Subsystem):
         """Its kinetic energy [J]."""
         return self.mass(state) * (self.length(state) * self.rate(state)) ** 2 / 2
 
-    def realize_velocity(self, state: State) -> None:
-        """The angle changes with the rate."""
-        state[self].upd_qdot()[0] = self.rate(state)
-
     def realize_acceleration(self, state: State) -> None:
         """The torque of the weight changes the rate."""
         torque = -self.weight(state) * float(self.tip(state)[0])

@@ -233,7 +233,11 @@ class AbstractPartition:
     @property
     def qdotdot(self) -> Vector:
         """Second time derivatives of q. Shape (nq,). Read from Acceleration on."""
-        return self._contents.view(QDOTDOT, self._index)
+        contents, x = self._contents, self._index
+        values = contents.view(QDOTDOT, x)
+        if x is not None and contents.system is not None:
+            contents.system._complete_qdotdot(contents, x)
+        return values
 
     def upd_qdotdot(self) -> Vector:
         """Return `qdotdot` to be filled in; sealed when it can be read. Invalidates nothing."""

@@ -9,14 +9,24 @@ from itertools import accumulate
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stagecache.state.handles import Vector
 from stagecache.state.items.layout import Layout, total
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import CONTINUOUS, EVENT_TRIGGERS, VECTORS, VectorKind
+from stagecache.state.vectors.vectors import (
+    CONTINUOUS,
+    EVENT_TRIGGERS,
+    QDOT,
+    QDOTDOT,
+    VECTORS,
+    YDOT,
+    VectorKind,
+)
 
-MODEL, INSTANCE = Stage.MODEL, Stage.INSTANCE
+MODEL, INSTANCE, POSITION = Stage.MODEL, Stage.INSTANCE, Stage.POSITION
 NO_ITEMS: Final = np.empty(0)
+Rows = slice | NDArray[np.intp]
 Key = tuple[str, int | None, int, int, int]
 """Key of a view that was handed out: vector, owner, the stage that seals it, place."""
 
@@ -48,6 +58,11 @@ class Pools:
         Values of cache entries that were handed out and not sealed yet, by node.
     is_open : bool
         False if these three are empty.
+    own_rates : set of (int or None)
+        Owners of qdot, ydot or qdotdot that were handed out for writing; None is the whole State.
+        A System does not derive qdotdot of these from udot.
+    early_qdot : set of (int or None)
+        Those that were written before Velocity was begun. A System does not derive them from u.
     constraints : object
         Table of a System that says to which subsystem each row of errors belongs; None if it was
         not asked for since they were allocated.
@@ -61,7 +76,9 @@ class Pools:
         "_places",
         "constraints",
         "differences",
+        "early_qdot",
         "is_open",
+        "own_rates",
         "places",
         "starts",
         "trigger_starts",
@@ -86,6 +103,8 @@ class Pools:
         self.differences: dict[str, Any] = {}
         self.is_open = False
         self.writable_caches: dict[tuple[Any, ...], Any] = {}
+        self.own_rates: set[int | None] = set()
+        self.early_qdot: set[int | None] = set()
 
     # ------------------------------------------------------------------ allocation
 
@@ -113,6 +132,7 @@ class Pools:
         self._become(arrays, starts, trigger_starts)
         if stage == MODEL:
             self._find_places(layout)
+            self.own_rates, self.early_qdot = set(), set()
 
     def _find_places(self, layout: Layout) -> None:
         """Note the places of blocks and wholes in y."""
@@ -209,6 +229,10 @@ class Pools:
         if view is None or not view.flags.writeable:  # sealing it may have been cut short
             view = views[key] = self._arrays[kind.pool][place]
             self.is_open = True
+            if kind is QDOT or kind is QDOTDOT or kind is YDOT:
+                self.own_rates.add(key[1])
+                if at < POSITION and kind is not QDOTDOT:
+                    self.early_qdot.add(key[1])
         return view
 
     def place(self, kind: VectorKind, subsystem: int | None) -> Vector:
@@ -223,6 +247,16 @@ class Pools:
         """Write some values of a subsystem's part of a vector."""
         at = self._slice(kind, subsystem).start + start
         self._arrays[kind.pool][at : at + len(values)] = values
+
+    def copy_rows(self, pool: str, rows: Rows, source: str, source_rows: Rows) -> None:
+        """Copy some items of an array into another one."""
+        self._arrays[pool][rows] = self._arrays[source][source_rows]
+
+    def note_early_qdot(self) -> None:
+        """Note views of qdot that were handed out since Velocity was left."""
+        for name, owner, *_ in self.writable_caches:
+            if name in (QDOT.name, YDOT.name):
+                self.early_qdot.add(owner)
 
     def write_y(self, place: slice, values: Vector | float) -> None:
         """Write some items of y."""
@@ -306,6 +340,7 @@ class Pools:
         twin._become(arrays, self.starts, self.trigger_starts)
         twin.places = self.places
         twin.constraints = self.constraints
+        twin.own_rates, twin.early_qdot = self.own_rates.copy(), self.early_qdot.copy()
         return twin
 
     def snapshot(self) -> PoolsSnapshot:
@@ -330,6 +365,7 @@ class Pools:
         self.seal_reached(Stage.INFINITY, None)
         self._take(other._arrays, other.starts, other.trigger_starts)
         self.places = other.places
+        self.own_rates, self.early_qdot = other.own_rates.copy(), other.early_qdot.copy()
 
     def _take(
         self, arrays: dict[str, Vector], starts: dict[str, list[int]], triggers: list[list[int]]

@@ -127,9 +127,6 @@ class Integrator(Study):
     ...     place = q_variable(1.0)
     ...     speed = u_variable(0.0)
     ...
-    ...     def realize_velocity(self, state: State) -> None:
-    ...         state[self].upd_qdot()[0] = self.speed(state)
-    ...
     ...     def realize_acceleration(self, state: State) -> None:
     ...         state[self].upd_udot()[0] = -self.place(state)
     >>> oscillator = Oscillator()

@@ -235,7 +235,7 @@ class Derivatives:
 def _hint_without_hook(state: State, index: int) -> str:
     """Return a hint on the computation without hooks."""
     return {
-        "qdot": " Without a hook, it needs a mass matrix of its u, and kinematics if qdot is not u",
+        "qdot": " Without a hook, qdot is u if there are as many; else declare kinematics",
         "udot": " Without a hook, it needs a mass matrix",
         "zdot": "",
     }[_cache_of(state, index)]

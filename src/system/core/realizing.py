@@ -13,11 +13,16 @@ If a call raises, what is done is done, and realizing goes on there the next tim
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from stagecache.state.items.layout import NO_NODE
 from stagecache.state.items.realization import INSTANCE, TOPOLOGY, Realization
 from stagecache.state.items.stage_machine import STAGES
+from stagecache.state.stage import Stage
+from stagecache.system.motion.paired import PairedRates
+
+VELOCITY: Final[int] = int(Stage.VELOCITY)
+ACCELERATION: Final[int] = int(Stage.ACCELERATION)
 
 Call = Callable[[Any], Any]
 
@@ -53,12 +58,15 @@ class Schedule:
     ----------
     tasks : list of list of Task
         By stage.
+    rates : PairedRates
+        The default of qdot and qdotdot.
     """
 
-    __slots__ = ("_at_start", "_hooks", "tasks")
+    __slots__ = ("_at_start", "_hooks", "rates", "tasks")
 
     def __init__(self, tasks: list[list[Task]], num_subsystems: int) -> None:
         self.tasks = tasks
+        self.rates = PairedRates()
         # By stage and subsystem: its stage when the first task begins; the idle ones are done.
         self._at_start: list[list[int]] = []
         # By stage: the hooks, where tasks consist of nothing else.
@@ -87,6 +95,8 @@ class Schedule:
         pools = contents.pools
         stage_nodes = realization.layout.stage_nodes
         for stage in range(machine.stage + 1, last + 1):
+            if stage == VELOCITY:
+                self.rates.fill_qdot(contents)
             hooks = self._hooks[stage]
             if hooks is None or stage_nodes[stage] or pools.is_open or not machine.is_even:
                 self._realize_with_entries(state, contents, stage)
@@ -100,6 +110,8 @@ class Schedule:
                         pools.seal_reached(stage, x)
                     machine.put(x, stage)
                 machine.complete(stage)
+            if stage == ACCELERATION:
+                self.rates.fill_qdotdot(contents)
             counts[stage] += 1
 
     def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:

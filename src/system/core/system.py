@@ -169,9 +169,6 @@ class System:
     >>> class Cart(Subsystem):
     ...     position = q_variable(0.0)
     ...     speed = u_variable(2.0)
-    ...
-    ...     def realize_velocity(self, state: State) -> None:
-    ...         state[self].upd_qdot()[0] = self.speed(state)
     >>> cart = Cart()
     >>> system = System(cart)
     >>> state = system.new_state()
@@ -660,6 +657,11 @@ class System:
             contents.realization.is_torn = True
             contents.mend()
             raise
+
+    def _complete_qdotdot(self, contents: Contents, subsystem: int) -> None:
+        """Complete qdotdot of a subsystem for a read while others are yet to be realized."""
+        if contents.realization.machine.stage < Stage.ACCELERATION:
+            self._schedule.rates.fill_qdotdot_of(contents, subsystem)
 
     def _require_own(self, state: State) -> State:
         """Return a State of this System; refuse others."""

@@ -163,7 +163,11 @@ class Subsystem:
         """Compute items that depend on q."""
 
     def realize_velocity(self, state: State) -> None:
-        """Compute items that depend on u, as qdot; with a mass matrix, it is N u already."""
+        """Compute items that depend on u, such as qdot.
+
+        Where a subsystem has as many u as q, qdot is u already; with a mass matrix, it is N u. Both
+        may be changed.
+        """
 
     def realize_dynamics(self, state: State) -> None:
         """Compute items that depend on z: forces, and zdot, by ``state[self].upd_zdot()``."""
@@ -171,7 +175,8 @@ class Subsystem:
     def realize_acceleration(self, state: State) -> None:
         """Compute accelerations: udot, qdotdot, multipliers.
 
-        Where a mass matrix is declared, they are there already, and may be changed.
+        Where a mass matrix is declared, they are there already, and may be changed. Where qdot is
+        u, qdotdot becomes udot after the hook, unless the hook writes it.
         """
 
     def realize_report(self, state: State) -> None:
