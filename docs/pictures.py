@@ -61,6 +61,10 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     yield "rooms.md", rooms["table"]()
     yield "delegates.md", rooms["delegates"]()
 
+    members = runpy.run_path(str(DOCS / "members.py"))["tables"]()
+    for owner, table in members.items():
+        yield f"members_{owner}.md", table
+
     arm = _example("robot_arm")
     system = arm["make_arm"]()
     state = system.new_state()

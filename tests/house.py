@@ -60,6 +60,7 @@ ROOMS: Final = {
     "testing/strategies": "Hypothesis strategies for graphs, States and Systems.",
     "examples": "Small complete programs, which the gallery of the documentation shows.",
     "cli": "The command `stagecache`, one file a subcommand.",
+    "cli/template": "The files that `stagecache new` writes, as a model that works.",
     "demo": "The demonstration: a four-bar linkage that is assembled and turned.",
 }
 """Rooms, from the ground up, with what each is for."""

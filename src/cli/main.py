@@ -108,6 +108,35 @@ def demo(*, frames: int, output: Path, no_pictures: bool) -> None:
     show(Console(highlight=False), frames, output, has_pictures=not no_pictures)
 
 
+@main.command(
+    epilog="""\b
+Examples:
+  stagecache new mymodel
+  stagecache new two_tanks --output models
+"""
+)
+@click.argument("name")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, writable=True, path_type=Path),
+    default=Path(),
+    metavar="FOLDER",
+    help="Folder for the new folder; it is created if needed.  [default: the current one]",
+)
+def new(*, name: str, output: Path) -> None:
+    """Write a new model, with tests and a README.
+
+    NAME is the name of the folder and of the module. The model works as it is: change it into your
+    own.
+    """
+    from stagecache.cli.new import write_model  # noqa: PLC0415
+
+    for path in write_model(name, output):
+        click.echo(f"wrote {path}")
+    click.echo(f"Next: cd {output / name}, then python {name}.py, and pytest. README.md has more.")
+
+
 CHECKS: Final = ("coherence", "precision", "strict", "pickle", "threads")
 
 

@@ -195,7 +195,8 @@ def profile(system: System, run: Callable[[State], object]) -> Profile:
     system : System
         System to profile; its topology is realized if needed.
     run : callable
-        Called with a copy of the default State. Copies that it makes are not traced.
+        Called with a copy of the default State. Only the copy with which a study works, such as
+        `simulate`, is traced as well.
 
     Returns
     -------

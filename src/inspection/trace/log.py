@@ -99,6 +99,8 @@ class TraceLog:
         Tallies of writes, by path of the variable.
     dropped : int
         Number of events that were counted only.
+    copies : list of State
+        Copies that studies have made of the States of the trace, and that are in it, too.
     """
 
     def __init__(self, most: int) -> None:
@@ -106,6 +108,7 @@ class TraceLog:
         self.entries: dict[str, EntryTally] = {}
         self.writes: dict[str, WriteTally] = {}
         self.dropped = 0
+        self.copies: list[Any] = []
         self._most = most
         self._pending: list[Record] = []
         self._kept: list[tuple[Record, Changes | None]] = []
@@ -114,6 +117,11 @@ class TraceLog:
         self._states: dict[Tracer, StateTally] = {}
         self._threads: dict[int, int] = {}
         self._number = 0
+
+    @property
+    def num_states(self) -> int:
+        """Number of States, with copies."""
+        return len(self._states)
 
     def add_state(self, tracer: Tracer, number: int) -> None:
         """Give the State of a tracer a number."""

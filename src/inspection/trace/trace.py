@@ -36,10 +36,11 @@ COLUMNS: Final = (
 class Trace:
     """A record of all that happens to States in a ``with`` block, to be read in it and after it.
 
-    Made by `State.trace`. Copies that are made in the block are not traced. An event costs a
-    microsecond or two, which is part of the times that are told, unless a computation is compared
-    with large earlier values: that is not part of them. It takes about 350 bytes until the Trace
-    is gone, so a million of them 350 MB; and `events` half as much again.
+    Made by `State.trace`. The copy on which a study works is traced with the State from which it
+    was made, as a State of its own; other copies are not traced. An event costs a microsecond or
+    two, which is part of the times that are told, unless a computation is compared with large
+    earlier values: that is not part of them. It takes about 350 bytes until the Trace is gone, so
+    a million of them 350 MB; and `events` half as much again.
 
     A Trace holds the States, also when it has ended.
 
@@ -88,7 +89,7 @@ class Trace:
         self._log.count()
 
     def _end(self) -> None:
-        for state in self._states:
+        for state in (*self._states, *self._log.copies):
             end_tracing(state, self._log)
 
     # ------------------------------------------------------------------ what happened
@@ -179,6 +180,16 @@ def end_tracing(state: Any, log: TraceLog) -> None:
                 tracer.unwrap()
         else:
             state._link()
+
+
+def trace_copy(state: Any, copy: Any) -> None:
+    """Record all operations on a copy, too, in each trace of a State."""
+    with state.lock:
+        tracer = _tracer_of(state._contents)
+        for log in tracer.logs if tracer is not None else ():
+            if isinstance(log, TraceLog):
+                log.copies.append(copy)
+                log.add_state(begin_tracing(copy, log), log.num_states)
 
 
 def _tracer_of(contents: Contents) -> Tracer | None:

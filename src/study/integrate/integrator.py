@@ -22,6 +22,7 @@ from typing import Any, Final, final
 
 from stagecache.checks import require_number
 from stagecache.errors import EventLoopError, OutOfRangeError, StudyError, short_repr
+from stagecache.inspection.trace.trace import trace_copy
 from stagecache.state.contents.guards import Guard
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage, check_stage
@@ -211,7 +212,9 @@ class Integrator(Study):
                 "set state.time, or give a later final_time",
             )
         try:
-            advancer = Advancer(self._system, state.copy(), self._method_class, options, statistics)
+            advanced = state.copy()
+            trace_copy(state, advanced)
+            advancer = Advancer(self._system, advanced, self._method_class, options, statistics)
             advancer.check_derivatives()
         except Exception as error:
             error.add_note(f"while {self._name} was initialized, at t = {state.time:.9g}")

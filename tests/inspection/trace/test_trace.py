@@ -22,10 +22,12 @@ from stagecache import (
     State,
     Trace,
     simbody,
+    simulate,
     strict,
     verify,
 )
 from stagecache.errors import StageTooLowError, WrongTypeError
+from stagecache.examples import pendulum
 from stagecache.inspection import (
     ComputationEvent,
     HitEvent,
@@ -722,3 +724,20 @@ def test_the_timeline_is_drawn_by_matplotlib() -> None:
     assert {label.get_text() for label in ax.get_yticklabels()} == {
         row.entry for row in trace.summary().rows
     }
+
+
+# ---------------------------------------------------------------------- studies
+
+
+def test_a_simulation_is_traced_with_the_state_that_it_begins_with() -> None:
+    system = pendulum.system()
+    state = system.new_state()
+    with state.trace() as trace:
+        trajectory = simulate(system, state, 1.0)
+    summary = trace.summary()
+    assert trajectory.statistics is not None
+    assert summary["pendulum.tip"].computed >= trajectory.statistics.num_steps_taken
+    assert summary["pendulum.weight"].computed == 1
+    before = trace.summary().computed
+    simulate(system, state, 1.0)
+    assert trace.summary().computed == before

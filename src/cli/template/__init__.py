@@ -1,0 +1,1 @@
+"""The files that `stagecache new` writes, as a model that works."""
