@@ -14,21 +14,32 @@ author = "the stagecache authors"
 project_copyright = author
 release = version = installed_version(project)
 
-sys.path.append(str(Path(__file__).parent))  # where gallery, pictures and running are
+sys.path.append(str(Path(__file__).parent))  # where api, gallery, pictures and running are
+from api import member_options  # noqa: E402
 from gallery import CONFIGURATION  # noqa: E402
 
 extensions = [
-    *("myst_parser", "gallery", "pictures", "running"),
-    *("sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"),
+    *("myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"),
+    *("sphinx_copybutton", "sphinx_design", "sphinx_gallery.gen_gallery"),
+    *("api", "gallery", "pictures", "running"),
 ]
-exclude_patterns = ["_build", "_generated", "start/gallery/index.rst"]
+templates_path = ["_templates"]
+exclude_patterns = [
+    *("_build", "_generated", "_templates", "jupyter_execute"),
+    *("start/gallery/index.rst", "start/gallery/*.ipynb"),
+]
 html_extra_path = ["_generated/pages"]
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 sphinx_gallery_conf = CONFIGURATION
 default_role = "code"  # of `this` in a docstring
 
+nb_execution_mode = "cache"  # notebooks (.ipynb) only: pages in Markdown are tested as doctests
+nb_execution_raise_on_error = True
+
 autodoc_member_order = "bysource"
+autosummary_context = {"member_options": member_options()}
+toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = False
 
 # What the strict build (-n) cannot find: the documentation of Python and NumPy, which is not looked
@@ -48,6 +59,13 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = f"stagecache {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"  # prompts and output
+linkcheck_ignore = [r"https://example\.org/.*"]
+linkcheck_timeout = 20
 
 
 def set_off_colon(_app: "Sphinx", what: str, *rest: object) -> None:

@@ -60,6 +60,7 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     yield "house.svg", rooms["picture"]()
     yield "rooms.md", rooms["table"]()
     yield "delegates.md", rooms["delegates"]()
+    yield "commands.md", runpy.run_path(str(DOCS / "commands.py"))["help_of_commands"]()
 
     members = runpy.run_path(str(DOCS / "members.py"))["tables"]()
     for owner, table in members.items():

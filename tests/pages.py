@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
-PAGES: Final = sorted([DOCS / "index.md", *DOCS.glob("[!_]*/*.md")])
+PAGES: Final = sorted([DOCS / "index.md", *DOCS.glob("[!_]*/**/*.md")])
 
 
 def missing_modules(page: Path) -> list[str]:

@@ -17,6 +17,7 @@ import pytest
 import stagecache
 from stagecache import System, errors, multibody
 from stagecache.errors import ForeignNodeError, ReadOnlyError
+from tests.links import broken_links_of_site, broken_links_of_texts
 from tests.oracle.findings import FINDINGS
 from tests.oracle.model import Model
 from tests.oracle.quirks import ALL, NONE, Quirk
@@ -24,7 +25,11 @@ from tests.oracle.traces import RECORDED, load_traces
 from tests.pages import DOCS, PAGES, missing_modules
 
 BY_NAME = {str(page.relative_to(DOCS)): page for page in PAGES}
-NEEDED = ("furo", "matplotlib", "myst_parser", "sphinx", "sphinx_gallery")
+NEEDED = (
+    *("furo", "ipykernel", "matplotlib", "myst_nb"),
+    *("sphinx", "sphinx_copybutton", "sphinx_design", "sphinx_gallery"),
+)
+HEAVIEST = 400_000  # bytes of a page, which a phone loads in a second or two
 ERRORS = [c for c in vars(errors).values() if isinstance(c, type) and c is not object]
 
 
@@ -32,7 +37,9 @@ ERRORS = [c for c in vars(errors).values() if isinstance(c, type) and c is not o
     any(find_spec(module) is None for module in NEEDED),
     reason="needs the extra docs: pip install '.[docs]'",
 )
-def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_path: Path) -> None:
+def test_the_site_builds_without_warnings_or_broken_links_and_documents_every_public_name(
+    tmp_path: Path,
+) -> None:
     html = tmp_path / "html"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html"]
     built = subprocess.run(
@@ -57,6 +64,10 @@ def test_the_site_builds_without_a_warning_and_documents_every_public_name(tmp_p
     public += [f"stagecache.errors.{error.__name__}" for error in ERRORS]
     public += [f"stagecache.multibody.{name}" for name in multibody.__all__]
     assert [name for name in public if name not in documented] == []
+    assert broken_links_of_site(html) == []
+    assert broken_links_of_texts(html) == []
+    heavy = [str(page) for page in html.rglob("*.html") if page.stat().st_size > HEAVIEST]
+    assert heavy == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=BY_NAME)
