@@ -3,6 +3,7 @@
 import re
 import runpy
 import sys
+from email.message import Message
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -16,7 +17,7 @@ from rich.console import Console
 import stagecache.demo
 from stagecache import Assembler, QValue
 from stagecache.demo.pictures import MOST_FRAMES, curve_of, plotted
-from stagecache.demo.screen import show
+from stagecache.demo.screen import documentation_url, show
 from stagecache.demo.turn import Demonstration, demonstrate, drive, gauge_of
 from stagecache.examples.four_bar import (
     ACCURACY,
@@ -343,3 +344,26 @@ def test_the_example_assembles_and_drives_the_linkage(capsys: pytest.CaptureFixt
     (difference,) = re.findall(r"closed form: (\S+) rad", text)
     assert 0.0 <= float(difference) < 1e-6
     assert re.search(r"\n +361  assembly steps\n", text)
+
+
+# ---------------------------------------------------------------------- what the cache saved
+
+
+def test_the_last_screen_says_what_the_cache_saved_and_what_to_do_next(tmp_path: Path) -> None:
+    text = printed(tmp_path, 80)
+    saved, following = text.split("5. What the cache saved")[1].split("\nNext\n")
+    assert "gauge.angles, gauge.point,\nmatter.pose[1, 2, 3]" in saved
+    assert re.search(r"\nafter a write of q +[\d.]+ \S+ +[\d.]+ \S+ +[\d.]+ times\n", saved)
+    assert re.search(r"\nonce more +[\d.]+ \S+ +[\d.]+ \S+ +[\d.]+ times\n", saved)
+    assert "python -m stagecache.examples.four_bar" in following
+    assert "stagecache new mymodel" in following
+
+
+def test_the_documentation_is_where_the_metadata_of_the_package_says() -> None:
+    urls = Message()
+    urls["Project-URL"] = "Source, https://example.org/source"
+    urls["Project-URL"] = "Documentation, https://example.org/docs"
+    with patch("stagecache.demo.screen.metadata", return_value=urls):
+        assert documentation_url() == "https://example.org/docs"
+    with patch("stagecache.demo.screen.metadata", return_value=Message()):
+        assert documentation_url() == ""

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterable
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +52,8 @@ def show(console: Console, num_frames: int, folder: Path, *, has_pictures: bool)
     _print_turn(console, found)
     _print_cache(console, found)
     _print_files(console, found, folder, has_pictures=has_pictures)
+    _print_saving(console, found)
+    _print_next(console)
 
 
 def _print_assembly(console: Console, found: Demonstration) -> None:
@@ -137,7 +140,40 @@ def _print_files(
     _show(console, table)
     if lacking:
         _write(console, lacking)
-    _write(console, "Next: the model is examples/four_bar.py, and the guide is docs/assembler.md.")
+
+
+def _print_saving(console: Console, found: Demonstration) -> None:
+    saving, count = found.saving, found.num_frames + 1
+    _heading(console, "5. What the cache saved")
+    _write(
+        console,
+        f"{len(saving.results)} results are read in each of {count} frames: "
+        f"{_names(saving.results)}. Without a cache, each of them is computed from q: this was "
+        "measured in one turn for each result, since nothing is shared then.",
+    )
+    table = new_table("", "with the cache", "without", "faster", numbers=3)
+    for what, seconds in (("after a write of q", saving.cached), ("once more", saving.again)):
+        ratio = f"{saving.uncached / seconds:.1f} times"
+        table.add_row(what, duration(seconds), duration(saving.uncached), ratio)
+    _show(console, table)
+
+
+def _print_next(console: Console) -> None:
+    _heading(console, "Next")
+    table = new_table("command", "does")
+    table.add_row("python -m stagecache.examples.four_bar", "runs this model alone")
+    table.add_row("stagecache new mymodel", "writes a model to begin with")
+    table.add_row("stagecache --help", "lists all commands")
+    _show(console, table)
+    if documentation := documentation_url():
+        _write(console, f"Documentation: {documentation}")
+
+
+def documentation_url() -> str:
+    """Return the address of the documentation, from the metadata of the package, or nothing."""
+    urls = metadata("stagecache").get_all("Project-URL") or []
+    named = dict(url.split(", ", 1) for url in urls)
+    return str(named.get("Documentation", ""))
 
 
 # ---------------------------------------------------------------------- printing

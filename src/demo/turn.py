@@ -1,6 +1,6 @@
 """The work of the demonstration: its model is assembled once, then driven through a turn, twice.
 
-The model is `four_bar.py`, a link to the example of that name::
+The model is `stagecache.examples.four_bar`::
 
     poor start  --assemble-->  closed  --track, track, ...-->  a full turn, timed
                                   |
@@ -12,7 +12,7 @@ second one.
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from attrs import frozen
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from stagecache.assembly import Assembler, AssemblyResult, QValue
 from stagecache.examples.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
 from stagecache.inspection.trace.summary import TraceSummary
-from stagecache.state import State
+from stagecache.state import CacheEntry, State
 from stagecache.study.progress import ProgressBar
 from stagecache.system import System
 from stagecache.views import GraphView, Status
@@ -67,6 +67,30 @@ class Turn:
 
 @final
 @frozen
+class Saving:
+    """Times to read results in the frames of a turn, with and without a cache.
+
+    Attributes
+    ----------
+    results : tuple of str
+        Entries that are read in each frame, by path.
+    cached : float
+        Time to write q and read the results in all frames [s].
+    again : float
+        Time to read them once more in all frames, after nothing was written [s].
+    uncached : float
+        Time to read each of them in a turn of its own [s]: there, nothing that another result needs
+        is valid, so each one is computed from q.
+    """
+
+    results: tuple[str, ...]
+    cached: float
+    again: float
+    uncached: float
+
+
+@final
+@frozen
 class Demonstration:
     """Results of the demonstration.
 
@@ -85,6 +109,7 @@ class Demonstration:
         Summary of the turn with a trace.
     graph : GraphView
         Graph after that turn, without costs.
+    saving : Saving
     """
 
     system: System
@@ -95,6 +120,7 @@ class Demonstration:
     turn: Turn
     summary: TraceSummary
     graph: GraphView
+    saving: Saving
 
     @property
     def num_frames(self) -> int:
@@ -154,6 +180,7 @@ def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
         Turn(q, angles, points, norms, iterations, np.array(seconds)),
         trace.summary(),
         assembler.internal_state.graph,
+        measure_saving(gauge, state.copy(), q),
     )
 
 
@@ -193,3 +220,35 @@ def measured(gauge: Gauge, state: State, result: AssemblyResult) -> Row:
     """Return a row of a `Turn`: the first five columns."""
     found = gauge.angles(state), gauge.point(state)
     return state.q.copy(), *found, result.error_norm, result.num_iterations
+
+
+def measure_saving(gauge: Gauge, state: State, frames: Vector) -> Saving:
+    """Measure how long it takes to read results in each frame, with and without a cache.
+
+    Parameters
+    ----------
+    gauge : Gauge
+    state : State
+        State to write.
+    frames : (n, nq) array_like
+        Vectors q.
+    """
+    poses = [bar.pose for bar in gauge.bars]
+    results: tuple[CacheEntry[Any], ...] = (gauge.angles, gauge.point, *poses)
+
+    def turn(*read: CacheEntry[Any]) -> Vector:
+        seconds = np.zeros(2)
+        for q in frames:
+            begin = perf_counter()
+            state.q = q
+            for entry in read:
+                entry(state)
+            after = perf_counter()
+            for entry in read:
+                entry(state)
+            seconds += after - begin, perf_counter() - after
+        return seconds
+
+    cached, again = turn(*results)
+    uncached = sum(turn(result)[0] for result in results)
+    return Saving(tuple([str(result) for result in results]), cached, again, uncached)
