@@ -1,6 +1,7 @@
 """The examples: each runs, and what it prints is right."""
 
 import ast
+import doctest
 import math
 import re
 import runpy
@@ -232,7 +233,7 @@ def test_the_robot_arm_leaves_its_pictures_where_it_is_told_to(
     assert (tmp_path / "robot_arm.gif").read_bytes()[:4] == b"GIF8"
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank"])
+@pytest.mark.parametrize("name", ["double_pendulum", "bouncing_ball", "slider_crank", "building"])
 def test_a_simulation_leaves_its_plot_where_it_is_told_to(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -316,3 +317,55 @@ def test_the_film_of_the_chain_has_noise_of_2_mm_and_one_marker_is_hidden_for_a_
     assert np.nanstd(seen - exact) == pytest.approx(0.002, rel=0.05)
     rest = markers.current_positions(example["at_rest"](system))
     assert np.linalg.norm(np.diff(rest, axis=0), axis=1).max() < 0.4  # it is folded
+
+
+# ---------------------------------------------------------------------- the building
+
+
+def test_the_building_keeps_its_energy_and_computes_its_matrix_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):
+        text = output("building", capsys, str(tmp_path))
+    (used,), (lost,) = numbers(text, "heating"), numbers(text, "J, lost")
+    assert used - lost == pytest.approx(numbers(text, "stored")[0], abs=2.0)  # rounded to 1 J
+    assert numbers(text, "error of the balance:")[0] < 1e-3
+    assert numbers(text, "the flows")[0] > 500
+    assert numbers(text, "the conductance") == [0]
+    kilowatt_hours = [float(number) for number in re.findall(r"insulation: +(\S+) kWh", text)]
+    assert kilowatt_hours[2] == pytest.approx(lost / 3.6e6, abs=0.01)
+    assert kilowatt_hours == sorted(kilowatt_hours, reverse=True)
+
+
+def test_the_walls_of_the_building_make_no_heat_and_conduct_it_alike_in_both_directions() -> None:
+    conductance = runpy.run_path(str(FOLDER / "building.py"))["wall_conductance"](0.1, 0.5)
+    assert conductance.sum(axis=1) == pytest.approx(np.zeros(4), abs=1e-9)
+    assert conductance == pytest.approx(conductance.T)
+    assert (conductance - np.diag(conductance.diagonal()) >= 0).all()
+
+
+def definitions(source: str) -> dict[str, str]:
+    """Classes and functions of a source without annotations and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            del node.body[0]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+            for argument in [*node.args.args, *node.args.kwonlyargs]:
+                argument.annotation = None
+    defined = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    annotation = re.compile(r"^( *(?:self\.)?\w+): [^=\n]+ = ", re.M)
+    return {node.name: annotation.sub(r"\1 = ", ast.unparse(node)) for node in defined}
+
+
+@pytest.mark.parametrize("name", ["building"])
+def test_a_tutorial_builds_the_model_of_its_example(name: str) -> None:
+    page = (FOLDER.parents[1] / "docs" / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
+    shown = "".join(example.source for example in doctest.DocTestParser().get_examples(page))
+    here, there = (
+        definitions(source)
+        for source in (shown, (FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    )
+    assert len(here) >= 2
+    assert here == {defined: there[defined] for defined in here}
