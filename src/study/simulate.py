@@ -7,9 +7,11 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stagecache.checks import require_positive
-from stagecache.errors import StudyError, short_repr
+from stagecache.errors import OutOfRangeError, ShapeError, StudyError, short_repr
+from stagecache.state.handles import Vector
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.integrate.integrator import Integrator, passed
@@ -30,7 +32,7 @@ def simulate(
     *,
     method: str = "DOP853",
     accuracy: float = 1e-3,
-    every: float | None = None,
+    every: float | ArrayLike | None = None,
     record: Iterable[Item] = (),
     into: Trajectory | None = None,
     progress: Progress = None,
@@ -48,9 +50,11 @@ def simulate(
     method : str
     accuracy : float
         Same as for `Integrator`.
-    every : float, optional
-        Time between two rows [s]. The first row is at the beginning, and the last one at the end;
-        events at these times are handled already. By default each step of the method makes a row,
+    every : float or array_like of shape (n,), optional
+        Time between two rows [s]: the first row is at the beginning, and the last one at the end.
+        Or the times of the rows [s], which increase, from the time of the State on and not beyond
+        `until`. Events at these times are handled already. If a handler ends the simulation, the
+        last row is at that time. By default each step of the method makes a row,
         and each event two: before it, and after it if it has changed anything; and the dense output
         of each step is kept, which `Trajectory.plot` draws.
     record : sequence of str or handles
@@ -73,7 +77,8 @@ def simulate(
     UnknownOptionError
         An option does not exist.
     UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError, StepSizeError
-        An option cannot have this value.
+        The times of `every` do not increase, or are not simulated; or an option cannot have this
+        value.
     StudyError
         Rows cannot be added to `into`.
     UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
@@ -98,8 +103,16 @@ def simulate(
     (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0. , 0.5, 1. , 1.5, 2. ]))
     """
     end = float(converted(until, FLOAT, (), "simulate(until=...)"))
-    if every is not None:
-        every = require_positive(every, "simulate(every=...)", "leave it out for a row each step")
+    interval: float | None = None
+    rows: Vector | None = None
+    if every is not None and np.ndim(every):
+        rows = converted(every, FLOAT, None, "simulate(every=...)")
+    elif every is not None:
+        interval = require_positive(
+            every,
+            "simulate(every=...)",
+            "leave it out for a row each step",
+        )
     own = ("every", "record", "progress", "accuracy", "method", "into")
     require_options(integrator_options, "simulate", own, ("final_time",))
     integrator_options.setdefault("return_every_step", every is None)
@@ -108,13 +121,15 @@ def simulate(
     begin = state.time
     if not begin <= end:
         raise passed("simulate(until=...)", begin, until)
+    if rows is not None:
+        _check_times(rows, begin, end)
     trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
     stepper = TimeStepper(system, integrator, progress=False)
     with ProgressBar(system.name, begin, end, progress) as bar:
         if every is None:
             stepper._see = partial(_append, trajectory, integrator)
         stepper.initialize(state)
-        for time in _times(begin, end, every) if every is not None else ():
+        for time in _times(begin, end, interval) if rows is None else rows.tolist():
             status = stepper._step_to(time, bar.show)
             trajectory.append(stepper.state)
             if status is StepStatus.END_OF_SIMULATION:
@@ -139,8 +154,44 @@ def _append(
         rows.curves[-1] = integrator._initialized("the last step").curve_since(since)
 
 
-def _times(begin: float, end: float, every: float) -> Iterator[float]:
+def _check_times(times: Vector, begin: float, end: float) -> None:
+    """Refuse times of rows that are not finite, do not increase, or are not simulated."""
+    what, hint = (
+        "simulate(every=...)",
+        "give a step in seconds, or times as np.linspace(0, 10, 101)",
+    )
+    if times.ndim != 1 or not times.size:
+        raise ShapeError(
+            f"{what}: not a sequence of times", "shape (n,)", f"shape {times.shape}", hint
+        )
+    is_finite = np.isfinite(times)
+    if not is_finite.all():
+        at = int(np.argmin(is_finite))
+        raise OutOfRangeError(
+            f"{what}: not a finite time", "finite numbers", f"{times[at]} at index {at}", hint
+        )
+    increases = np.diff(times) > 0
+    if not increases.all():
+        at = int(np.argmin(increases))
+        raise OutOfRangeError(
+            f"{what}: the times do not increase",
+            "times that increase",
+            f"{times[at]:.9g} and then {times[at + 1]:.9g}, at index {at + 1}",
+            "sort them; np.unique(times) does so, and leaves each once",
+        )
+    if not begin <= times[0] <= times[-1] <= end:
+        raise OutOfRangeError(
+            f"{what}: a time is not simulated",
+            f"times from {begin:.9g}, the time of the State, to until = {end:.9g}",
+            f"times from {times[0]:.9g} to {times[-1]:.9g}",
+            "change until=..., state.time, or these times",
+        )
+
+
+def _times(begin: float, end: float, every: float | None) -> Iterator[float]:
     """Multiples of the interval, counted from the beginning, and the end; they do not drift."""
+    if every is None:
+        return
     for k in count():
         time = begin + k * every
         if time >= end - rounding(end, begin, every):

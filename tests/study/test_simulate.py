@@ -20,6 +20,7 @@ from stagecache.errors import (
     UnknownPathError,
     WrongTypeError,
 )
+from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.step_status import TerminationReason
 from stagecache.study.simulate import simulate
 from stagecache.study.trajectory.trajectory import Trajectory
@@ -45,6 +46,9 @@ class Cart(Subsystem):
     def click(self, state: State) -> None:
         """Count."""
         self.clicks.set(state, self.clicks(state) + 1)
+
+
+HINT = "set accuracy=..., the largest error of a step: rtol = atol = accuracy / 10"
 
 
 def started(*subsystems: Subsystem) -> tuple[System, State]:
@@ -234,6 +238,14 @@ def test_a_trajectory_with_rows_of_steps_can_be_continued_from_its_last_row(meth
         ({"every": math.inf}, OutOfRangeError),
         ({"every": math.nan}, OutOfRangeError),
         ({"every": "often"}, NotANumberError),
+        ({"every": []}, ShapeError),
+        ({"every": [[0.6, 0.7]]}, ShapeError),
+        ({"every": ["now", "then"]}, NotANumberError),
+        ({"every": [0.6, math.nan]}, OutOfRangeError),
+        ({"every": [0.6, 0.6]}, OutOfRangeError),
+        ({"every": [0.7, 0.6]}, OutOfRangeError),
+        ({"every": [0.4, 0.6]}, OutOfRangeError),
+        ({"every": [0.6, 1.1]}, OutOfRangeError),
         ({"method": "RK4"}, UnknownChoiceError),
         ({"accuracy": 0.0}, OutOfRangeError),
         ({"record": ("oscillator.plaice",)}, UnknownPathError),
@@ -260,6 +272,7 @@ def test_bad_input_is_refused(options: dict[str, Any], error: type[Exception]) -
         ("max_stepp", "did you mean 'max_step' or 'min_step' or 'fixed_step'?"),
         ("evry", "did you mean 'every'?"),
         ("final_time", "give the final time as until"),
+        *((name, HINT) for name in ("rtol", "atol", "tol", "tolerance")),
         ("colour", "leave it out"),
     ],
 )
@@ -269,6 +282,33 @@ def test_an_option_that_there_is_not_is_refused_with_a_suggestion(option: str, h
     with pytest.raises(UnknownOptionError, match=rf"simulate\({option}=\.\.\.\)") as caught:
         simulate(system, state, 1.0, **given)
     assert caught.value.hint == hint
+
+
+def test_tolerances_of_other_libraries_are_a_type_error_of_the_integrator_too() -> None:
+    system, _ = started(Oscillator())
+    with pytest.raises(TypeError, match=r"Integrator\(rtol=\.\.\.\)") as caught:
+        Integrator(system, rtol=1e-6)
+    assert isinstance(caught.value, UnknownOptionError)
+    assert caught.value.hint == HINT
+
+
+@pytest.mark.parametrize("times", [[0.1, 0.35, 2.0], (0, 1), np.array([2.0]), np.arange(0, 2, 0.3)])
+def test_rows_are_at_given_times(times: Any) -> None:
+    system, state = started(Oscillator())
+    trajectory = simulate(system, state, 2.0, every=times, accuracy=1e-8)
+    assert trajectory.times.tolist() == list(times)
+    every = simulate(system, state, 2.0, every=0.05, accuracy=1e-8)
+    for row, time in zip(trajectory.y, trajectory.times, strict=True):
+        expected = [np.interp(time, every.times, column) for column in every.y.T]
+        np.testing.assert_allclose(row, expected, atol=2e-3)
+
+
+def test_the_last_row_is_where_a_handler_ends_it_between_given_times() -> None:
+    system, state = started(Cart())
+    system.add_event_handler(ScheduledEventHandler(lambda _: EventAction.TERMINATE, 0.5))
+    state = system.new_state()
+    trajectory = simulate(system, state, 2.0, every=[0.25, 1.0, 1.5])
+    assert trajectory.times.tolist() == [0.25, 0.5]
 
 
 def test_what_fails_says_when_and_the_state_stays_as_it_was() -> None:

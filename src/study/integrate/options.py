@@ -131,6 +131,10 @@ class IntegratorOptions:
 OPTIONS: Final = tuple(option.name for option in fields(IntegratorOptions))
 
 
+TOLERANCES: Final = ("rtol", "atol", "tol", "tolerance", "reltol", "abstol", "rel_tol", "abs_tol")
+"""Names that other libraries give to what is `accuracy` here."""
+
+
 def require_options(
     given: Collection[str], what: str, own: Collection[str] = (), taken: Collection[str] = ()
 ) -> None:
@@ -152,6 +156,8 @@ def require_options(
     for name in given:
         if name not in known:
             hint = did_you_mean(name, known) or "leave it out"
+            if name in TOLERANCES:
+                hint = "set accuracy=..., the largest error of a step: rtol = atol = accuracy / 10"
             if name == "final_time":
                 hint = "give the final time as until"
             text = f"{what}({name}=...): not an option"

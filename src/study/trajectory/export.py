@@ -1,4 +1,4 @@
-"""Trajectories in other forms: plots of matplotlib, arrays of xarray, tables as text and HTML."""
+"""Trajectories in other forms: plots, arrays of xarray, tables of pandas, as text and as HTML."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -120,6 +120,17 @@ def _check_units(columns: Sequence[Column], units: Mapping[str, str]) -> None:
                 repr(path),
                 did_you_mean(path, known) or f"use one of {', '.join(known)}",
             )
+
+
+def pandas_dataframe(times: Vector, columns: Sequence[Column]) -> Any:
+    """Return a `pandas.DataFrame` with the index "time", and a column for each number."""
+    pandas = require_extra("pandas", "labels", "to_dataframe()", "use to_csv()")
+    data: dict[str, Any] = {}
+    for column in columns:
+        if column.kind != "time":
+            numbers = column.numbers("put into a table")
+            data |= zip(column.labels, numbers.T.copy(), strict=True)
+    return pandas.DataFrame(data, index=pandas.Index(times.copy(), name="time"))
 
 
 def write_csv(path: Any, times: Vector, columns: Sequence[Column]) -> None:

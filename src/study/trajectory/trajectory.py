@@ -22,7 +22,13 @@ from stagecache.state.state import State
 from stagecache.state.values.values import duplicate
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
-from stagecache.study.trajectory.export import draw_columns, html_table, write_csv, xarray_dataset
+from stagecache.study.trajectory.export import (
+    draw_columns,
+    html_table,
+    pandas_dataframe,
+    write_csv,
+    xarray_dataset,
+)
 from stagecache.study.trajectory.rows import NUMBERS, Array, Column, Pattern, Rows, array_of_values
 
 INSTANCE: Final = Stage.INSTANCE
@@ -338,6 +344,27 @@ class Trajectory:
         UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         return xarray_dataset(self.times, self._columns(paths), units or {}, self.system.name)
+
+    def to_dataframe(self, *paths: Item) -> Any:
+        """Return a `pandas.DataFrame`: the index is "time" [s], each number has a column.
+
+        Columns are named as in `to_csv`: "pendulum.angle", "chain.angles[2]". Before and after an
+        event the time is the same, so the index may have duplicates.
+
+        Parameters
+        ----------
+        *paths : str or handles
+            Columns; all `columns` by default.
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed.
+        NotANumberError
+            The values of a column are not real numbers of one shape.
+        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
+        """
+        return pandas_dataframe(self.times, self._columns(paths))
 
     def to_csv(self, path: Any, *paths: Item) -> None:
         """Write a table with a head: the time, and a column for each number.

@@ -1,6 +1,7 @@
 """The System: subsystems, and the realization of States stage by stage."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain, count
 from threading import RLock
 from typing import Any, Generic, NoReturn, Self, SupportsIndex, TypeVar, overload
 from uuid import uuid4
@@ -151,7 +152,8 @@ class System:
     Parameters
     ----------
     *subsystems : Subsystem
-        Named after their classes: ``DoublePendulum()`` is "double_pendulum".
+        Named after their classes: ``DoublePendulum()`` is "double_pendulum". Where that name is
+        taken, a number follows: ``System(Room(), Room())`` has "room" and "room_2".
     name : str
         The name in messages.
     version : str
@@ -188,7 +190,7 @@ class System:
         try:
             self.add(DefaultSystemSubsystem())
             for subsystem in subsystems:
-                self.add(subsystem)
+                self.add(subsystem, self._free_name(subsystem, named))
             for key, subsystem in named.items():
                 self.add(subsystem, key)
         except StagecacheError:
@@ -294,7 +296,8 @@ class System:
         subsystem : Subsystem
             Without a System.
         name : str, optional
-            The default is the name of its class, in snake case.
+            The default is the name of its class, in snake case; with a number where that is taken:
+            "room", "room_2", "room_3".
 
         Raises
         ------
@@ -321,12 +324,14 @@ class System:
                 f"one of {subsystem.system!r}",
                 "make another instance",
             )
-        name = subsystem.name if name is None else require_name(name, "the name of a subsystem")
+        if name is None:
+            name = self._free_name(subsystem) or subsystem.name
+        name = require_name(name, "the name of a subsystem")
         require_new_name(
             name,
             [other.name for other in self._subsystems],
             "subsystem",
-            f"name it: System(..., another_{name}=...) or add(..., 'name')",
+            "choose another name, or leave it out for a free one",
         )
         self._require_idle(f"the subsystems of {self._name}")
         self._refuse_in_hook("add()")
@@ -334,6 +339,14 @@ class System:
         self._subsystems.append(subsystem)
         self._topology_changed(f"{name} was added")
         return subsystem
+
+    def _free_name(self, subsystem: object, reserved: Collection[str] = ()) -> str | None:
+        """Return the name of the class of a subsystem, with a number if it is taken."""
+        if not isinstance(subsystem, Subsystem) or subsystem.is_adopted:
+            return None  # it is refused later
+        name, taken = subsystem.name, {*reserved, *(other.name for other in self._subsystems)}
+        numbered = chain([name], (f"{name}_{i}" for i in count(2)))
+        return next(candidate for candidate in numbered if candidate not in taken)
 
     @property
     def subsystems(self) -> tuple[Subsystem, ...]:

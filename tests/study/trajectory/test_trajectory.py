@@ -684,6 +684,25 @@ def test_labelled_arrays_have_coordinates_names_and_units() -> None:
     assert set(trajectory.to_xarray("chain.mood", "time").data_vars) == {"chain.mood"}
 
 
+def test_a_dataframe_has_a_column_for_each_number_and_the_index_is_the_time() -> None:
+    pytest.importorskip("pandas", reason="needs pandas, of the extra labels")
+    chain, trajectory = filled(4, ("chain.tips",))
+    frame = trajectory.to_dataframe()
+    assert frame.index.name == "time"
+    assert frame.index.tolist() == trajectory.times.tolist()
+    out = io.StringIO()
+    trajectory.to_csv(out)
+    assert ["time", *frame.columns] == next(csv.reader(out.getvalue().splitlines()))
+    assert (frame["chain.angles[1]"] == trajectory["chain.angles[1]"]).all()
+    assert (frame["chain.tips[0,1]"] == trajectory["chain.tips"][:, 0, 1]).all()
+    assert frame["chain.clicks"].dtype == trajectory["chain.clicks"].dtype
+    frame.loc[0.0, "chain.lift"] = 5.0
+    assert trajectory["chain.lift"][0] == 2.0
+    assert list(trajectory.to_dataframe("time", chain.lift).columns) == ["chain.lift"]
+    with pytest.raises(NotANumberError, match=r"chain\.mood"):
+        trajectory.to_dataframe("chain.mood")
+
+
 def test_units_of_what_is_no_column_are_refused() -> None:
     pytest.importorskip("xarray", reason="needs xarray, of the extra labels")
     _, trajectory = filled(1)
@@ -692,7 +711,8 @@ def test_units_of_what_is_no_column_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "method"), [("xarray", "to_xarray"), ("matplotlib.pyplot", "plot")]
+    ("module", "method"),
+    [("pandas", "to_dataframe"), ("xarray", "to_xarray"), ("matplotlib.pyplot", "plot")],
 )
 def test_without_the_package_the_extra_is_named(
     module: str, method: str, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stagecache import (
     CoordinateDirection,
@@ -567,9 +569,8 @@ def test_a_subsystem_that_is_not_there_is_refused(which: Any) -> None:
 def test_two_subsystems_of_one_name_are_refused() -> None:
     system = System(Pump())
     attempts: list[Callable[[], object]] = [
-        lambda: system.add(Pump()),
+        lambda: system.add(Pump(), "pump"),
         lambda: system.add(Joint([]), "pump"),
-        lambda: System(Pump(), Pump()),
         lambda: System(default_system_subsystem=Pump()),
     ]
     for adopt in attempts:
@@ -577,6 +578,26 @@ def test_two_subsystems_of_one_name_are_refused() -> None:
             adopt()
         assert isinstance(caught.value, ValueError)
     assert system.num_subsystems == 2
+
+
+@given(st.lists(st.sampled_from([Pump, Joint]), max_size=6), st.integers(0, 6), st.booleans())
+def test_subsystems_without_a_name_get_that_of_their_class_and_a_number(
+    kinds: list[Any], first: int, is_named: bool
+) -> None:
+    parts = [kind([]) if kind is Joint else kind() for kind in kinds]
+    system = System(*parts[:first], pump_2=Pump()) if is_named else System(*parts[:first])
+    for part in parts[first:]:
+        system.add(part)
+    names = [subsystem.name for subsystem in system.subsystems]
+    assert len(set(names)) == len(names)
+    joints = [part.name for part in parts if isinstance(part, Joint)]
+    assert joints == ["joint", *(f"joint_{i}" for i in range(2, 9))][: len(joints)]
+    pumps = [part.name for part in parts if isinstance(part, Pump)]
+    numbers = [f"pump_{i}" for i in range(2, 9) if not (is_named and i == 2)]
+    assert pumps == ["pump", *numbers][: len(pumps)]
+    for part in parts:
+        assert system[part.name] is part
+        assert system.new_state()[part.name].q.tolist() == [0.5]
 
 
 def test_a_subsystem_is_adopted_once() -> None:
@@ -606,7 +627,7 @@ def test_only_subsystems_are_adopted() -> None:
 def test_a_refused_adoption_leaves_the_topology_realized() -> None:
     system, _, state = pumped()
     with pytest.raises(DuplicateNameError):
-        system.add(Pump())
+        system.add(Pump(), "pump")
     assert system.default_state is state
 
 
@@ -691,7 +712,7 @@ def test_a_repr_names_the_subsystems() -> None:
 def test_a_system_that_cannot_be_made_leaves_its_subsystems_free() -> None:
     joint = Joint([])
     with pytest.raises(DuplicateNameError):
-        System(joint, Joint([]))
+        System(joint, default_system_subsystem=Joint([]))
     assert not joint.is_adopted
     assert System(joint, other=Joint([])).subsystem("joint") is joint
 

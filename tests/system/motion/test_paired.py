@@ -99,7 +99,7 @@ def test_rates_that_nobody_writes_follow_u_and_udot(
     kinds: list[type[Subsystem]], writes: list[tuple[str, float, Stage]]
 ) -> None:
     parts = [kind() for kind in kinds]
-    system = System(**{f"p{i}": part for i, part in enumerate(parts)})
+    system = System(*parts)
     state = system.new_state()
     for kind, value, stage in writes:
         setattr(state, kind, getattr(state, kind) * 0 + value)
@@ -114,7 +114,7 @@ def test_rates_that_nobody_writes_follow_u_and_udot(
 
 @given(st.lists(st.sampled_from((Mover, Own)), min_size=1, max_size=5))
 def test_the_default_is_what_multiply_by_n_says(kinds: list[type[Subsystem]]) -> None:
-    system = System(**{f"p{i}": kind() for i, kind in enumerate(kinds)})
+    system = System(*[kind() for kind in kinds])
     state = system.new_state()
     state.u = np.arange(1.0, len(kinds) + 1)
     system.realize(state, VELOCITY)
