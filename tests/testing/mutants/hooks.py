@@ -67,8 +67,8 @@ class StaleAttribute(Pendulum):
 
 
 class OrderOfHooks(Follower):
-    """The hook takes the qdot of a subsystem whose hook is called after it."""
+    """The hook takes the udot of a subsystem whose hook is called after it."""
 
     def realize_velocity(self, state: State) -> None:
-        start = state[self.slider].q_start
-        state[self].upd_qdot()[0] = self.gain(state) * state.upd_qdot()[start]
+        start = state[self.slider].u_start
+        state[self].upd_qdot()[0] = self.gain(state) * state.upd_udot()[start]
