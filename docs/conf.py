@@ -14,7 +14,7 @@ author = "the stagecache authors"
 project_copyright = author
 release = version = installed_version(project)
 
-sys.path.append(str(Path(__file__).parent))  # where api, gallery, pictures and running are
+sys.path.append(str(Path(__file__).parent / "_extensions"))
 from api import member_options  # noqa: E402
 from gallery import CONFIGURATION  # noqa: E402
 
@@ -34,7 +34,7 @@ myst_heading_anchors = 3
 sphinx_gallery_conf = CONFIGURATION
 default_role = "code"  # of `this` in a docstring
 
-nb_execution_mode = "cache"  # notebooks (.ipynb) only: pages in Markdown are tested as doctests
+nb_execution_mode = "force"  # notebooks (.ipynb) only: pages in Markdown are tested as doctests
 nb_execution_raise_on_error = True
 
 autodoc_member_order = "bysource"
@@ -64,7 +64,7 @@ html_css_files = ["site.css"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"  # prompts and output
-linkcheck_ignore = [r"https://example\.org/.*"]
+linkcheck_ignore = [r"https://(\w+\.)?(stagecache\.example|example\.org)/.*"]
 linkcheck_timeout = 20
 
 

@@ -63,7 +63,9 @@ def test_an_example_says_how_to_run_it(path: Path) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_first_line_of_an_example_has_a_title_for_the_gallery(path: Path) -> None:
-    with_title = runpy.run_path(str(FOLDER.parents[1] / "docs" / "gallery.py"))["with_title"]
+    with_title = runpy.run_path(str(FOLDER.parents[1] / "docs" / "_extensions" / "gallery.py"))[
+        "with_title"
+    ]
     text = ast.get_docstring(ast.parse(with_title(path.read_text(encoding="utf-8")))) or ""
     title, line, _, sentence, *_ = text.splitlines()
     assert len(title) <= 60

@@ -35,7 +35,7 @@ def test_a_link_is_absolute_and_leads_to_a_page_that_the_site_has(link: str) -> 
     if page.endswith(".html"):
         assert (ROOT / "docs" / page).with_suffix(".md").is_file()
     else:
-        pictures = (ROOT / "docs" / "pictures.py").read_text(encoding="utf-8")
+        pictures = (ROOT / "docs" / "_extensions" / "pictures.py").read_text(encoding="utf-8")
         assert f'"pages/{page}"' in pictures
 
 
@@ -71,7 +71,7 @@ def test_one_command_sets_the_addresses_everywhere(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, tmp_path)
     new = "https://docs.host.example/en", "https://code.host.example/us/it/"
-    run_path(str(ROOT / "docs" / "urls.py"))["set_urls"](tmp_path, *new)
+    run_path(str(ROOT / "docs" / "_extensions" / "urls.py"))["set_urls"](tmp_path, *new)
     urls = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "urls"
     ]

@@ -1,4 +1,4 @@
-"""Set the addresses of the project: `python docs/urls.py DOCUMENTATION SOURCE`.
+"""Set the addresses of the project: `python docs/_extensions/urls.py DOCUMENTATION SOURCE`.
 
 They stand in `[project.urls]` of `pyproject.toml`, and begin the links of `README.md`, which are
 absolute because a package index shows that file alone. The command replaces them in both files.
@@ -8,7 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", "README.md")
 
 
@@ -26,5 +26,5 @@ def set_urls(root: Path, documentation: str, source: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit("usage: python docs/urls.py DOCUMENTATION SOURCE")
+        sys.exit("usage: python docs/_extensions/urls.py DOCUMENTATION SOURCE")
     set_urls(ROOT, *sys.argv[1:])

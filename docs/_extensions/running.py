@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 
 
 def run_pages(_app: "Sphinx", _config: object) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-DOCS: Final = Path(__file__).parent
+DOCS: Final = Path(__file__).parents[1]
 EXAMPLES: Final = DOCS.parent / "src" / "examples"
 COPIES: Final = DOCS / "_generated" / "examples"
 WRITTEN: Final = DOCS / "_generated" / "written"

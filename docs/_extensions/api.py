@@ -17,7 +17,7 @@ from sphinx import addnodes
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-FOLDER = Path(__file__).parent / "reference" / "api"
+FOLDER = Path(__file__).parents[1] / "reference" / "api"
 LEAST = 4  # fewer members need no table
 
 # Classes with members that users meet in instances, although a base class defines them.

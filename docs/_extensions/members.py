@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 from typing import Final
 
-TABLE: Final = Path(__file__).parent / "coming_from" / "simbody.csv"
+TABLE: Final = Path(__file__).parents[1] / "coming_from" / "simbody.csv"
 
 
 def tables() -> dict[str, str]:

@@ -22,7 +22,8 @@ from stagecache.multibody import MultibodySystem, Pin
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-DOCS = Path(__file__).parent
+HERE = Path(__file__).parent
+DOCS = HERE.parent
 EXAMPLES = DOCS.parent / "src" / "examples"
 SHOWN = "anchor.torque"  # of the pendulum: as much as is legible in the width of a page
 NUM_FRAMES = 96  # of a turn of the linkage
@@ -52,17 +53,17 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     link = MultibodySystem()
     link.matter.add_body("link", link.matter.ground, Pin())
     yield "link.svg", link.graph.upstream_of("matter.velocity[1]").to_svg()
-    yield "frames.svg", _text_of(runpy.run_path(str(DOCS / "frames.py"))["make_figure"]())
+    yield "frames.svg", _text_of(runpy.run_path(str(HERE / "frames.py"))["make_figure"]())
 
-    yield "stages.svg", _text_of(runpy.run_path(str(DOCS / "stages.py"))["make_figure"]())
+    yield "stages.svg", _text_of(runpy.run_path(str(HERE / "stages.py"))["make_figure"]())
 
-    rooms = runpy.run_path(str(DOCS / "house.py"))
+    rooms = runpy.run_path(str(HERE / "house.py"))
     yield "house.svg", rooms["picture"]()
     yield "rooms.md", rooms["table"]()
     yield "delegates.md", rooms["delegates"]()
-    yield "commands.md", runpy.run_path(str(DOCS / "commands.py"))["help_of_commands"]()
+    yield "commands.md", runpy.run_path(str(HERE / "commands.py"))["help_of_commands"]()
 
-    members = runpy.run_path(str(DOCS / "members.py"))["tables"]()
+    members = runpy.run_path(str(HERE / "members.py"))["tables"]()
     for owner, table in members.items():
         yield f"members_{owner}.md", table
 
@@ -73,7 +74,7 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     yield "robot_arm.svg", _text_of(draw_system(system, state).figure)
     turn = demonstrate(NUM_FRAMES, progress=False)
     yield "four_bar.svg", _text_of(plotted(turn))
-    yield "pages/four_bar.gif", runpy.run_path(str(DOCS / "film.py"))["make_film"](turn)
+    yield "pages/four_bar.gif", runpy.run_path(str(HERE / "film.py"))["make_film"](turn)
 
 
 def _text_of(figure: Any) -> str:

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-TABLE: Final = runpy.run_path(str(Path(__file__).parents[1] / "tests" / "house.py"))
+TABLE: Final = runpy.run_path(str(Path(__file__).parents[2] / "tests" / "house.py"))
 
 WIDTH: Final = 760
 MARGIN: Final = 10
