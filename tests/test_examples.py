@@ -346,6 +346,31 @@ def test_the_walls_of_the_building_make_no_heat_and_conduct_it_alike_in_both_dir
     assert (conductance - np.diag(conductance.diagonal()) >= 0).all()
 
 
+def test_the_pole_stands_with_a_fast_controller_and_falls_with_a_slow_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with patch.dict(sys.modules, WITHOUT_MATPLOTLIB):
+        text = output("cart_pole", capsys, str(tmp_path))
+    assert float(re.findall(r"^50 Hz: angle (\S+) rad", text, re.M)[0]) == pytest.approx(
+        0.0, abs=0.02
+    )
+    fallen = float(re.findall(r"^5 Hz: angle (\S+) rad at t = 2\.\d+ s$", text, re.M)[0])
+    assert abs(fallen) == pytest.approx(math.pi / 2, abs=1e-3)
+    poles = re.findall(r"(-?\d+\.\d*) ?[+-]\d", text.split("closed loop:")[1].splitlines()[0])
+    assert len(poles) == 4
+    assert all(float(pole) < 0 for pole in poles)
+
+
+def test_the_energy_of_a_cart_and_pole_without_a_controller_does_not_change() -> None:
+    example = runpy.run_path(str(FOLDER / "cart_pole.py"))
+    cart_pole = example["CartPole"]()
+    system = example["System"](cart_pole)
+    trajectory = example["simulate"](
+        system, system.new_state(), 0.7, accuracy=1e-9, record=(cart_pole.energy,)
+    )
+    assert np.ptp(trajectory[cart_pole.energy]) < 1e-6
+
+
 def definitions(source: str) -> dict[str, str]:
     """Classes and functions of a source without annotations and docstrings."""
     tree = ast.parse(source)
@@ -361,7 +386,7 @@ def definitions(source: str) -> dict[str, str]:
     return {node.name: annotation.sub(r"\1 = ", ast.unparse(node)) for node in defined}
 
 
-@pytest.mark.parametrize("name", ["building"])
+@pytest.mark.parametrize("name", ["building", "cart_pole"])
 def test_a_tutorial_builds_the_model_of_its_example(name: str) -> None:
     page = (FOLDER.parents[1] / "docs" / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
     shown = "".join(example.source for example in doctest.DocTestParser().get_examples(page))
