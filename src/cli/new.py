@@ -42,12 +42,13 @@ def write_model(name: str, parent: Path) -> list[Path]:
             f"{name!r} cannot be the name of a module. Use letters, digits and underscores, "
             "for instance: stagecache new two_tanks"
         )
-    if name in sys.stdlib_module_names or find_spec(name) is not None:
+    folder = parent / name
+    is_known = name in sys.stdlib_module_names or find_spec(name) is not None
+    if is_known and not folder.exists():
         raise click.UsageError(
             f"a module named {name!r} is installed already, and one would hide the other. "
             "Choose another name, for instance: stagecache new two_tanks"
         )
-    folder = parent / name
     try:
         parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()

@@ -100,7 +100,7 @@ def _print_cache(console: Console, found: Demonstration) -> None:
     _heading(console, "3. The cache: the same turn, with a trace")
     _write(
         console,
-        "A frame is tracked, then the angles and a point of the coupler are read. In the mean, a "
+        "A frame is tracked, then the angles and a point of the coupler are read. On average, a "
         "frame has:",
     )
     table = new_table("entry", "computed", "hits", "share of the time", numbers=3)

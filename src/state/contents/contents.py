@@ -351,7 +351,7 @@ class Contents:
             )
         theirs = getattr(owner, "_system", owner)
         if theirs is None or not theirs.topology_has_been_realized:
-            hint = "call realize_topology() of its System, and copy the State that it returns"
+            hint = "make a State of its System: system.new_state()"
         else:
             hint = f"use a State of {theirs!r}: copy its default_state"
         if self.system is None:

@@ -31,5 +31,5 @@ FROZEN: Final = Guard(
 )
 OUTDATED: Final = Guard(
     "a State of an older topology of its System, which was changed since",
-    "call realize_topology() of the System, and copy the State that it returns",
+    "make a new State: system.new_state()",
 )

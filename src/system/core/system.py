@@ -721,7 +721,7 @@ class System:
             f"a State of topology version {self._topology_version}",
             f"one of version {state.topology_version}"
             + (f"; {state._contents.outdated_by}" if state._contents.outdated_by else ""),
-            "call realize_topology() after a change of the model, and copy the State it returns",
+            "make a new State after a change of the model: system.new_state()",
         )
 
     # ------------------------------------------------------------------ kinematics

@@ -179,7 +179,7 @@ def test_a_change_of_topology_makes_all_states_useless_and_raises_the_version(na
         assert isinstance(caught.value, ValueError)
         assert "version 2" in caught.value.expected
         assert "version 1" in caught.value.got
-        assert "realize_topology()" in caught.value.hint
+        assert "new_state()" in caught.value.hint
     new = system.realize_topology()
     assert new is not default
     assert new.topology_version == 2
@@ -357,7 +357,7 @@ def test_nothing_is_computed_in_an_old_state_or_a_copy_of_it(name: str) -> None:
         assert not entry.is_valid(old)
         with pytest.raises(TopologyVersionError, match=str(entry.name)) as caught:
             entry(old)
-        assert "realize_topology()" in caught.value.hint
+        assert "new_state()" in caught.value.hint
     with pytest.raises(TopologyVersionError):
         crane.realize(old)
     assert crane.load.work(crane.state_at(Stage.REPORT)) == 20.0
