@@ -94,7 +94,8 @@ def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
                 f"{entry.handle}: a prerequisite is not a handle",
                 "declared items, as in (self.pendulum.tip, self.time)",
                 f"{short_repr(handle)}, of type {type(handle).__name__}",
-                "name the item, not its value; time needs a function: prerequisites=lambda self: (self.time,)",
+                "name the item, not its value; time needs a function: "
+                "prerequisites=lambda self: (self.time,)",
             )
         owner = handle._owner
         theirs = owner._system if isinstance(owner, Subsystem) else owner
