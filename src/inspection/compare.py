@@ -1,7 +1,7 @@
 """Differences between two States: values, validity, and stages.
 
 >>> from stagecache import compare
->>> from stagecache.demo import pendulum as example
+>>> from stagecache.examples import pendulum as example
 >>> system = example.system()
 >>> state = system.new_state()
 >>> other = state.copy()

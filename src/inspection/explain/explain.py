@@ -1,6 +1,6 @@
 """Explanation of the status of an entry: ``state.explain(pendulum.tip)``.
 
->>> from stagecache.demo import pendulum as example
+>>> from stagecache.examples import pendulum as example
 >>> system = example.system()
 >>> state = system.new_state()
 >>> pendulum, anchor = system["pendulum"], system["anchor"]

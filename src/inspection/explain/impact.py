@@ -1,6 +1,6 @@
 """Entries that a write of a variable would make stale, without writing: ``state.impact(length)``.
 
->>> from stagecache.demo import pendulum as example
+>>> from stagecache.examples import pendulum as example
 >>> system = example.system()
 >>> state = system.new_state()
 >>> system.realize(state)
