@@ -6,6 +6,8 @@ import pytest
 
 from tests.pages import missing_modules
 
+collect_ignore_glob = ["conf.py", "_extensions/*"]  # which only the build imports
+
 collect_ignore_glob = ["_generated/*", "start/gallery/*"]
 
 
