@@ -6,9 +6,8 @@ import pytest
 
 from tests.pages import missing_modules
 
-collect_ignore_glob = ["conf.py", "_extensions/*"]  # which only the build imports
-
-collect_ignore_glob = ["_generated/*", "start/gallery/*"]
+collect_ignore_glob = ["conf.py", "_extensions/*", "_generated/*", "start/gallery/*"]
+"""Modules that only the build imports, and what it writes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
