@@ -1,10 +1,11 @@
 """Pages write files into a folder of their own, and are skipped where a module is missing."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.pages import missing_modules
+from tests.pages import close_figures, missing_modules
 
 collect_ignore_glob = ["conf.py", "_extensions/*", "_generated/*", "start/gallery/*"]
 """Modules that only the build imports, and what it writes."""
@@ -20,5 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
+    yield
+    close_figures()

@@ -1,10 +1,19 @@
 """Profiles of Hypothesis, and an option under which a skipped test is a failure."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests import profiles
+from tests.pages import close_figures
 
 profiles.register()
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left_open() -> Iterator[None]:
+    yield
+    close_figures()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
