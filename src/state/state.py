@@ -21,7 +21,7 @@ from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, going_back
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN
-from stagecache.state.contents.observed import OBSERVERS_OF_NEW
+from stagecache.state.contents.observer import OBSERVERS_OF_NEW
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
     AbstractHandle,

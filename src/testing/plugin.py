@@ -58,7 +58,7 @@ class StrictTests:
             return (yield)
         from stagecache.inspection.strict.reads import ReadLog  # noqa: PLC0415
         from stagecache.inspection.strict.strict import Everywhere  # noqa: PLC0415
-        from stagecache.state.contents.observed import OBSERVERS_OF_NEW  # noqa: PLC0415
+        from stagecache.state.contents.observer import OBSERVERS_OF_NEW  # noqa: PLC0415
 
         everywhere = Everywhere(ReadLog())
         fixturedef.addfinalizer(everywhere.end)

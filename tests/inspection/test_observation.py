@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from stagecache import CacheEntry, Stage, State, strict, verify
-from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observed import Act, Item, Observer, observe
+from stagecache.state.contents.observer import Act, Item, Observer, observe
 from tests.profiles import is_nightly
 
 READERS = 8
@@ -83,7 +82,7 @@ WAYS: dict[str, Callable[[State], list[AbstractContextManager[Any]]]] = {
 @pytest.mark.usefixtures("often_switched")
 def test_threads_read_while_observation_begins_and_ends(is_strict: bool) -> None:
     model = Model(is_strict=is_strict)
-    plain = model.state._contents.plain
+    contents = model.state._contents
     found: list[BaseException] = []
     barrier = threading.Barrier(READERS + 1)
     value, is_over, is_round_over = 0.0, False, False
@@ -126,9 +125,9 @@ def test_threads_read_while_observation_begins_and_ends(is_strict: bool) -> None
     assert found == []
     assert model.state.is_strict is is_strict
     if not is_strict:
-        assert model.state._contents is plain
-        assert type(plain) is Contents
-        assert model.state._store is plain.realization.store
+        assert model.state._contents is contents
+        assert contents.observers == ()
+        assert model.state._store is contents.realization.store
 
 
 class Recorder(Observer):

@@ -22,7 +22,7 @@ from typing import Any, final
 from attrs import frozen
 
 from stagecache.state.contents.causes import entries_upstream
-from stagecache.state.contents.observed import Item
+from stagecache.state.contents.observer import Item
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,

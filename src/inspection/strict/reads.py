@@ -6,7 +6,7 @@ from typing import Any, final
 
 from attrs import frozen
 
-from stagecache.state.contents.observed import Item
+from stagecache.state.contents.observer import Item
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 from stagecache.state.items.layout import Layout
 from stagecache.state.stage import Stage

@@ -15,7 +15,7 @@ from stagecache.errors import UnknownChoiceError, WrongTypeError, short_repr
 from stagecache.inspection.strict.reads import ReadLog
 from stagecache.inspection.strict.watch import Watch, unhook, watch_of
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observed import OBSERVERS_OF_NEW, observe
+from stagecache.state.contents.observer import OBSERVERS_OF_NEW, observe
 from stagecache.state.state import State
 
 Undeclared = Literal["raise", "record"]
@@ -148,7 +148,7 @@ def begin_watching(state: Any, log: ReadLog) -> None:
         contents: Contents = state._contents
         watch = watch_of(contents)
         if watch is None:
-            observe(state, Watch(contents.plain, (log,)), *contents.observers)
+            observe(state, Watch(contents, (log,)), *contents.observers)
         else:
             watch.logs = (*watch.logs, log)
 

@@ -20,7 +20,7 @@ from stagecache.inspection.strict.digest import Observations
 from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead, path_of
 from stagecache.inspection.strict.verification import Verification, verify_upstream
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observed import Act, Item, Observer
+from stagecache.state.contents.observer import Act, Item, Observer
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -87,7 +87,7 @@ class Watch(Observer):
     Attributes
     ----------
     contents : Contents
-        Contents of the State, not observed.
+        Contents of the State.
     logs : tuple of ReadLog
         One for each block that watches it, the innermost last, which decides about raising.
     """

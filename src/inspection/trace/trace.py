@@ -22,7 +22,7 @@ from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.inspection.trace.timeline import Timeline
 from stagecache.inspection.trace.tracer import Tracer
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observed import observe
+from stagecache.state.contents.observer import observe
 from stagecache.state.state import MOST
 
 COLUMNS: Final = (
@@ -159,7 +159,7 @@ def begin_tracing(state: Any, log: TraceLog) -> Tracer:
         contents: Contents = state._contents
         tracer = _tracer_of(contents)
         if tracer is None:
-            tracer = Tracer(contents.plain)
+            tracer = Tracer(contents)
             tracer.logs = (log,)
             observe(state, *contents.observers, tracer)
         else:

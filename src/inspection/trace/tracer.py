@@ -17,7 +17,7 @@ from stagecache.graph.store import COMPUTING
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.place_of_read import LIBRARY, Place
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observed import Act, Item, Observer
+from stagecache.state.contents.observer import Act, Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.values.sameness import same
@@ -79,7 +79,7 @@ class Tracer(Observer):
     Attributes
     ----------
     contents : Contents
-        Contents of the State, not observed.
+        Contents of the State.
     logs : tuple of TakesRecords
         One for each trace of it.
     valid : set of CacheEntry

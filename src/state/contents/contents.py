@@ -5,6 +5,7 @@ then it changes the value. So nothing stale passes for valid, even if Control-C 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import get_ident
 from typing import Any, Protocol
 
@@ -27,6 +28,14 @@ from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.graph.releasing import let_go
 from stagecache.state.contents.causes import why_not_valid
 from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
+from stagecache.state.contents.observer import (
+    Item,
+    Observer,
+    around_compute,
+    around_read,
+    around_replace,
+    around_write,
+)
 from stagecache.state.contents.pools import Pools
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -65,7 +74,7 @@ class Contents:
     """Stages, vectors, discrete variables and cache entries of one State.
 
     Its parts are the realization, which has the stages and the graph, and the pools, which store
-    the vectors. Where a State is observed, others have `ObservedContents` in place of this.
+    the vectors.
 
     Attributes
     ----------
@@ -79,8 +88,8 @@ class Contents:
         Nodes whose array was handed out for writing, so that a writable slice may exist.
     system : object
         The System whose State it is; None if it was made by hand.
-    guard : Guard or None
-        Reason why the State must not be written, if there is one.
+    observers : tuple of Observer
+        Observers of the State; each one is told of an operation around those before it.
     outdated_by : str
         The change of its System that made it useless, if one did.
     checkpoints : list of tuple
@@ -90,9 +99,10 @@ class Contents:
     """
 
     __slots__ = (
+        "_guard",
         "checkpoints",
-        "guard",
         "handed_out",
+        "observers",
         "outdated_by",
         "pools",
         "realization",
@@ -105,7 +115,8 @@ class Contents:
     def __init__(self, realization: Realization, system: Any = None) -> None:
         self.realization = realization
         self.system = system
-        self.guard: Guard | None = None
+        self._guard: Guard | None = None
+        self.observers: tuple[Observer, ...] = ()
         self.outdated_by = ""
         self.pools = Pools()
         self.time = NAN
@@ -116,22 +127,29 @@ class Contents:
 
     # ------------------------------------------------------------------ observation
 
-    @property
-    def plain(self) -> "Contents":
-        """The contents that are not observed."""
-        return self
+    def _tell(self, *items: Item, title: str = "") -> None:
+        """Tell the observers of a read of items, or of something that only has a title."""
+        for observer in self.observers:
+            observer.read(items, title)
 
-    @property
-    def observers(self) -> tuple[Any, ...]:
-        """The observers of the State."""
-        return ()
+    def _tell_handed_out(self, handle: AbstractHandle) -> None:
+        """Tell the observers that a value may be changed in place now, or was stored."""
+        for observer in self.observers:
+            observer.handed_out(handle)
+
+    def _observe_copy(self, twin: "Contents") -> "Contents":
+        """Let the observers observe a copy as well, if they want to; return it."""
+        if self.observers:
+            inherited = [observer.inherited(twin) for observer in self.observers]
+            twin.observers = tuple([observer for observer in inherited if observer is not None])
+        return twin
 
     def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line.
 
         None if it was not traced.
         """
-        return None
+        return next(filter(None, [o.last_write(node) for o in self.observers]), None)
 
     # ------------------------------------------------------------------ errors in the middle
 
@@ -142,6 +160,12 @@ class Contents:
         replaced, which are released last, since finalizers may look at the State. Observers are
         told the cause.
         """
+        if cause and self.observers:
+            around_replace(self.observers, cause, partial(self._finish, what))
+        else:
+            self._finish(what)
+
+    def _finish(self, what: Callable[[], object]) -> None:
         try:
             self.unfinished = what
             before = what()
@@ -181,6 +205,12 @@ class Contents:
 
     def advance(self, stage: Stage, subsystem: int | None) -> None:
         """Let a subsystem, or the system, reach the stage after its present one."""
+        self._advance(stage, subsystem)
+        if self.observers and self._guard is not REALIZING:
+            for observer in self.observers:
+                observer.advanced(stage, subsystem)
+
+    def _advance(self, stage: Stage, subsystem: int | None) -> None:
         realization = self.realization
         at = self.stage_of(subsystem)
         if stage != at + 1:
@@ -230,10 +260,17 @@ class Contents:
         nodes : sequence of int
             Nodes of the stage and of the variables that were written; each gets a new version.
         """
+        if self.observers:
+            act = partial(self._invalidate, stage, cause, nodes)
+            around_write(self.observers, cause, nodes, act)
+        else:
+            self._invalidate(stage, cause, nodes)
+
+    def _invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
         realization = self.realization
         if realization.is_torn:
             self.mend()
-        if self.guard is not None or realization.evaluator.running:
+        if self._guard is not None or realization.evaluator.running:
             cause = realization.layout.path(cause) if isinstance(cause, AbstractHandle) else cause
             self.require_unguarded(f"a write of {cause}")
         if stage <= INSTANCE:
@@ -269,6 +306,17 @@ class Contents:
         running = self.realization.evaluator.running
         return bool(running) and get_ident() in list(running.values())
 
+    @property
+    def guard(self) -> Guard | None:
+        """Reason why the State must not be written, if there is one."""
+        return self._guard
+
+    @guard.setter
+    def guard(self, guard: Guard | None) -> None:
+        self._guard = guard  # a System says nothing else about realizing
+        for observer in self.observers:
+            observer.realizing(is_on=guard is REALIZING)
+
     def guarded(self, guard: Guard | None, act: Callable[[], Any]) -> Any:
         """Call a function while the State has a guard, and return what that returns.
 
@@ -287,7 +335,7 @@ class Contents:
 
     def require_unguarded(self, what: str) -> None:
         """Raise `ReadOnlyError` if the State must not be changed now."""
-        guard = self.guard
+        guard = self._guard
         if guard is None and self.system is not None and self.realization.evaluator.running:
             guard = COMPUTING
         if guard is not None:
@@ -296,11 +344,18 @@ class Contents:
 
     def require_not_frozen(self, what: str) -> None:
         """Raise `ReadOnlyError` if nothing may be computed, either."""
-        if self.guard is FROZEN:
+        if self._guard is FROZEN:
             self.require_unguarded(what)
 
     def outdate(self, change: str) -> None:
         """Refuse writes and computations from now on: the System has changed."""
+        if self.observers:
+            act = partial(self._outdate, change)
+            around_replace(self.observers, f"a change of the System: {change}", act)
+        else:
+            self._outdate(change)
+
+    def _outdate(self, change: str) -> None:
         self.guard = OUTDATED
         self.outdated_by = self.outdated_by or change
         self.realization.store.invalidate_all()
@@ -369,7 +424,21 @@ class Contents:
             raise too_low(self._title(kind, subsystem), kind.read, self.who(subsystem), at)
         if self.realization.machine.stage < kind.exists:
             raise self._not_there(kind, subsystem)
+        if self.observers:
+            self._tell_view(kind, subsystem)
         return self.pools.view(kind, subsystem)
+
+    def _tell_view(self, kind: VectorKind, subsystem: int | None) -> None:
+        """Tell the observers of a read of a vector."""
+        layout = self.realization.layout
+        if kind.name in CONTINUOUS:
+            whose = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
+            self._tell(whose[kind.name])
+        elif kind.name == "y":
+            self._tell(*[layout.variables[part] for part in CONTINUOUS])
+        else:
+            stage = kind.read if kind.invalidates is None else kind.invalidates
+            self._tell(stage, title=self._title(kind, subsystem))
 
     def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Return a writable view of a vector."""
@@ -380,7 +449,7 @@ class Contents:
             raise self._not_there(kind, subsystem)
         if kind.invalidates is not None:
             self._count_write(kind, subsystem)
-        elif self.guard is FROZEN:
+        elif self._guard is FROZEN:
             self.require_unguarded(f"write access to {kind.name}")
         at = (
             realization.machine.stage
@@ -417,22 +486,25 @@ class Contents:
 
     def size(self, part: str, subsystem: int | None) -> int:
         """Return the number of items of a part of the vectors: "q", "qerr", ..."""
-        self._require_part(part, f"the number of {part}", subsystem)
+        self._require_part(part, "the number of ", subsystem)
         return self.pools.size(part, subsystem)
 
     def start(self, part: str, subsystem: int | None) -> int:
         """Return the index at which it starts."""
-        self._require_part(part, f"the start of {part}", subsystem)
+        self._require_part(part, "the start of ", subsystem)
         return self.pools.start(part, subsystem)
 
     def _require_part(self, part: str, what: str, subsystem: int | None) -> None:
+        """Check that a part of the vectors exists, and tell of the read of its size or start."""
         exists = MODEL if part in CONTINUOUS else INSTANCE
         if self.realization.is_torn:
             self.mend()
         if self.realization.machine.stage < exists:
-            if subsystem is not None:
-                what = f"{what} of {self.who(subsystem)}"
-            raise too_low(what, exists, "the system", self.realization.machine.stage)
+            whose = "" if subsystem is None else f" of {self.who(subsystem)}"
+            at = self.realization.machine.stage
+            raise too_low(f"{what}{part}{whose}", exists, "the system", at)
+        if self.observers:
+            self._tell(exists, title=what + part)
 
     # ------------------------------------------------------------------ event triggers
 
@@ -441,6 +513,8 @@ class Contents:
         what = f"event triggers of stage {stage}"
         stage = self._trigger_stage(stage, what)
         self.require_stage(stage, subsystem, what)
+        if self.observers:
+            self._tell(max(stage, INSTANCE), title=what)
         return self.pools.whole["event_triggers"][self.pools.trigger_slice(stage, subsystem)]
 
     def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
@@ -453,17 +527,24 @@ class Contents:
     def num_triggers(self, stage: Stage, subsystem: int | None) -> int:
         """Return the number of them."""
         stage = self._trigger_stage(stage, f"the number of event triggers of stage {stage}")
+        if self.observers:
+            self._tell(INSTANCE, title="the number of event triggers")
         part = self.pools.trigger_slice(stage, subsystem)
         return part.stop - part.start  # type: ignore[no-any-return]  # two integers
 
     def num_all_triggers(self) -> int:
         """Return the number of event triggers of all stages."""
-        self.require_stage(INSTANCE, None, "the number of event triggers")
+        what = "the number of event triggers"
+        self.require_stage(INSTANCE, None, what)
+        if self.observers:
+            self._tell(INSTANCE, title=what)
         return len(self.pools.whole["event_triggers"])
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
         """Return where they start: the system's among all, a subsystem's among that stage's."""
         stage = self._trigger_stage(stage, f"the number of event triggers of stage {stage}")
+        if self.observers:
+            self._tell(INSTANCE, title="the start of event triggers")
         if subsystem is None:
             return self.pools.trigger_slice(stage, None).start  # type: ignore[no-any-return]  # an integer
         return self.pools.trigger_starts[stage][subsystem]
@@ -478,11 +559,14 @@ class Contents:
 
     def get_block(self, variable: AbstractContinuousVariable) -> Vector:
         """Return a read-only view of a block, or of a whole q, u or z."""
-        return self.pools.y[self.place(variable)]
+        place = self._place(variable)
+        if self.observers:
+            self._tell(variable)
+        return self.pools.y[place]
 
     def upd_block(self, variable: AbstractContinuousVariable) -> Vector:
         """Return a writable view of it."""
-        place = self.place(variable)
+        place = self._place(variable)
         kind = CONTINUOUS[variable.kind]
         if variable.slot < 0 or variable.subsystem is None:
             return self.upd(kind, variable.subsystem)
@@ -491,19 +575,25 @@ class Contents:
 
     def set_block(self, variable: AbstractContinuousVariable, values: ArrayLike) -> None:
         """Write all its values."""
-        place = self.place(variable)
+        place = self._place(variable)
         shape = (place.stop - place.start,)
         self._write_block(variable, place, converted(values, FLOAT, shape, self._path(variable)))
 
     def set_scalar(self, variable: AbstractContinuousVariable, value: object) -> None:
         """Write its only value."""
-        place = self.place(variable)
+        place = self._place(variable)
         if type(value) is not float:
             value = float(converted(value, FLOAT, (), self._path(variable)))
         self._write_block(variable, place, value)
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Return its place in y."""
+        place = self._place(variable)
+        if self.observers:
+            self._tell(MODEL, title=f"the place of {variable}")
+        return place
+
+    def _place(self, variable: AbstractContinuousVariable) -> slice:
         self.require(variable)
         if self.realization.machine.stage < MODEL:
             raise self._not_there(CONTINUOUS[variable.kind], variable.subsystem)
@@ -543,6 +633,11 @@ class Contents:
         if self.realization.is_torn:
             self.mend()
         realization = self.realization
+        if self.observers:  # are told of one after the other
+            if time != self.time:
+                self.set_time(time, realization.layout.variables["time"])
+            self.assign_vector(Y, None, y)
+            return
         layout, store, causes = realization.layout, realization.store, realization.causes
         nodes, y_cause = layout.write_set(Y, None)
         first = POSITION
@@ -562,30 +657,38 @@ class Contents:
     def get_time(self, variable: AbstractHandle) -> float:
         """Return the time, at any stage."""
         self.require(variable)
+        if self.observers:
+            self._tell(variable)
         return self.time
 
     def read_time(self) -> float:
         """Return the time, from Topology on."""
         self.require_stage(TOPOLOGY, None, "time")
+        if self.observers:
+            self._tell(self.realization.layout.variables["time"])
         return self.time
 
     # ------------------------------------------------------------------ copies
 
     def copy(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return contents for a copy of the State; `State.copy` says what comes along."""
+        if self.observers:
+            self._tell(title="a copy of the State")
         if self.realization.is_torn:
             self.mend()
         self._refuse_dangling()
         twin = self._twin(self.realization.copy(bind), self.pools.copy())
         store = twin.realization.store
         store.values = duplicates(store.values, self.handed_out, self._name_of)
-        return twin
+        return self._observe_copy(twin)
 
     def clone(self, bind: Callable[[int], Arguments]) -> "Contents":
         """Return contents for a State in the same state; `State.copy` says what that is."""
+        if self.observers:
+            self._tell(title="a copy of the State")
         if self.realization.is_torn:
             self.mend()
-        if self.guard is REALIZING:
+        if self._guard is REALIZING:
             self.require_unguarded("copy(keep_cache=True)")
         twin = self._twin(self.realization.clone(bind), self.pools.copy(with_caches=True))
         store, layout = twin.realization.store, twin.realization.layout
@@ -605,7 +708,7 @@ class Contents:
             value if computed else copied
             for computed, value, copied in zip(is_computed, store.values, copies, strict=True)
         ]
-        return twin
+        return self._observe_copy(twin)
 
     def _twin(self, realization: Realization, pools: Pools) -> "Contents":
         twin = Contents(realization, self.system)
@@ -664,10 +767,14 @@ class Contents:
     def get_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value."""
         self.require(variable)
+        if self.observers:
+            self._tell(variable)
         return self.realization.store.values[variable._node]
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
         """Return the time of the last write; NaN if it was never written."""
+        if self.observers:
+            self._tell(variable)
         return self.update_times.get(variable._node, NAN)
 
     def set_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
@@ -686,6 +793,8 @@ class Contents:
         if isinstance(value, np.ndarray):
             self.pools.writable[variable,] = value
             self.pools.is_open = True
+        if self.observers:
+            self._tell_handed_out(variable)
         return value
 
     def _count_write_of_discrete(self, variable: DiscreteVariable[Any]) -> None:
@@ -698,6 +807,12 @@ class Contents:
 
     def auto_update(self) -> None:
         """Swap each discrete variable with its update value, if the update value is valid."""
+        if self.observers:
+            around_compute(self.observers, self._auto_update)
+        else:
+            self._auto_update()
+
+    def _auto_update(self) -> None:
         self.require_unguarded("auto_update_discrete_variables()")
         store = self.realization.store
         self.pools.seal()
@@ -716,6 +831,13 @@ class Contents:
 
     def exchange(self, variable: DiscreteVariable[Any], update: int) -> None:
         """Exchange a discrete variable with its update value, which is at that node."""
+        if self.observers:
+            act = partial(self._exchange, variable, update)
+            around_write(self.observers, variable, (update, variable._node), act)
+        else:
+            self._exchange(variable, update)
+
+    def _exchange(self, variable: DiscreteVariable[Any], update: int) -> None:
         store = self.realization.store
         node = variable._node
         seal(self.pools.writable_entries.pop(update, None))
@@ -738,12 +860,17 @@ class Contents:
 
     def read_stale(self, entry: CacheEntry[Any]) -> Any:
         """Return the value of an entry, computed if it is not valid; or raise why it cannot be."""
+        if self.observers:
+            return around_read(self.observers, entry, partial(self._read_stale, entry))
+        return self._read_stale(entry)
+
+    def _read_stale(self, entry: CacheEntry[Any]) -> Any:
         self.require(entry)
         realization = self.realization
         node = entry._node
         if realization.store.is_valid(node):  # the State is observed, or was until just now
             return realization.store.values[node]
-        if self.guard is FROZEN:
+        if self._guard is FROZEN:
             raise CacheEntryOutOfDateError(
                 f"{realization.layout.path(entry)}: is not valid",
                 "an entry that was valid when frozen() was called",
@@ -758,7 +885,7 @@ class Contents:
                 OUTDATED.hint,
             )
         if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
-            raise why_not_valid(realization, entry, in_hook=self.guard is REALIZING)
+            raise why_not_valid(realization, entry, in_hook=self._guard is REALIZING)
         self._seal_variables()
         return realization.evaluator.evaluate(node)
 
@@ -767,11 +894,16 @@ class Contents:
 
         In a hook these are caches of earlier subsystems, which are sealed at its end.
         """
-        if self.pools.writable and self.guard is not REALIZING:
+        if self.pools.writable and self._guard is not REALIZING:
             self.pools.seal()
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""
+        if self.observers:
+            return around_read(self.observers, entry, partial(self._get_entry, entry))
+        return self._get_entry(entry)
+
+    def _get_entry(self, entry: CacheEntry[Any]) -> Any:
         self.require(entry)
         store = self.realization.store
         if not store.is_valid(entry._node):
@@ -786,6 +918,8 @@ class Contents:
         self.realization.store.renounce(entry._node)
         self.realization.store.values[entry._node] = own
         self.handed_out.discard(entry._node)
+        if self.observers:
+            self._tell_handed_out(entry)
 
     def upd_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value to be changed in place, valid or not."""
@@ -796,6 +930,8 @@ class Contents:
         if isinstance(value, np.ndarray):
             self.pools.writable_entries[entry._node] = value
             self.pools.is_open = True
+        if self.observers:
+            self._tell_handed_out(entry)
         return value
 
     def is_valid(self, entry: CacheEntry[Any]) -> bool:
@@ -815,6 +951,8 @@ class Contents:
         if self.pools.writable_entries:
             seal(self.pools.writable_entries.pop(entry._node, None))
         store.mark_valid(entry._node)
+        for observer in self.observers:
+            observer.marked(entry)
 
     def unmark(self, entry: CacheEntry[Any]) -> None:
         """Discard the value of an entry, and of all that depends on it."""
@@ -824,7 +962,11 @@ class Contents:
 
     def discard(self, node: int, cause: object) -> None:
         """Make the entry at a node stale, and all that depends on it."""
-        self.realization.store.invalidate(node)
+        if self.observers:
+            act = partial(self.realization.store.invalidate, node)
+            around_write(self.observers, cause, (node,), act)
+        else:
+            self.realization.store.invalidate(node)
 
     def _changeable(self, item: AbstractHandle) -> Any:
         node = item._node
@@ -872,6 +1014,8 @@ class Contents:
     def version(self, handle: AbstractHandle) -> int:
         """Return the version of the present value."""
         self.require(handle)
+        if self.observers:
+            self._tell(handle)
         return self.realization.store.versions[handle._node]
 
     def dependents(self, handle: AbstractHandle) -> tuple[CacheEntry[Any], ...]:
@@ -891,7 +1035,7 @@ class Contents:
 
 
 class HasContents(Protocol):
-    """A State, or a part of one: it is asked for its contents each time, as they are exchanged."""
+    """A State, or a part of one."""
 
     @property
     def _contents(self) -> Contents: ...
