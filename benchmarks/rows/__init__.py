@@ -8,6 +8,7 @@ from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.simulate import SIMULATE
 from benchmarks.rows.state import STATE
 from benchmarks.rows.table import SECTIONS
+from benchmarks.rows.workloads import WORKLOADS
 
 __all__ = [
     "ASSEMBLER",
@@ -18,6 +19,7 @@ __all__ = [
     "SECTIONS",
     "SIMULATE",
     "STATE",
+    "WORKLOADS",
     "Group",
     "Row",
     "Section",

@@ -14,6 +14,7 @@ from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.shapes import SHAPE_GROUPS
 from benchmarks.rows.simulate import SIMULATE
 from benchmarks.rows.state import STATE
+from benchmarks.rows.workloads import WORKLOADS
 
 GRAPH: Final = Section(
     "Graph",
@@ -30,4 +31,4 @@ GRAPH: Final = Section(
     peers=tuple(HOMES),
 )
 
-SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION, SIMULATE, MULTIBODY, ASSEMBLER)
+SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION, SIMULATE, WORKLOADS, MULTIBODY, ASSEMBLER)
