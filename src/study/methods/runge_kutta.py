@@ -16,7 +16,10 @@ import numpy as np
 from scipy.integrate import DOP853, RK23, RK45
 
 from stagecache.state.handles import Vector
+from stagecache.study.methods.derivatives import Derivatives
+from stagecache.study.methods.method import StepSizes
 from stagecache.study.methods.one_step import AbstractOneStep, Attempt
+from stagecache.study.methods.tolerances import Tolerances
 
 
 class AbstractRungeKutta(AbstractOneStep):
@@ -31,24 +34,39 @@ class AbstractRungeKutta(AbstractOneStep):
 
     table: Any
 
+    def __init__(self, derivatives: Derivatives, tolerances: Tolerances, sizes: StepSizes) -> None:
+        super().__init__(derivatives, tolerances, sizes)
+        self._allocate(derivatives.state.ny)
+
+    def _allocate(self, ny: int) -> None:
+        """Make the array of an attempt, and the rows and factors that each stage uses."""
+        table = self.table
+        self._k = k = np.empty((table.n_stages + 1, ny))
+        self._stages = [
+            (c, table.A[i, :i].copy(), k[:i], k[i]) for i, c in enumerate(table.C.tolist()) if i
+        ]
+        self._known, self._at_end = k[:-1], k[-1]
+
     def attempt(self, t: float, h: float) -> Attempt:
         """Try a step."""
-        table, derivatives, t0, y0 = self.table, self.derivatives, self.t, self.y
-        k = self._k = np.empty((table.n_stages + 1, len(y0)))
-        k[0] = self.ydot
-        for i in range(1, table.n_stages):
-            k[i] = derivatives(t0 + table.C[i] * h, y0 + h * (table.A[i, :i] @ k[:i]))
-            if k[i, 0] != k[i, 0]:  # if one is missing, all are NaN
+        derivatives, t0, y0 = self.derivatives, self.t, self.y
+        num_failures = derivatives.num_failures
+        if self._k.shape[1] != len(y0):
+            self._allocate(len(y0))
+        self._k[0] = self.ydot
+        for c, factors, known, ydot in self._stages:
+            ydot[:] = derivatives(t0 + c * h, y0 + h * factors.dot(known))
+            if derivatives.num_failures != num_failures:
                 return self.failed(y0)
-        y = y0 + h * (table.B @ k[:-1])
-        ydot = k[-1] = derivatives(t, y)
-        if ydot[0] != ydot[0]:
+        y = y0 + h * self.table.B.dot(self._known)
+        self._at_end[:] = at_end = derivatives(t, y)
+        if derivatives.num_failures != num_failures:
             return self.failed(y)
-        return Attempt(y, ydot, h * self._errors(k, y))
+        return Attempt(y, at_end, h * self._errors(self._k, y))
 
     def _errors(self, k: Vector, y: Vector) -> Vector:  # noqa: ARG002  # another one needs it
         """Return the estimated errors of y, for a step of size 1."""
-        return np.asarray(self.table.E @ k)
+        return np.asarray(self.table.E.dot(k))
 
 
 @final
@@ -80,7 +98,7 @@ class RungeKutta853(AbstractRungeKutta):
 
     def _errors(self, k: Vector, y: Vector) -> Vector:
         """Return the estimate of order 5, made smaller where that of order 3 is much larger."""
-        fifth, third = self.table.E5 @ k, self.table.E3 @ k
+        fifth, third = self.table.E5.dot(k), self.table.E3.dot(k)
         norm = self.tolerances.norm(fifth, self.y, y)
         both = np.hypot(norm, 0.1 * self.tolerances.norm(third, self.y, y))
         return np.asarray(fifth * (norm / both if both else 0.0))

@@ -659,7 +659,7 @@ class System:
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
         guard = contents.guard
-        if guard in (REALIZING, FROZEN) or contents.is_computing_here():
+        if guard is REALIZING or guard is FROZEN or contents.is_computing_here():
             contents.require_unguarded("realize()")
         try:
             contents.guard = REALIZING
