@@ -21,6 +21,8 @@ HOT = [
         "state/items/layout",
         "state/items/stage_machine",
         "state/items/realization",
+        "state/contents/pools",
+        "state/contents/contents",
     ),
     "system/core/realizing",
 ]
