@@ -59,7 +59,6 @@ An operation raises gates before anything changes, so valid values are right. If
 begins.
 """
 
-from collections.abc import Sequence
 from threading import Lock
 from typing import Any, Final, final
 
@@ -442,24 +441,28 @@ class Store:
         if is_live:
             self._raise_gates([node])
 
-    def write_all(self, nodes: Sequence[int]) -> None:
+    def write_all(self, nodes: list[int]) -> None:
         """Count a change of each of these sources at once, as `write` does."""
         if self.is_torn:
             self.mend()
-        live = self.live
         if self.journal is not None:
             for node in nodes:
                 self.note(node)
         self.clock += 1
-        queue = []
+        if self.rewound:
+            for node in nodes:
+                self.raise_version(node)
+        else:
+            versions = self.versions
+            for node in nodes:
+                versions[node] = versions[node] + 1
+        live = self.live
         for node in nodes:
-            self.raise_version(node)
             if live[node]:
-                queue.append(node)
-        if queue:
-            self._raise_gates(queue)
+                self._raise_gates([node for node in nodes if live[node]])
+                break
 
-    def touch_all(self, nodes: Sequence[int]) -> None:
+    def touch_all(self, nodes: list[int]) -> None:
         """Make everything downstream of these sources invalid; their versions do not rise.
 
         For changes that give a source no new value, but may let one be read again.

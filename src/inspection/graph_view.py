@@ -34,6 +34,7 @@ from stagecache.state.handles import (
     TimeVariable,
 )
 from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import WEIGHTS
 from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
 from stagecache.views.view import GraphView
 
@@ -150,8 +151,10 @@ class _Builder:
                 return ""
             values = contents.pools.y[contents.pools.places[node]]
             return _short(values[0] if isinstance(key, ScalarVariable) else values)
-        weights = contents.pools.whole.get(str(key))
-        return "" if weights is None else _short(weights)
+        stage = contents.realization.machine.stage
+        if any(kind.name == key and stage >= kind.exists for kind in WEIGHTS):
+            return _short(contents.pools.whole[str(key)])
+        return ""
 
     # ------------------------------------------------------------------ edges and impacts
 

@@ -18,8 +18,8 @@ from stagecache.graph.store import Journal
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.pools import PoolsSnapshot
 from stagecache.state.items.layout import Layout
-from stagecache.state.items.realization import MODEL, TOPOLOGY, Realization
-from stagecache.state.items.stage_machine import StageMachine
+from stagecache.state.items.realization import Realization
+from stagecache.state.items.stage_machine import MODEL, TOPOLOGY, StageMachine
 from stagecache.state.stage import Stage
 from stagecache.state.values.values import independent_copy, seal
 

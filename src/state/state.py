@@ -31,7 +31,6 @@ from stagecache.state.handles import (
     Vector,
 )
 from stagecache.state.items.realization import (
-    TOPOLOGY,
     Realization,
     new_variables,
     new_wholes,
@@ -382,7 +381,7 @@ class State(AbstractPartition):
         StageOrderError
             It is not the stage after the present one, or a subsystem is not there yet.
         """
-        stage = check_stage(stage, TOPOLOGY, Stage.REPORT, "advance_to_stage()")
+        stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, "advance_to_stage()")
         self._contents.require_unguarded("advance_to_stage()")
         self._contents.advance(stage, None)
 
@@ -396,7 +395,7 @@ class State(AbstractPartition):
         StageOutOfRangeError
             Empty cannot be invalidated.
         """
-        stage = check_stage(stage, TOPOLOGY, Stage.INFINITY, "invalidate_all()")
+        stage = check_stage(stage, Stage.TOPOLOGY, Stage.INFINITY, "invalidate_all()")
         self._contents.invalidate_explicitly(stage)
 
     @property
@@ -439,14 +438,14 @@ class State(AbstractPartition):
         OutOfRangeError
             It is not a positive integer.
         """
-        return self._contents.realization.machine.versions.in_system(TOPOLOGY)
+        return self._contents.realization.machine.versions.in_system(Stage.TOPOLOGY)
 
     @topology_version.setter
     def topology_version(self, version: int) -> None:
         realization = self._contents.realization
         version = require_count(version, 1, "the topology version")
         self._contents.require_unguarded("the topology version")
-        realization.machine.versions.system[TOPOLOGY] = version - 1
+        realization.machine.versions.system[Stage.TOPOLOGY] = version - 1
 
     # ------------------------------------------------------------------ variables
 

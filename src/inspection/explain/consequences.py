@@ -26,7 +26,7 @@ from stagecache.state.handles import (
     CacheEntry,
     DiscreteVariable,
 )
-from stagecache.state.items.realization import INSTANCE, MODEL
+from stagecache.state.items.stage_machine import INSTANCE, MODEL
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import Y
 

@@ -4,10 +4,10 @@ A write first checks whether it is allowed; then it makes stale all that depends
 then it changes the value. So nothing stale passes for valid, even if Control-C strikes in between.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from threading import get_ident
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,13 +44,15 @@ from stagecache.state.handles import (
     DiscreteVariable,
     Vector,
 )
-from stagecache.state.items.realization import (
-    EMPTY,
+from stagecache.state.items.layout import WriteSet
+from stagecache.state.items.realization import Realization
+from stagecache.state.items.stage_machine import (
     INSTANCE,
     MODEL,
+    POSITION,
+    REPORT,
     TIME,
     TOPOLOGY,
-    Realization,
 )
 from stagecache.state.refusals import too_low
 from stagecache.state.stage import Stage, check_stage
@@ -65,9 +67,8 @@ from stagecache.state.values.values import (
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind, Y
 
-NAN = float("nan")
-POSITION = Stage.POSITION
-WHOLE = slice(None)
+NAN: Final = float("nan")
+WHOLE: Final = slice(None)
 
 
 class Contents:
@@ -217,7 +218,7 @@ class Contents:
             raise StageOrderError(
                 f"{self.who(subsystem)}: cannot advance to {stage}",
                 f"one stage at a time: {Stage(at + 1)}"
-                if at < Stage.REPORT
+                if at < REPORT
                 else "a stage that is left to be realized",
                 f"{stage}, at {Stage(at)}",
                 f"call advance_to_stage(Stage.{Stage(at + 1).name}) first"
@@ -247,7 +248,7 @@ class Contents:
             realization.renew_vectors()
         realization.machine.advance_system(stage)
 
-    def invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
+    def invalidate(self, stage: int, cause: object, nodes: list[int]) -> None:
         """Count a change of a stage, and of variables; back up before the stage.
 
         Call it before a value changes: if an error cuts it short, valid entries are right, and the
@@ -257,7 +258,7 @@ class Contents:
         ----------
         cause : object
             Handle of the variable that was written, or text that says what happened.
-        nodes : sequence of int
+        nodes : list of int
             Nodes of the stage and of the variables that were written; each gets a new version.
         """
         if self.observers:
@@ -266,13 +267,16 @@ class Contents:
         else:
             self._invalidate(stage, cause, nodes)
 
-    def _invalidate(self, stage: Stage, cause: object, nodes: Sequence[int]) -> None:
+    def _write(self, effect: WriteSet) -> None:
+        """Count a write of a variable, before its value changes."""
+        self.invalidate(effect.stage, effect.cause, effect.nodes)
+
+    def _invalidate(self, stage: int, cause: object, nodes: list[int]) -> None:
         realization = self.realization
         if realization.is_torn:
             self.mend()
         if self._guard is not None or realization.evaluator.running:
-            cause = realization.layout.path(cause) if isinstance(cause, AbstractHandle) else cause
-            self.require_unguarded(f"a write of {cause}")
+            self._require_writable(cause)
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
         if realization.machine.highest < stage:
@@ -282,9 +286,9 @@ class Contents:
             realization.backing_up = stage - 1  # if an error strikes, this is finished later
             realization.touch(stage, cause, nodes)
             layout = realization.layout
-            if stage <= MODEL <= realization.machine.stage:
+            if stage <= MODEL and realization.machine.stage >= MODEL:
                 realization.store.write_all(layout.variable_nodes("y", None))
-            if stage <= TOPOLOGY <= realization.machine.stage:
+            if stage <= TOPOLOGY and realization.machine.stage >= TOPOLOGY:
                 realization.store.write(layout.variables["time"]._node)
             realization.back_up(stage - 1)
             if stage <= INSTANCE:
@@ -293,11 +297,17 @@ class Contents:
             realization.is_torn = True
             raise
 
+    def _require_writable(self, cause: object) -> None:
+        if self._guard is not None or self.system is not None:
+            layout = self.realization.layout
+            what = layout.path(cause) if isinstance(cause, AbstractHandle) else cause
+            self.require_unguarded(f"a write of {what}")
+
     def _drop_unreached(self) -> None:
         """Drop the values that are there only once Topology, Model or Instance is realized."""
         reached = self.realization.machine.stage
         if reached < INSTANCE:
-            self.pools.drop(MODEL if reached < MODEL else INSTANCE)
+            self.pools.drop(Stage.MODEL if reached < MODEL else Stage.INSTANCE)
         if reached < TOPOLOGY:
             self.time = NAN
 
@@ -365,7 +375,7 @@ class Contents:
         if self.realization.is_torn:
             self.mend()
         if self.realization.machine.highest >= stage:
-            nodes = (self.realization.layout.stages[stage],)
+            nodes = [self.realization.layout.stages[stage]]
             self.invalidate(stage, f"invalidate_all({stage})", nodes)
 
     def refuse_to_forget_what_is_computed(self, stage: int) -> None:
@@ -419,10 +429,10 @@ class Contents:
 
     def view(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Return a read-only view of a vector."""
-        if self.stage_of(subsystem) < kind.read:
+        if self.stage_of(subsystem) < kind.read_at:
             at = self.stage_of(subsystem)
             raise too_low(self._title(kind, subsystem), kind.read, self.who(subsystem), at)
-        if self.realization.machine.stage < kind.exists:
+        if self.realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
         if self.observers:
             self._tell_view(kind, subsystem)
@@ -445,10 +455,10 @@ class Contents:
         if self.realization.is_torn:
             self.mend()
         realization = self.realization
-        if realization.machine.stage < kind.exists:
+        if realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
-        if kind.invalidates is not None:
-            self._count_write(kind, subsystem)
+        if kind.is_variable:
+            self._write(realization.layout.write_set(kind, subsystem))
         elif self._guard is FROZEN:
             self.require_unguarded(f"write access to {kind.name}")
         at = (
@@ -462,24 +472,18 @@ class Contents:
         """Write all values of a variable."""
         if self.realization.is_torn:
             self.mend()
-        if self.realization.machine.stage < kind.exists:
+        if self.realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
         place = self.pools.place(kind, subsystem)  # which stays: no vector is lost by its write
         shape = place.shape
         if not (type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape):
             values = converted(values, FLOAT, shape, self._title(kind, subsystem))
-        nodes, cause = self.realization.layout.write_set(kind, subsystem)
-        self.invalidate(kind.invalidates, cause, nodes)  # type: ignore[arg-type]  # of a variable
-        place[:] = values
+        self._write(self.realization.layout.write_set(kind, subsystem))
+        place[WHOLE] = values
 
     def _not_there(self, kind: VectorKind, subsystem: int | None) -> StagecacheError:
         at = self.realization.machine.stage
         return too_low(self._title(kind, subsystem), kind.exists, "the system", at)
-
-    def _count_write(self, kind: VectorKind, subsystem: int | None) -> None:
-        assert kind.invalidates is not None
-        nodes, cause = self.realization.layout.write_set(kind, subsystem)
-        self.invalidate(kind.invalidates, cause, nodes)
 
     def _title(self, kind: VectorKind, subsystem: int | None) -> str:
         return kind.name if subsystem is None else f"{kind.name} of {self.who(subsystem)}"
@@ -496,7 +500,7 @@ class Contents:
 
     def _require_part(self, part: str, what: str, subsystem: int | None) -> None:
         """Check that a part of the vectors exists, and tell of the read of its size or start."""
-        exists = MODEL if part in CONTINUOUS else INSTANCE
+        exists = Stage.MODEL if part in CONTINUOUS else Stage.INSTANCE
         if self.realization.is_torn:
             self.mend()
         if self.realization.machine.stage < exists:
@@ -514,7 +518,7 @@ class Contents:
         stage = self._trigger_stage(stage, what)
         self.require_stage(stage, subsystem, what)
         if self.observers:
-            self._tell(max(stage, INSTANCE), title=what)
+            self._tell(max(stage, Stage.INSTANCE), title=what)
         return self.pools.whole["event_triggers"][self.pools.trigger_slice(stage, subsystem)]
 
     def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
@@ -528,7 +532,7 @@ class Contents:
         """Return the number of them."""
         stage = self._trigger_stage(stage, f"the number of event triggers of stage {stage}")
         if self.observers:
-            self._tell(INSTANCE, title="the number of event triggers")
+            self._tell(Stage.INSTANCE, title="the number of event triggers")
         part = self.pools.trigger_slice(stage, subsystem)
         return part.stop - part.start  # type: ignore[no-any-return]  # two integers
 
@@ -537,21 +541,21 @@ class Contents:
         what = "the number of event triggers"
         self.require_stage(INSTANCE, None, what)
         if self.observers:
-            self._tell(INSTANCE, title=what)
+            self._tell(Stage.INSTANCE, title=what)
         return len(self.pools.whole["event_triggers"])
 
     def trigger_start(self, stage: Stage, subsystem: int | None) -> int:
         """Return where they start: the system's among all, a subsystem's among that stage's."""
         stage = self._trigger_stage(stage, f"the number of event triggers of stage {stage}")
         if self.observers:
-            self._tell(INSTANCE, title="the start of event triggers")
+            self._tell(Stage.INSTANCE, title="the start of event triggers")
         if subsystem is None:
             return self.pools.trigger_slice(stage, None).start  # type: ignore[no-any-return]  # an integer
         return self.pools.trigger_starts[stage][subsystem]
 
     def _trigger_stage(self, stage: Stage, what: str) -> Stage:
         """Check a stage, and that there are event triggers."""
-        stage = check_stage(stage, EMPTY, Stage.INFINITY, what)
+        stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, what)
         self.require_stage(INSTANCE, None, what)
         return stage
 
@@ -570,27 +574,31 @@ class Contents:
         kind = CONTINUOUS[variable.kind]
         if variable.slot < 0 or variable.subsystem is None:
             return self.upd(kind, variable.subsystem)
-        self._count_write_of_block(kind, variable)
+        self._write(self.realization.layout.write_set_of(variable))
         return self.pools.writable_block(kind, variable.subsystem, place)
 
     def set_block(self, variable: AbstractContinuousVariable, values: ArrayLike) -> None:
         """Write all its values."""
         place = self._place(variable)
         shape = (place.stop - place.start,)
-        self._write_block(variable, place, converted(values, FLOAT, shape, self._path(variable)))
+        if not (type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape):
+            values = converted(values, FLOAT, shape, self._path(variable))
+        self._write(self.realization.layout.write_set_of(variable))
+        self.pools.write_y(place, values)
 
     def set_scalar(self, variable: AbstractContinuousVariable, value: object) -> None:
         """Write its only value."""
         place = self._place(variable)
         if type(value) is not float:
             value = float(converted(value, FLOAT, (), self._path(variable)))
-        self._write_block(variable, place, value)
+        self._write(self.realization.layout.write_set_of(variable))
+        self.pools.write_item(place.start, value)
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Return its place in y."""
         place = self._place(variable)
         if self.observers:
-            self._tell(MODEL, title=f"the place of {variable}")
+            self._tell(Stage.MODEL, title=f"the place of {variable}")
         return place
 
     def _place(self, variable: AbstractContinuousVariable) -> slice:
@@ -598,22 +606,6 @@ class Contents:
         if self.realization.machine.stage < MODEL:
             raise self._not_there(CONTINUOUS[variable.kind], variable.subsystem)
         return self.pools.places[variable._node]
-
-    def _write_block(
-        self, variable: AbstractContinuousVariable, place: slice, values: Vector | float
-    ) -> None:
-        kind = CONTINUOUS[variable.kind]
-        if variable.slot < 0 or variable.subsystem is None:
-            self._count_write(kind, variable.subsystem)
-        else:
-            self._count_write_of_block(kind, variable)
-        self.pools.write_y(place, values)
-
-    def _count_write_of_block(self, kind: VectorKind, block: AbstractContinuousVariable) -> None:
-        assert kind.invalidates is not None
-        stage = kind.invalidates
-        nodes = self.realization.layout.write_set_of_block(block, stage)
-        self.invalidate(stage, block, nodes)
 
     def _path(self, variable: AbstractHandle) -> str:
         return self.realization.layout.path(variable)
@@ -625,7 +617,7 @@ class Contents:
         self.require(variable)
         self.require_stage(TOPOLOGY, None, "time")
         value = time if type(time) is float else float(converted(time, FLOAT, (), "time"))
-        self.invalidate(TIME, variable, (self.realization.layout.stages[TIME], variable._node))
+        self.invalidate(TIME, variable, [self.realization.layout.stages[TIME], variable._node])
         self.time = value
 
     def write_time_and_y(self, time: float, y: Vector) -> None:
@@ -639,16 +631,17 @@ class Contents:
             self.assign_vector(Y, None, y)
             return
         layout, store, causes = realization.layout, realization.store, realization.causes
-        nodes, y_cause = layout.write_set(Y, None)
+        effect = layout.write_set(Y, None)
+        nodes = effect.nodes
         first = POSITION
         if time != self.time:
             first = TIME
             handle = layout.variables["time"]
-            nodes = (layout.stages[TIME], handle._node, *nodes)
+            nodes = [layout.stages[TIME], handle._node, *nodes]
         store.write_all(nodes)
-        if first is TIME:
+        if first == TIME:
             causes[TIME] = (store.clock, handle)
-        causes[POSITION] = (store.clock, y_cause)
+        causes[POSITION] = (store.clock, effect.cause)
         if realization.machine.highest >= first:
             realization.back_up(first - 1)
         self.time = time  # last: if an error strikes, nothing stale is valid
@@ -799,7 +792,7 @@ class Contents:
 
     def _count_write_of_discrete(self, variable: DiscreteVariable[Any]) -> None:
         stage = variable.invalidates
-        nodes = (self.realization.layout.stages[stage], variable._node)
+        nodes = [self.realization.layout.stages[stage], variable._node]
         self.invalidate(stage, variable, nodes)
         if variable._update is not None:
             self.discard(variable._update._node, variable)
@@ -833,7 +826,7 @@ class Contents:
         """Exchange a discrete variable with its update value, which is at that node."""
         if self.observers:
             act = partial(self._exchange, variable, update)
-            around_write(self.observers, variable, (update, variable._node), act)
+            around_write(self.observers, variable, [update, variable._node], act)
         else:
             self._exchange(variable, update)
 
@@ -964,7 +957,7 @@ class Contents:
         """Make the entry at a node stale, and all that depends on it."""
         if self.observers:
             act = partial(self.realization.store.invalidate, node)
-            around_write(self.observers, cause, (node,), act)
+            around_write(self.observers, cause, [node], act)
         else:
             self.realization.store.invalidate(node)
 

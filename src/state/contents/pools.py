@@ -24,7 +24,9 @@ from stagecache.state.vectors.vectors import (
     VectorKind,
 )
 
-MODEL, INSTANCE, POSITION = Stage.MODEL, Stage.INSTANCE, Stage.POSITION
+MODEL: Final = Stage.MODEL
+INSTANCE: Final = Stage.INSTANCE
+POSITION: Final = Stage.POSITION
 NO_ITEMS: Final = np.empty(0)
 Rows = slice | NDArray[np.intp]
 Key = tuple[str, int | None, int, int, int]
@@ -68,6 +70,8 @@ class Pools:
         not asked for since they were allocated.
     differences : dict of str to object
         Derivatives that a System has computed by differences, with the versions they are good for.
+    sizes : object
+        The `sizes` of the layout for which the vectors of Instance were made; None before.
     """
 
     __slots__ = (
@@ -80,6 +84,7 @@ class Pools:
         "is_open",
         "own_rates",
         "places",
+        "sizes",
         "starts",
         "trigger_starts",
         "whole",
@@ -105,11 +110,22 @@ class Pools:
         self.writable_caches: dict[tuple[Any, ...], Any] = {}
         self.own_rates: set[int | None] = set()
         self.early_qdot: set[int | None] = set()
+        self.sizes: object = None
 
     # ------------------------------------------------------------------ allocation
 
     def allocate(self, stage: Stage, layout: Layout) -> None:
-        """Make the vectors that exist from `stage` on, Model or Instance."""
+        """Make the vectors that exist from `stage` on, Model or Instance.
+
+        Those of Instance stay what they are where no size has changed, with their first values. So
+        a write of a parameter costs nothing for the other subsystems.
+        """
+        if stage == INSTANCE and self.sizes is layout.sizes:
+            for pool, first in OF_INSTANCE.items():
+                array = self._arrays[pool]
+                if len(array):
+                    array.fill(first)
+            return
         subsystems = layout.subsystems
         starts = self.starts.copy()
         for part in _parts(stage):
@@ -130,6 +146,8 @@ class Pools:
             initial = [r.initial for r in rows if r.initial is not None]
             arrays["y"][:] = np.concatenate([NO_ITEMS, *initial])
         self._become(arrays, starts, trigger_starts)
+        if stage == INSTANCE:
+            self.sizes = layout.sizes
         if stage == MODEL:
             self._find_places(layout)
             self.own_rates, self.early_qdot = set(), set()
@@ -149,21 +167,19 @@ class Pools:
                     places[block._node] = slice(start, start + rows.count)
 
     def drop(self, stage: Stage) -> None:
-        """Drop the vectors that exist from `stage` on; views of them are sealed and detached.
+        """Drop the vectors that exist from `stage` on; views of them are sealed.
 
-        If an error cuts this short, call it again.
+        If an error cuts this short, call it again. Vectors of Instance are kept for `allocate`.
         """
+        if stage == INSTANCE:
+            if self.is_open:
+                self._seal_of({kind.name for kind in VECTORS if kind.exists == INSTANCE})
+            return
         gone = [kind for kind in VECTORS if kind.exists >= stage]
         if self.whole.keys().isdisjoint([kind.name for kind in gone]):
             return
         self._seal_of({kind.name for kind in gone})
-        pools = {kind.pool for kind in gone}
-        parts = {*_parts(INSTANCE), *(_parts(MODEL) if stage <= MODEL else ())}
-        self._become(
-            {pool: array for pool, array in self._arrays.items() if pool not in pools},
-            {part: starts for part, starts in self.starts.items() if part not in parts},
-            [],
-        )
+        self._become({}, {}, [])
 
     def _become(
         self,
@@ -188,6 +204,7 @@ class Pools:
         self._handing_out: dict[tuple[str, int | None], tuple[Key, slice]] = {}
         self.constraints = None
         self.differences = {}
+        self.sizes = None
         self._arrays, self._places, self.trigger_starts = arrays, places, trigger_starts
         self.whole = whole
         self.starts = starts  # last: where it is what it was, so is all the rest
@@ -261,6 +278,10 @@ class Pools:
     def write_y(self, place: slice, values: Vector | float) -> None:
         """Write some items of y."""
         self._arrays["y"][place] = values
+
+    def write_item(self, index: int, value: float) -> None:
+        """Write one item of y."""
+        self._arrays["y"][index] = value
 
     def write_triggers(self, stage: Stage, subsystem: int, start: int, values: Vector) -> None:
         """Write some of a subsystem's event triggers of a stage."""
@@ -340,6 +361,7 @@ class Pools:
         twin._become(arrays, self.starts, self.trigger_starts)
         twin.places = self.places
         twin.constraints = self.constraints
+        twin.sizes = self.sizes
         twin.own_rates, twin.early_qdot = self.own_rates.copy(), self.early_qdot.copy()
         return twin
 
@@ -380,6 +402,10 @@ class Pools:
             else:
                 taken[pool] = array.copy()
         self._become(taken, starts, triggers)
+
+
+OF_INSTANCE: Final = {kind.pool: kind.initial for kind in VECTORS if kind.exists == INSTANCE}
+"""First values of the arrays that exist from Instance on."""
 
 
 def _parts(stage: Stage) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ Copies of a State share one layout until one of them allocates, or backs up belo
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, final
 
 from stagecache.graph.evaluation import Equal, Function
 from stagecache.state.handles import (
@@ -35,9 +35,9 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind
 
-NO_NODE = -1
-ERRORS = ("qerr", "uerr", "udoterr")
-PARTS = (*CONTINUOUS, *ERRORS)
+NO_NODE: Final = -1
+ERRORS: Final = ("qerr", "uerr", "udoterr")
+PARTS: Final = (*CONTINUOUS, *ERRORS)
 
 
 class Rows:
@@ -204,6 +204,28 @@ def resize_all(stack: list[Rows], slot: int, sizes: Sequence[tuple[int, Vector |
     stack[slot:after] = resized  # at once: an error in between would leave rows that overlap
 
 
+@final
+class WriteSet:
+    """Effect of a write of a variable.
+
+    Attributes
+    ----------
+    stage : int
+        The stage that it invalidates, with those after it.
+    nodes : list of int
+        The node of that stage, of the variable, and of all variables that overlap it.
+    cause : object
+        The variable in messages: its handle, or text.
+    """
+
+    __slots__ = ("cause", "nodes", "stage")
+
+    def __init__(self, stage: int, nodes: list[int], cause: object) -> None:
+        self.stage = stage
+        self.nodes = nodes
+        self.cause = cause
+
+
 class Layout:
     """Items allocated in a State, and the nodes that every State has.
 
@@ -222,14 +244,20 @@ class Layout:
         By node: its compute function.
     equals : dict of int to callable
         By node of a compared entry: the function that compares its values.
+    latest : int
+        No item was allocated at a later stage than this one.
+    sizes : object
+        Another object whenever sizes of vectors may have changed.
     """
 
     __slots__ = (
         "_block_sets",
-        "_write_sets",
+        "_vector_sets",
         "equals",
         "functions",
+        "latest",
         "serial",
+        "sizes",
         "stage_nodes",
         "stages",
         "subsystems",
@@ -246,8 +274,10 @@ class Layout:
         self.functions: list[Function] = []
         self.equals: dict[int, Equal] = {}
         self.serial = 0
-        self._write_sets: dict[tuple[str, int | None], tuple[tuple[int, ...], object]] = {}
-        self._block_sets: dict[int, tuple[int, ...]] = {}
+        self.latest: int = Stage.EMPTY
+        self.sizes = object()
+        self._vector_sets: dict[tuple[str, int | None], WriteSet] = {}
+        self._block_sets: dict[int, WriteSet] = {}
 
     def copy(self) -> "Layout":
         """Return the same items, in lists of its own. Cost O(items)."""
@@ -259,12 +289,20 @@ class Layout:
         twin.functions = self.functions.copy()
         twin.equals = self.equals.copy()
         twin.serial = self.serial
+        twin.latest = self.latest
+        twin.sizes = self.sizes
         return twin
 
     def changed(self) -> None:
         """Forget what was derived from the items, since one was added or removed."""
-        self._write_sets.clear()
+        self._vector_sets.clear()
         self._block_sets.clear()
+        self.sizes = object()
+
+    def changing(self, stage: int) -> None:
+        """Note that a subsystem at some stage may allocate items, or give them other sizes."""
+        self.latest = max(self.latest, stage)
+        self.sizes = object()
 
     def label(self, index: int | None) -> str:
         """Return the name of a subsystem in messages."""
@@ -281,38 +319,35 @@ class Layout:
             return str(handle)
         return f"{name} of {self.label(handle.subsystem)}"
 
-    def write_set(self, kind: VectorKind, subsystem: int | None) -> tuple[tuple[int, ...], object]:
-        """Return the nodes that a write of a vector, of a subsystem or of all, changes.
-
-        Returns
-        -------
-        tuple of int
-            The nodes: of the stage that it invalidates, and of the variables.
-        object
-            The cause in messages: its handle, or text.
-        """
-        found = self._write_sets.get((kind.name, subsystem))
+    def write_set(self, kind: VectorKind, subsystem: int | None) -> "WriteSet":
+        """Return the effect of a write of a vector, of a subsystem or of all."""
+        found = self._vector_sets.get((kind.name, subsystem))
         if found is None:
             assert kind.invalidates is not None
-            nodes = (self.stages[kind.invalidates], *self.variable_nodes(kind.name, subsystem))
+            nodes = [self.stages[kind.invalidates], *self.variable_nodes(kind.name, subsystem)]
             cause: object = self.variables.get(kind.name, kind.name)
             if subsystem is not None:
                 title = f"{kind.name} of {self.label(subsystem)}"
                 cause = self.subsystems[subsystem].whole.get(kind.name, title)
-            found = self._write_sets[kind.name, subsystem] = nodes, cause
+            found = WriteSet(kind.invalidates, nodes, cause)
+            self._vector_sets[kind.name, subsystem] = found
         return found
 
-    def write_set_of_block(
-        self, block: AbstractContinuousVariable, stage: Stage
-    ) -> tuple[int, ...]:
-        """The nodes that change when a block is written, which invalidates a stage."""
-        nodes = self._block_sets.get(block._node)
-        if nodes is None:
-            assert block.subsystem is not None
-            whole = self.subsystems[block.subsystem].whole[block.kind]._node
-            nodes = self.stages[stage], block._node, whole, self.variables[block.kind]._node
-            self._block_sets[block._node] = nodes
-        return nodes
+    def write_set_of(self, variable: AbstractContinuousVariable) -> "WriteSet":
+        """Return the effect of a write of a block of q, u or z, or of a whole one."""
+        found = self._block_sets.get(variable._node)
+        if found is None:
+            kind = CONTINUOUS[variable.kind]
+            if variable.slot < 0 or variable.subsystem is None:
+                found = self.write_set(kind, variable.subsystem)
+            else:
+                assert kind.invalidates is not None
+                whole = self.subsystems[variable.subsystem].whole[variable.kind]._node
+                all_of_it = self.variables[variable.kind]._node
+                nodes = [self.stages[kind.invalidates], variable._node, whole, all_of_it]
+                found = WriteSet(kind.invalidates, nodes, variable)
+            self._block_sets[variable._node] = found
+        return found
 
     def variable_nodes(self, kind: str, subsystem: int | None) -> list[int]:
         """Return the nodes of a variable vector, or a subsystem's part, and all that overlap it."""

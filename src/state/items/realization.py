@@ -8,8 +8,8 @@ second by closing the subsystems' stages::
     Topology -- Model -- Instance -- Time -- Position -- Velocity -- ... -- Report
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
@@ -26,13 +26,18 @@ from stagecache.state.handles import (
     TimeVariable,
 )
 from stagecache.state.items.layout import NO_NODE, Layout, Rows, SubsystemLayout
-from stagecache.state.items.stage_machine import STAGES, StageMachine
+from stagecache.state.items.stage_machine import (
+    INFINITY,
+    INSTANCE,
+    STAGES,
+    TIME,
+    TOPOLOGY,
+    StageMachine,
+)
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS, WEIGHTS
 
-EMPTY, TOPOLOGY, MODEL, INSTANCE, TIME = STAGES[:5]
-INFINITY = Stage.INFINITY
-NOBODY = -1  # in place of a stage or a subsystem
+NOBODY: Final = -1  # in place of a stage or a subsystem
 
 
 class Realization:
@@ -112,7 +117,7 @@ class Realization:
         twin.causes = self.causes.copy()
         twin.machine = self.machine.copy()
         twin.machine.leave_all_above(INSTANCE)
-        twin.touch(TIME, "the copy of the State", (twin.layout.stages[TIME],))
+        twin.touch(TIME, "the copy of the State", [twin.layout.stages[TIME]])
         for nodes in twin.layout.stage_nodes[TIME:]:
             for node in nodes.values():
                 twin.store.close(node)
@@ -171,7 +176,7 @@ class Realization:
             index = len(layout.subsystems)
             layout.subsystems.append(SubsystemLayout(name, version, wholes))
             for whole in wholes.values():
-                whole._allocated(index, 0, STAGES[EMPTY])
+                whole._allocated(index, 0, Stage.EMPTY)
                 self._add(whole, NodeKind.VARIABLE)
             layout.changed()
             self.machine.add_subsystem()  # last: from here on it is there
@@ -244,7 +249,9 @@ class Realization:
 
     def own_subsystem(self, index: int) -> SubsystemLayout:
         """Return the layout of a subsystem, to be changed."""
-        return self._own_layout().subsystems[index]
+        layout = self._own_layout()
+        layout.changing(self.machine.stages[index])
+        return layout.subsystems[index]
 
     def _stage_node(self, index: int, stage: Stage) -> int:
         """Return the node of a subsystem's stage, which is made when it is first needed."""
@@ -310,6 +317,8 @@ class Realization:
     def _forget(self, stages: list[int]) -> None:
         """Forget what each subsystem allocated at its stage of these, or at a later one."""
         layout = self.layout
+        if layout.latest < min(stages, default=INFINITY):
+            return
         going = [
             x
             for x, stage in enumerate(stages)
@@ -328,6 +337,7 @@ class Realization:
             for handle in handles:
                 self._remove(handle._node)
             layout.changed()
+            layout.latest = min(layout.latest, max(stages) - 1)
         except BaseException:
             self._is_layout_torn = self.is_torn = True
             raise
@@ -352,7 +362,7 @@ class Realization:
             self.is_torn = True
             raise
 
-    def touch(self, stage: int, cause: object, nodes: Sequence[int]) -> None:
+    def touch(self, stage: int, cause: object, nodes: list[int]) -> None:
         """Count a change of a stage, and so of all after it, and of variables that were written.
 
         The stage changes whether it is realized or not. The nodes include that of the stage.
@@ -364,11 +374,12 @@ class Realization:
         """Let the system and all subsystems that are beyond a stage go back to it."""
         try:
             self.backing_up = stage
-            for nodes in self.layout.stage_nodes[stage + 1 : self.machine.highest + 1]:
-                for node in nodes.values():
+            stage_nodes = self.layout.stage_nodes
+            for left in range(stage + 1, self.machine.highest + 1):
+                for node in stage_nodes[left].values():
                     self.store.close(node)
             self.machine.back_up(stage)
-            if stage < INSTANCE:
+            if self.layout.latest >= stage:
                 self._forget([stage] * len(self.machine.stages))
             self.backing_up = NOBODY
         except BaseException:

@@ -15,10 +15,24 @@ After a rollback the numbers are as before. *Peaks* remember how high they were,
 number is given a second time: a stage that is reached or left again gets a higher one.
 """
 
+from typing import Final
+
 from stagecache.state.stage import Stage
 
-STAGES = tuple(Stage)
-EMPTY, TOPOLOGY = STAGES[:2]
+STAGES: Final = tuple(Stage)
+
+# Numbers of the stages, as literals, which compiled code need not look up.
+EMPTY: Final = 0
+TOPOLOGY: Final = 1
+MODEL: Final = 2
+INSTANCE: Final = 3
+TIME: Final = 4
+POSITION: Final = 5
+VELOCITY: Final = 6
+DYNAMICS: Final = 7
+ACCELERATION: Final = 8
+REPORT: Final = 9
+INFINITY: Final = 10
 
 Counts = list[int]
 
@@ -34,7 +48,8 @@ class StageMachine:
     stage : int
         Stage of the system.
     stages : list of int
-        Stage of each subsystem.
+        Stage of each subsystem. The list may be shared, also with other machines, until it is
+        changed: so that reaching and leaving a stage costs the same for any number of subsystems.
     highest : int
         Highest of all these stages.
     is_even : bool
@@ -43,7 +58,7 @@ class StageMachine:
         How often stages were left.
     """
 
-    __slots__ = ("highest", "is_even", "stage", "stages", "versions")
+    __slots__ = ("_all_at", "_is_shared", "highest", "is_even", "stage", "stages", "versions")
 
     def __init__(self) -> None:
         self.stage: int = EMPTY
@@ -51,12 +66,16 @@ class StageMachine:
         self.highest: int = EMPTY
         self.is_even = True
         self.versions = StageVersions()
+        self._is_shared = False
+        self._all_at: list[list[int]] = [[] for _ in STAGES]  # by stage: `stages` with all there
 
     def copy(self) -> "StageMachine":
         """Return an equal one. Cost O(subsystems)."""
         twin = StageMachine()
         twin.stage = self.stage
-        twin.stages = self.stages.copy()
+        twin.stages = self.stages
+        twin._is_shared = self._is_shared = True
+        twin._all_at = self._all_at.copy()
         twin.highest = self.highest
         twin.is_even = self.is_even
         twin.versions = self.versions.copy()
@@ -65,7 +84,14 @@ class StageMachine:
     def add_subsystem(self) -> None:
         """Add a subsystem, which is Empty."""
         self.versions.add_subsystem()
-        self.stages.append(EMPTY)  # last: from here on it is there
+        self._own_stages().append(EMPTY)  # last: from here on it is there
+
+    def _own_stages(self) -> list[int]:
+        """Return `stages`, to be changed."""
+        if self._is_shared:
+            self.stages = self.stages.copy()
+            self._is_shared = False
+        return self.stages
 
     # ------------------------------------------------------------------ forwards
 
@@ -74,7 +100,7 @@ class StageMachine:
         self.versions.reach_alone(subsystem, stage, self.highest)
         self.is_even = False
         self.highest = max(self.highest, stage)
-        self.stages[subsystem] = stage
+        self._own_stages()[subsystem] = stage
 
     def advance_system(self, stage: int) -> None:
         """Let the system reach the stage after its present one."""
@@ -88,8 +114,9 @@ class StageMachine:
         self.versions.reach(last, self.stage, self.stages, self.highest)
 
     def reach_with_all(self, stage: int, stages: list[int]) -> None:
-        """Reach a stage at which no subsystem has anything to do; the list is copied."""
-        self.stages = stages.copy()
+        """Reach a stage at which no subsystem has anything to do; the list is shared."""
+        self.stages = stages
+        self._is_shared = True
         self.highest = self.stage = stage
 
     def begin(self, stage: int, stages: list[int]) -> None:
@@ -97,6 +124,7 @@ class StageMachine:
         self.is_even = False
         self.highest = stage
         self.stages = stages.copy()
+        self._is_shared = False
 
     def begin_again(self, stage: int) -> None:
         """Begin to reach a stage, with subsystems where they are."""
@@ -105,7 +133,7 @@ class StageMachine:
 
     def put(self, subsystem: int, stage: int) -> None:
         """Let a subsystem be at a stage: reached, or not reached after all."""
-        self.stages[subsystem] = stage
+        self._own_stages()[subsystem] = stage
 
     def complete(self, stage: int) -> None:
         """Let the system reach the stage that all subsystems have reached."""
@@ -130,14 +158,19 @@ class StageMachine:
                 together[g] += 1
                 if g <= self.stage:
                     left[g] += 1
-            self.stages = [stage] * len(self.stages)
+            everywhere = self._all_at[stage]
+            if len(everywhere) != len(self.stages):
+                everywhere = self._all_at[stage] = [stage] * len(self.stages)
+            self.stages = everywhere
+            self._is_shared = True
         else:
             for g in range(stage + 1, self.stage + 1):
                 left[g] += 1
-            for x, at in enumerate(self.stages):
+            stages = self._own_stages()
+            for x, at in enumerate(stages):
                 if at > stage:
                     versions.leave_alone(x, stage, at)
-                    self.stages[x] = stage
+                    stages[x] = stage
         self.stage = min(self.stage, stage)
         self.highest = stage
 
@@ -145,6 +178,7 @@ class StageMachine:
         """Count that the system and all subsystems left the stages after one, reached or not."""
         self.stage = min(self.stage, stage)
         self.stages = [min(at, stage) for at in self.stages]
+        self._is_shared = False
         self.highest = min(self.highest, stage)
         self.versions.leave_all_above(self.stage, self.stages)
 
@@ -176,7 +210,8 @@ class StageMachine:
         self.stage = before.stage
         self.highest = before.highest
         self.is_even = before.is_even
-        self.stages = before.stages.copy()
+        self.stages = before.stages
+        self._is_shared = before._is_shared = True
 
 
 class StageVersions:

@@ -8,13 +8,13 @@
     u_weights, z_weights, qerr_weights, uerr_weights, qdotdot, udoterr, multipliers: alone
 """
 
-import attrs
+from typing import Final, final
 
 from stagecache.state.stage import Stage
 
 
-@attrs.frozen
-class VectorKind:
+@final
+class VectorKind:  # no attrs: it is compiled
     """One of the vectors of a State.
 
     Attributes
@@ -37,30 +37,47 @@ class VectorKind:
     sealed : Stage
         When this stage is reached, a view of a cache is sealed: some of it can be read. A
         variable's is Empty: it can be read at once, and is sealed by the next computation.
+    exists_at, read_at : int
+        `exists` and `read` as numbers, which compiled code compares faster.
+    is_variable : bool
+        True if it is written from outside, and a write invalidates what depends on it.
+    initial : float
+        Value of its items at the allocation: 1 for weights, NaN for others.
     """
 
-    name: str
-    pool: str
-    part: str
-    before: tuple[str, ...]
-    exists: Stage
-    read: Stage
-    invalidates: Stage | None
-    sealed: Stage = attrs.field(
-        default=attrs.Factory(
-            lambda self: Stage.EMPTY if self.is_variable else self.read, takes_self=True
-        )
+    __slots__ = (
+        *("before", "exists", "exists_at", "initial", "invalidates", "is_variable", "name"),
+        *("part", "pool", "read", "read_at", "sealed"),
     )
 
-    @property
-    def initial(self) -> float:
-        """Value of its items at the allocation."""
-        return 1.0 if self in WEIGHTS else float("nan")
+    def __init__(
+        self,
+        name: str,
+        pool: str,
+        part: str,
+        before: tuple[str, ...],
+        exists: Stage,
+        read: Stage,
+        invalidates: Stage | None,
+        sealed: Stage | None = None,
+    ) -> None:
+        self.name = name
+        self.pool = pool
+        self.part = part
+        self.before = before
+        self.exists = exists
+        self.exists_at = int(exists)
+        self.read = read
+        self.read_at = int(read)
+        self.invalidates = invalidates
+        self.is_variable = invalidates is not None
+        self.initial = 1.0 if name.endswith("_weights") else float("nan")
+        if sealed is None:
+            sealed = Stage.EMPTY if self.is_variable else read
+        self.sealed = sealed
 
-    @property
-    def is_variable(self) -> bool:
-        """True if it is written from outside, and a write invalidates what depends on it."""
-        return self.invalidates is not None
+    def __repr__(self) -> str:
+        return f"VectorKind({self.name!r})"
 
 
 _M, _I = Stage.MODEL, Stage.INSTANCE
@@ -72,31 +89,33 @@ _P, _V, _D, _A, _R = (
     Stage.REPORT,
 )
 
-Y = VectorKind("y", "y", "", (), _M, _M, _P)
-Q = VectorKind("q", "y", "q", (), _M, _M, _P)
-U = VectorKind("u", "y", "u", ("q",), _M, _M, _V)
-Z = VectorKind("z", "y", "z", ("q", "u"), _M, _M, _D)
-U_WEIGHTS = VectorKind("u_weights", "u_weights", "u", (), _M, _M, _R)
-Z_WEIGHTS = VectorKind("z_weights", "z_weights", "z", (), _M, _M, _R)
-QERR_WEIGHTS = VectorKind("qerr_weights", "qerr_weights", "qerr", (), _I, _I, _P)
-UERR_WEIGHTS = VectorKind("uerr_weights", "uerr_weights", "uerr", (), _I, _I, _V)
+Y: Final = VectorKind("y", "y", "", (), _M, _M, _P)
+Q: Final = VectorKind("q", "y", "q", (), _M, _M, _P)
+U: Final = VectorKind("u", "y", "u", ("q",), _M, _M, _V)
+Z: Final = VectorKind("z", "y", "z", ("q", "u"), _M, _M, _D)
+U_WEIGHTS: Final = VectorKind("u_weights", "u_weights", "u", (), _M, _M, _R)
+Z_WEIGHTS: Final = VectorKind("z_weights", "z_weights", "z", (), _M, _M, _R)
+QERR_WEIGHTS: Final = VectorKind("qerr_weights", "qerr_weights", "qerr", (), _I, _I, _P)
+UERR_WEIGHTS: Final = VectorKind("uerr_weights", "uerr_weights", "uerr", (), _I, _I, _V)
 
-YDOT = VectorKind("ydot", "ydot", "", (), _M, _A, None, sealed=_V)
-QDOT = VectorKind("qdot", "ydot", "q", (), _M, _V, None)
-UDOT = VectorKind("udot", "ydot", "u", ("q",), _M, _A, None)
-ZDOT = VectorKind("zdot", "ydot", "z", ("q", "u"), _M, _D, None)
-QDOTDOT = VectorKind("qdotdot", "qdotdot", "q", (), _M, _A, None)
-YERR = VectorKind("yerr", "yerr", "", (), _I, _V, None, sealed=_P)
-QERR = VectorKind("qerr", "yerr", "qerr", (), _I, _P, None)
-UERR = VectorKind("uerr", "yerr", "uerr", ("qerr",), _I, _V, None)
-UDOTERR = VectorKind("udoterr", "udoterr", "udoterr", (), _I, _A, None)
-MULTIPLIERS = VectorKind("multipliers", "multipliers", "udoterr", (), _I, _A, None)
-EVENT_TRIGGERS = VectorKind("event_triggers", "event_triggers", "", (), _I, _A, None, sealed=_I)
+YDOT: Final = VectorKind("ydot", "ydot", "", (), _M, _A, None, sealed=_V)
+QDOT: Final = VectorKind("qdot", "ydot", "q", (), _M, _V, None)
+UDOT: Final = VectorKind("udot", "ydot", "u", ("q",), _M, _A, None)
+ZDOT: Final = VectorKind("zdot", "ydot", "z", ("q", "u"), _M, _D, None)
+QDOTDOT: Final = VectorKind("qdotdot", "qdotdot", "q", (), _M, _A, None)
+YERR: Final = VectorKind("yerr", "yerr", "", (), _I, _V, None, sealed=_P)
+QERR: Final = VectorKind("qerr", "yerr", "qerr", (), _I, _P, None)
+UERR: Final = VectorKind("uerr", "yerr", "uerr", ("qerr",), _I, _V, None)
+UDOTERR: Final = VectorKind("udoterr", "udoterr", "udoterr", (), _I, _A, None)
+MULTIPLIERS: Final = VectorKind("multipliers", "multipliers", "udoterr", (), _I, _A, None)
+EVENT_TRIGGERS: Final = VectorKind(
+    "event_triggers", "event_triggers", "", (), _I, _A, None, sealed=_I
+)
 
-VECTORS = (
+VECTORS: Final = (
     *(Y, Q, U, Z, U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS),
     *(YDOT, QDOT, UDOT, ZDOT, QDOTDOT, YERR, QERR, UERR, UDOTERR, MULTIPLIERS),
     EVENT_TRIGGERS,
 )
-CONTINUOUS = {"q": Q, "u": U, "z": Z}
-WEIGHTS = (U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS)
+CONTINUOUS: Final = {"q": Q, "u": U, "z": Z}
+WEIGHTS: Final = (U_WEIGHTS, Z_WEIGHTS, QERR_WEIGHTS, UERR_WEIGHTS)

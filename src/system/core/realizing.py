@@ -13,16 +13,19 @@ If a call raises, what is done is done, and realizing goes on there the next tim
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from stagecache.state.items.layout import NO_NODE
-from stagecache.state.items.realization import INSTANCE, TOPOLOGY, Realization
-from stagecache.state.items.stage_machine import STAGES
-from stagecache.state.stage import Stage
+from stagecache.state.items.realization import Realization
+from stagecache.state.items.stage_machine import (
+    ACCELERATION,
+    INSTANCE,
+    MODEL,
+    STAGES,
+    TOPOLOGY,
+    VELOCITY,
+)
 from stagecache.system.motion.paired import PairedRates
-
-VELOCITY: Final[int] = int(Stage.VELOCITY)
-ACCELERATION: Final[int] = int(Stage.ACCELERATION)
 
 Call = Callable[[Any], Any]
 
@@ -77,7 +80,9 @@ class Schedule:
                 at[x] = stage - 1
             self._at_start.append(at)
             are_hooks = all(after is None for _, _, after, _ in tasks[stage])
-            self._hooks.append([(x, hook) for x, hook, _, _ in tasks[stage]] if are_hooks else None)
+            # At Instance hooks may allocate items, which takes more care.
+            is_simple = are_hooks and (stage > INSTANCE or not tasks[stage])
+            self._hooks.append([(x, hook) for x, hook, _, _ in tasks[stage]] if is_simple else None)
 
     def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them.
@@ -89,7 +94,7 @@ class Schedule:
         machine = realization.machine
         if machine.versions.peaks is not None:
             machine.prepare(last)
-        while machine.stage < INSTANCE and machine.stage < last:
+        while machine.stage < MODEL and machine.stage < last:
             self._realize_with_sizes(state, contents, machine.stage + 1)
             counts[machine.stage] += 1
         pools = contents.pools
@@ -101,6 +106,8 @@ class Schedule:
             if hooks is None or stage_nodes[stage] or pools.is_open or not machine.is_even:
                 self._realize_with_entries(state, contents, stage)
             elif not hooks:
+                if stage == INSTANCE:
+                    pools.allocate(STAGES[INSTANCE], realization.layout)
                 machine.reach_with_all(stage, self._at_start[stage])
             else:  # only hooks are called
                 machine.begin(stage, self._at_start[stage])
@@ -115,16 +122,23 @@ class Schedule:
             counts[stage] += 1
 
     def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
-        """Realize Time or a later stage."""
+        """Realize Instance or a later stage."""
         realization: Realization = contents.realization
         pools = contents.pools
         machine = realization.machine
         nodes = realization.layout.stage_nodes[stage]
-        machine.begin_again(stage)
-        for x, at in enumerate(self._at_start[stage]):
-            if machine.stages[x] < at:
-                self._reach(realization, pools, x, stage)
-                machine.put(x, at)
+        at_start = self._at_start[stage]
+        if machine.is_even and not pools.is_open:
+            for x in nodes:
+                if at_start[x] == stage:
+                    self._reach(realization, pools, x, stage)
+            machine.begin(stage, at_start)  # last: whoever is at a stage has it open
+        else:
+            machine.begin_again(stage)
+            for x, at in enumerate(at_start):
+                if machine.stages[x] < at:
+                    self._reach(realization, pools, x, stage)
+                    machine.put(x, at)
         for x, reach, after, opens in self.tasks[stage]:
             if machine.stages[x] == stage:
                 continue  # something was raised after it was done
@@ -139,13 +153,17 @@ class Schedule:
                     after(state)
             except BaseException:
                 machine.put(x, stage - 1)
+                if stage == INSTANCE:
+                    realization.abandoned = x
                 raise
+        if stage == INSTANCE:
+            pools.allocate(STAGES[INSTANCE], realization.layout)
         if pools.is_open:
             pools.seal_reached(stage, None)
         machine.complete(stage)
 
     def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
-        """Realize Topology, Model or Instance, at which items are allocated."""
+        """Realize Topology or Model."""
         realization: Realization = contents.realization
         for x, at in enumerate(self._at_start[stage]):
             if at == stage and realization.machine.stages[x] < stage:
