@@ -17,6 +17,7 @@ HOT = [
     *("graph/releasing", "graph/structure", "graph/store"),
     *("graph/rollback", "graph/evaluation", "graph/handles"),
     *(
+        "state/vectors/vectors",
         "state/handles",
         "state/items/layout",
         "state/items/stage_machine",
@@ -24,6 +25,7 @@ HOT = [
         "state/contents/pools",
         "state/contents/contents",
     ),
+    "system/motion/paired",
     "system/core/realizing",
 ]
 

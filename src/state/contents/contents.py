@@ -311,6 +311,13 @@ class Contents:
         if reached < TOPOLOGY:
             self.time = NAN
 
+    def belongs_to(self, system: object, topology_version: int) -> bool:
+        """Return True if this is a State of that topology of a System, which may be used."""
+        if self.realization.is_torn:
+            self.mend()
+        number = self.realization.machine.versions.system[TOPOLOGY] + 1
+        return self.system is system and number == topology_version and not self.outdated_by
+
     def is_computing_here(self) -> bool:
         """Return True if this thread computes an entry of the State now."""
         running = self.realization.evaluator.running
@@ -474,7 +481,7 @@ class Contents:
             self.mend()
         if self.realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
-        place = self.pools.place(kind, subsystem)  # which stays: no vector is lost by its write
+        place = self.pools.place(kind, subsystem)  # it stays: no vector is lost by its write
         shape = place.shape
         if not (type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape):
             values = converted(values, FLOAT, shape, self._title(kind, subsystem))

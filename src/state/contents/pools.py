@@ -60,10 +60,10 @@ class Pools:
         Values of cache entries that were handed out and not sealed yet, by node.
     is_open : bool
         False if these three are empty.
-    own_rates : set of (int or None)
+    own_rates : frozenset of (int or None)
         Owners of qdot, ydot or qdotdot that were handed out for writing; None is the whole State.
         A System does not derive qdotdot of these from udot.
-    early_qdot : set of (int or None)
+    early_qdot : frozenset of (int or None)
         Those that were written before Velocity was begun. A System does not derive them from u.
     constraints : object
         Table of a System that says to which subsystem each row of errors belongs; None if it was
@@ -78,6 +78,7 @@ class Pools:
         "_arrays",
         "_handing_out",
         "_places",
+        "_writable_whole",
         "constraints",
         "differences",
         "early_qdot",
@@ -103,13 +104,14 @@ class Pools:
         self.y: Vector = NO_ITEMS
         self.places: dict[int, slice] = {}
         self._places: dict[str, slice] = {}
+        self._writable_whole: dict[str, Vector] = {}
         self.writable: dict[tuple[Any, ...], Any] = {}
         self.constraints: Any = None
         self.differences: dict[str, Any] = {}
         self.is_open = False
         self.writable_caches: dict[tuple[Any, ...], Any] = {}
-        self.own_rates: set[int | None] = set()
-        self.early_qdot: set[int | None] = set()
+        self.own_rates: frozenset[int | None] = frozenset()
+        self.early_qdot: frozenset[int | None] = frozenset()
         self.sizes: object = None
 
     # ------------------------------------------------------------------ allocation
@@ -150,7 +152,7 @@ class Pools:
             self.sizes = layout.sizes
         if stage == MODEL:
             self._find_places(layout)
-            self.own_rates, self.early_qdot = set(), set()
+            self.own_rates, self.early_qdot = frozenset(), frozenset()
 
     def _find_places(self, layout: Layout) -> None:
         """Note the places of blocks and wholes in y."""
@@ -205,6 +207,7 @@ class Pools:
         self.constraints = None
         self.differences = {}
         self.sizes = None
+        self._writable_whole = {}
         self._arrays, self._places, self.trigger_starts = arrays, places, trigger_starts
         self.whole = whole
         self.starts = starts  # last: where it is what it was, so is all the rest
@@ -247,14 +250,22 @@ class Pools:
             view = views[key] = self._arrays[kind.pool][place]
             self.is_open = True
             if kind is QDOT or kind is QDOTDOT or kind is YDOT:
-                self.own_rates.add(key[1])
-                if at < POSITION and kind is not QDOTDOT:
-                    self.early_qdot.add(key[1])
+                if key[1] not in self.own_rates:
+                    self.own_rates |= {key[1]}
+                if at < POSITION and kind is not QDOTDOT and key[1] not in self.early_qdot:
+                    self.early_qdot |= {key[1]}
         return view
 
     def place(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Return the place of a vector, for a write at once; do not hand it out."""
-        return self._arrays[kind.pool][self._slice(kind, subsystem)]
+        if subsystem is not None:
+            return self._arrays[kind.pool][self._slice(kind, subsystem)]
+        found = self._writable_whole.get(kind.name)
+        if found is None:  # it is kept, since it is written again and again
+            found = self._writable_whole[kind.name] = self._arrays[kind.pool][
+                self._slice(kind, None)
+            ]
+        return found
 
     def write(self, kind: VectorKind, subsystem: int | None, values: Vector) -> None:
         """Write all values of a vector."""
@@ -273,7 +284,7 @@ class Pools:
         """Note views of qdot that were handed out since Velocity was left."""
         for name, owner, *_ in self.writable_caches:
             if name in (QDOT.name, YDOT.name):
-                self.early_qdot.add(owner)
+                self.early_qdot |= {owner}
 
     def write_y(self, place: slice, values: Vector | float) -> None:
         """Write some items of y."""
@@ -362,7 +373,7 @@ class Pools:
         twin.places = self.places
         twin.constraints = self.constraints
         twin.sizes = self.sizes
-        twin.own_rates, twin.early_qdot = self.own_rates.copy(), self.early_qdot.copy()
+        twin.own_rates, twin.early_qdot = self.own_rates, self.early_qdot
         return twin
 
     def snapshot(self) -> PoolsSnapshot:
@@ -387,7 +398,7 @@ class Pools:
         self.seal_reached(Stage.INFINITY, None)
         self._take(other._arrays, other.starts, other.trigger_starts)
         self.places = other.places
-        self.own_rates, self.early_qdot = other.own_rates.copy(), other.early_qdot.copy()
+        self.own_rates, self.early_qdot = other.own_rates, other.early_qdot
 
     def _take(
         self, arrays: dict[str, Vector], starts: dict[str, list[int]], triggers: list[list[int]]

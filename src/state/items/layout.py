@@ -252,7 +252,8 @@ class Layout:
 
     __slots__ = (
         "_block_sets",
-        "_vector_sets",
+        "_subsystem_sets",
+        "_whole_sets",
         "equals",
         "functions",
         "latest",
@@ -276,7 +277,8 @@ class Layout:
         self.serial = 0
         self.latest: int = Stage.EMPTY
         self.sizes = object()
-        self._vector_sets: dict[tuple[str, int | None], WriteSet] = {}
+        self._whole_sets: dict[str, WriteSet] = {}
+        self._subsystem_sets: dict[tuple[str, int], WriteSet] = {}
         self._block_sets: dict[int, WriteSet] = {}
 
     def copy(self) -> "Layout":
@@ -295,7 +297,8 @@ class Layout:
 
     def changed(self) -> None:
         """Forget what was derived from the items, since one was added or removed."""
-        self._vector_sets.clear()
+        self._whole_sets.clear()
+        self._subsystem_sets.clear()
         self._block_sets.clear()
         self.sizes = object()
 
@@ -321,17 +324,24 @@ class Layout:
 
     def write_set(self, kind: VectorKind, subsystem: int | None) -> "WriteSet":
         """Return the effect of a write of a vector, of a subsystem or of all."""
-        found = self._vector_sets.get((kind.name, subsystem))
+        if subsystem is None:
+            found = self._whole_sets.get(kind.name)
+            if found is None:
+                cause: object = self.variables.get(kind.name, kind.name)
+                found = self._whole_sets[kind.name] = self._new_write_set(kind, None, cause)
+            return found
+        found = self._subsystem_sets.get((kind.name, subsystem))
         if found is None:
-            assert kind.invalidates is not None
-            nodes = [self.stages[kind.invalidates], *self.variable_nodes(kind.name, subsystem)]
-            cause: object = self.variables.get(kind.name, kind.name)
-            if subsystem is not None:
-                title = f"{kind.name} of {self.label(subsystem)}"
-                cause = self.subsystems[subsystem].whole.get(kind.name, title)
-            found = WriteSet(kind.invalidates, nodes, cause)
-            self._vector_sets[kind.name, subsystem] = found
+            title = f"{kind.name} of {self.label(subsystem)}"
+            cause = self.subsystems[subsystem].whole.get(kind.name, title)
+            found = self._new_write_set(kind, subsystem, cause)
+            self._subsystem_sets[kind.name, subsystem] = found
         return found
+
+    def _new_write_set(self, kind: VectorKind, subsystem: int | None, cause: object) -> "WriteSet":
+        assert kind.invalidates is not None
+        nodes = [self.stages[kind.invalidates], *self.variable_nodes(kind.name, subsystem)]
+        return WriteSet(kind.invalidates, nodes, cause)
 
     def write_set_of(self, variable: AbstractContinuousVariable) -> "WriteSet":
         """Return the effect of a write of a block of q, u or z, or of a whole one."""

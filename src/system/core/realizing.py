@@ -15,6 +15,9 @@ If a call raises, what is done is done, and realizing goes on there the next tim
 from collections.abc import Callable
 from typing import Any
 
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.guards import FROZEN, REALIZING
+from stagecache.state.contents.pools import Pools
 from stagecache.state.items.layout import NO_NODE
 from stagecache.state.items.realization import Realization
 from stagecache.state.items.stage_machine import (
@@ -84,19 +87,34 @@ class Schedule:
             is_simple = are_hooks and (stage > INSTANCE or not tasks[stage])
             self._hooks.append([(x, hook) for x, hook, _, _ in tasks[stage]] if is_simple else None)
 
-    def realize(self, state: Any, contents: Any, last: int, counts: list[int]) -> None:
+    def realize(self, state: Any, contents: Contents, last: int, counts: list[int]) -> None:
+        """Realize all stages up to one, and count them."""
+        guard = contents.guard
+        if guard is REALIZING or guard is FROZEN or contents.is_computing_here():
+            contents.require_unguarded("realize()")
+        try:
+            contents.guard = REALIZING
+            self._realize_stages(state, contents, last, counts)
+            contents.guard = guard
+        except BaseException:
+            contents.guard = guard
+            contents.realization.is_torn = True
+            contents.mend()
+            raise
+
+    def _realize_stages(self, state: Any, contents: Contents, last: int, counts: list[int]) -> None:
         """Realize all stages up to one, and count them.
 
         If a call raises, or Control-C strikes, stages may be open for subsystems that have not
         reached them: the State is torn, and must be mended.
         """
-        realization: Realization = contents.realization
+        realization = contents.realization
         machine = realization.machine
         if machine.versions.peaks is not None:
             machine.prepare(last)
         while machine.stage < MODEL and machine.stage < last:
             self._realize_with_sizes(state, contents, machine.stage + 1)
-            counts[machine.stage] += 1
+            counts[machine.stage] = counts[machine.stage] + 1
         pools = contents.pools
         stage_nodes = realization.layout.stage_nodes
         for stage in range(machine.stage + 1, last + 1):
@@ -119,11 +137,11 @@ class Schedule:
                 machine.complete(stage)
             if stage == ACCELERATION:
                 self.rates.fill_qdotdot(contents)
-            counts[stage] += 1
+            counts[stage] = counts[stage] + 1
 
-    def _realize_with_entries(self, state: Any, contents: Any, stage: int) -> None:
+    def _realize_with_entries(self, state: Any, contents: Contents, stage: int) -> None:
         """Realize Instance or a later stage."""
-        realization: Realization = contents.realization
+        realization = contents.realization
         pools = contents.pools
         machine = realization.machine
         nodes = realization.layout.stage_nodes[stage]
@@ -162,9 +180,9 @@ class Schedule:
             pools.seal_reached(stage, None)
         machine.complete(stage)
 
-    def _realize_with_sizes(self, state: Any, contents: Any, stage: int) -> None:
+    def _realize_with_sizes(self, state: Any, contents: Contents, stage: int) -> None:
         """Realize Topology or Model."""
-        realization: Realization = contents.realization
+        realization = contents.realization
         for x, at in enumerate(self._at_start[stage]):
             if at == stage and realization.machine.stages[x] < stage:
                 contents.advance(STAGES[stage], x)
@@ -183,7 +201,7 @@ class Schedule:
                     raise
         contents.advance(STAGES[stage], None)
 
-    def _reach(self, realization: Realization, pools: Any, x: int, stage: int) -> None:
+    def _reach(self, realization: Realization, pools: Pools, x: int, stage: int) -> None:
         """Let a subsystem reach a stage that others wait for, or to which views were handed out."""
         if pools.is_open:
             pools.seal_reached(stage, x)

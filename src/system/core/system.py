@@ -658,18 +658,7 @@ class System:
             self._realize(state, contents, stage)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
-        guard = contents.guard
-        if guard is REALIZING or guard is FROZEN or contents.is_computing_here():
-            contents.require_unguarded("realize()")
-        try:
-            contents.guard = REALIZING
-            self._schedule.realize(state, contents, stage, self._statistics._realizations)
-            contents.guard = guard
-        except BaseException:
-            contents.guard = guard
-            contents.realization.is_torn = True
-            contents.mend()
-            raise
+        self._schedule.realize(state, contents, stage, self._statistics._realizations)
 
     def _complete_qdotdot(self, contents: Contents, subsystem: int) -> None:
         """Complete qdotdot of a subsystem for a read while others are yet to be realized."""
@@ -685,14 +674,7 @@ class System:
         """Return the contents of a State of this System."""
         if type(state) is State:
             contents = state._contents
-            if contents.realization.is_torn:
-                contents.mend()
-            if (
-                contents.system is self
-                and contents.realization.machine.versions.system[TOPOLOGY]
-                == self._topology_version - 1
-                and not contents.outdated_by
-            ):
+            if contents.belongs_to(self, self._topology_version):
                 return contents
         raise self._refusal_of(state)
 

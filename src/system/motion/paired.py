@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.errors import KinematicsError
+from stagecache.state.contents.contents import Contents
 from stagecache.state.stage import Stage
 from stagecache.system.motion.rows import ROWS, Rows, indices
 
@@ -39,15 +40,15 @@ class PairedRates:
         self._qdot: tuple[object, object, Pair | None] = (None, None, None)
         self._qdotdot: tuple[object, object, Pair | None] = (None, None, None)
 
-    def fill_qdot(self, contents: Any) -> None:
+    def fill_qdot(self, contents: Contents) -> None:
         """Write qdot = u for all subsystems that are yet to reach Velocity."""
         pools, machine = contents.pools, contents.realization.machine
         if pools.writable_caches:
             pools.note_early_qdot()
         places, early, pair = self._qdot
-        if places is not pools.places or early != pools.early_qdot:
-            early = frozenset(pools.early_qdot)
-            pair = self._joined(contents, early)
+        if places is not pools.places or early is not pools.early_qdot:
+            early = pools.early_qdot
+            pair = self._joined(contents, pools.early_qdot)
             self._qdot = pools.places, early, pair
         if not machine.is_even:  # an error stopped it half-way
             reached = [x for x, at in enumerate(machine.stages) if at >= VELOCITY]
@@ -55,25 +56,25 @@ class PairedRates:
         if pair is not None:
             pools.copy_rows("ydot", pair[0], "y", pair[1])
 
-    def fill_qdotdot(self, contents: Any) -> None:
+    def fill_qdotdot(self, contents: Contents) -> None:
         """Write qdotdot = udot for all subsystems whose hooks leave that, and qdot, to this."""
         pools = contents.pools
         places, own, pair = self._qdotdot
-        if places is not pools.places or own != pools.own_rates:
-            own = frozenset(pools.own_rates)
-            pair = self._joined(contents, own)
+        if places is not pools.places or own is not pools.own_rates:
+            own = pools.own_rates
+            pair = self._joined(contents, pools.own_rates)
             self._qdotdot = pools.places, own, pair
         if pair is not None:
             pools.copy_rows("qdotdot", pair[0], "ydot", pair[1])
 
-    def fill_qdotdot_of(self, contents: Any, subsystem: int) -> None:
+    def fill_qdotdot_of(self, contents: Contents, subsystem: int) -> None:
         """Write it for one subsystem, which has reached Acceleration while others have not."""
         own = contents.pools.own_rates
         pair = self._found(contents)[subsystem]
         if pair is not None and None not in own and subsystem not in own:
             contents.pools.copy_rows("qdotdot", pair[0], "ydot", pair[1])
 
-    def _joined(self, contents: Any, without: Iterable[int | None]) -> Pair | None:
+    def _joined(self, contents: Contents, without: Iterable[int | None]) -> Pair | None:
         """Return the rows of all subsystems but some, if there are any. None stands for all."""
         left_out = {*without}
         if None in left_out:
@@ -88,7 +89,7 @@ class PairedRates:
         )
         return (_as_slice(q), _as_slice(u)) if len(q) else None
 
-    def _found(self, contents: Any) -> Found:
+    def _found(self, contents: Contents) -> Found:
         """Return the rows of each subsystem. Cost O(1), if the State has the sizes of the last."""
         places, found = self._by_subsystem
         if places is not contents.pools.places:
