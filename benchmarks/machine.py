@@ -29,12 +29,17 @@ def describe_run(peers: Sequence[Peer], others: Sequence[str] = ()) -> str:
             f"{_processor()}, {cpu_count()} cores",
             f"{platform.system()}",
             f"{platform.python_implementation()} {platform.python_version()}",
-            f"stagecache {'plain' if str(store.__file__).endswith('.py') else 'compiled'}",
+            f"stagecache {'compiled' if is_compiled() else 'plain'}",
             *libraries,
             *others,
             date.today().isoformat(),
         ]
     )
+
+
+def is_compiled() -> bool:
+    """Whether the stagecache that is imported here is compiled."""
+    return not str(store.__file__).endswith(".py")
 
 
 def _processor() -> str:

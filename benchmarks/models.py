@@ -5,6 +5,7 @@
     Hooked            a hook that does nothing, at each stage from Position to Acceleration
     Computed          at each of these stages, an entry that the stage's realization computes
     Scalar            an entry below its q, which no stage computes
+    Tuned             a parameter, and nothing to do at any stage
 
 `peers/drake_model.py` has the same in Drake.
 """
@@ -13,7 +14,16 @@ from typing import Final, final
 
 import numpy as np
 
-from stagecache import Stage, State, Subsystem, System, cached, q_variable, u_variable
+from stagecache import (
+    Stage,
+    State,
+    Subsystem,
+    System,
+    cached,
+    parameter,
+    q_variable,
+    u_variable,
+)
 
 STAGES: Final = (Stage.POSITION, Stage.VELOCITY, Stage.DYNAMICS, Stage.ACCELERATION)
 """Those that a write of q and u leaves to be realized and for which a model has something to do.
@@ -79,6 +89,15 @@ class Scalar(Subsystem):
 
 
 @final
+class Tuned(Subsystem):
+    """Declares a parameter."""
+
+    position = q_variable(0.1)
+    speed = u_variable(0.2)
+    gain = parameter(1.0)
+
+
+@final
 class Model:
     """A System of some subsystems, and a State of it that is realized to Acceleration.
 
@@ -108,5 +127,7 @@ class Model:
             "state": self.state,
             "q": self.q,
             "u": self.u,
+            "INSTANCE": Stage.INSTANCE,
+            "POSITION": Stage.POSITION,
             "ACCELERATION": Stage.ACCELERATION,
         }

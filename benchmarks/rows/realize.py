@@ -18,6 +18,8 @@ DRAKE: Final = "drake"
 WRITE: Final = "state.q = q; state.u = u"
 UPDATE: Final = "state.upd_q()[:] = q; state.upd_u()[:] = u"
 REALIZATION: Final = "system.realize(state, ACCELERATION)"
+WRITE_PARAMETER: Final = "gain.set(state, 1.5)"
+INSTANCE_REALIZATION: Final = "system.realize(state, INSTANCE)"
 
 DRAKE_WRITE: Final = "set_state(x)"
 DRAKE_UPDATE: Final = "upd_state().SetFromVector(x)"
