@@ -518,7 +518,9 @@ class State(AbstractPartition):
     @property
     def event_triggers(self) -> Vector:
         """All event triggers, by stage and then by subsystem. Read from Acceleration on."""
-        return self._contents.view(EVENT_TRIGGERS, None)
+        values = self._contents.view(EVENT_TRIGGERS, None)
+        self._contents.complete_triggers()
+        return values
 
     @property
     def num_event_triggers(self) -> int:

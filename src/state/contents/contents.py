@@ -526,7 +526,13 @@ class Contents:
         self.require_stage(stage, subsystem, what)
         if self.observers:
             self._tell(max(stage, Stage.INSTANCE), title=what)
+        self.complete_triggers()
         return self.pools.whole["event_triggers"][self.pools.trigger_slice(stage, subsystem)]
+
+    def complete_triggers(self) -> None:
+        """Compute declared triggers of stages that were realized without them."""
+        if self.pools.lacks_triggers and self.system is not None:
+            self.system._complete_triggers(self)
 
     def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
         """Return a writable view of them."""

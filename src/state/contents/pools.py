@@ -32,8 +32,10 @@ Rows = slice | NDArray[np.intp]
 Key = tuple[str, int | None, int, int, int]
 """Key of a view that was handed out: vector, owner, the stage that seals it, place."""
 
-PoolsSnapshot = tuple[dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice]]
-"""The arrays of a State at some time, and how they are divided."""
+PoolsSnapshot = tuple[
+    dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice], bool
+]
+"""The arrays of a State at some time, how they are divided, and whether they lack triggers."""
 
 
 class Pools:
@@ -46,6 +48,8 @@ class Pools:
         item is their number. Parts that do not exist are absent.
     trigger_starts : list of list of int
         Starts of event triggers, by stage.
+    trigger_bases : list of int
+        Start of the triggers of each stage among all.
     whole : dict of str to ndarray
         Read-only views of the vectors that exist, by name.
     y : ndarray
@@ -68,6 +72,9 @@ class Pools:
     constraints : object
         Table of a System that says to which subsystem each row of errors belongs; None if it was
         not asked for since they were allocated.
+    lacks_triggers : bool
+        True if declared event triggers may be older than what they depend on, since a System has
+        left them out. A read completes them first.
     differences : dict of str to object
         Derivatives that a System has computed by differences, with the versions they are good for.
     sizes : object
@@ -83,10 +90,12 @@ class Pools:
         "differences",
         "early_qdot",
         "is_open",
+        "lacks_triggers",
         "own_rates",
         "places",
         "sizes",
         "starts",
+        "trigger_bases",
         "trigger_starts",
         "whole",
         "writable",
@@ -109,6 +118,8 @@ class Pools:
         self.constraints: Any = None
         self.differences: dict[str, Any] = {}
         self.is_open = False
+        self.lacks_triggers = False
+        self.trigger_bases: list[int] = []
         self.writable_caches: dict[tuple[Any, ...], Any] = {}
         self.own_rates: frozenset[int | None] = frozenset()
         self.early_qdot: frozenset[int | None] = frozenset()
@@ -209,6 +220,7 @@ class Pools:
         self.sizes = None
         self._writable_whole = {}
         self._arrays, self._places, self.trigger_starts = arrays, places, trigger_starts
+        self.trigger_bases = _starts([starts_of_stage[-1] for starts_of_stage in trigger_starts])
         self.whole = whole
         self.starts = starts  # last: where it is what it was, so is all the rest
 
@@ -321,7 +333,7 @@ class Pools:
 
     def trigger_slice(self, stage: Stage, subsystem: int | None) -> slice:
         """Return the place of the triggers of a stage among all."""
-        base = sum(starts[-1] for starts in self.trigger_starts[:stage])
+        base = self.trigger_bases[stage]
         starts = self.trigger_starts[stage]
         if subsystem is None:
             return slice(base, base + starts[-1])
@@ -374,24 +386,27 @@ class Pools:
         twin.constraints = self.constraints
         twin.sizes = self.sizes
         twin.own_rates, twin.early_qdot = self.own_rates, self.early_qdot
+        twin.lacks_triggers = with_caches and self.lacks_triggers
         return twin
 
     def snapshot(self) -> PoolsSnapshot:
         """Return copies of all arrays, for `restore`."""
         arrays = {pool: array.copy() for pool, array in self._arrays.items()}
-        return arrays, self.starts, self.trigger_starts, self.places
+        return arrays, self.starts, self.trigger_starts, self.places, self.lacks_triggers
 
     def restore(self, snapshot: PoolsSnapshot) -> None:
         """Restore the earlier vectors, in place where the sizes are equal."""
         self.seal_reached(Stage.INFINITY, None)
         self.differences = {}
-        arrays, starts, trigger_starts, places = snapshot
+        arrays, starts, trigger_starts, places, lacks_triggers = snapshot
+        self.lacks_triggers = True  # until the arrays are those of the snapshot
         if starts is self.starts and trigger_starts is self.trigger_starts:
             for pool, array in arrays.items():
                 self._arrays[pool][:] = array
         else:
             self._take(arrays, starts, trigger_starts)
         self.places = places
+        self.lacks_triggers = lacks_triggers
 
     def assign(self, other: "Pools") -> None:
         """Take over a copy of another State's pools, in place where the sizes are equal."""
@@ -399,6 +414,7 @@ class Pools:
         self._take(other._arrays, other.starts, other.trigger_starts)
         self.places = other.places
         self.own_rates, self.early_qdot = other.own_rates, other.early_qdot
+        self.lacks_triggers = other.lacks_triggers
 
     def _take(
         self, arrays: dict[str, Vector], starts: dict[str, list[int]], triggers: list[list[int]]

@@ -16,14 +16,15 @@ Then the time in it::
         changed?     no:  low = t       until high - low <= localization window * accuracy
                     yes: high = t                         * default_time_scale of the System
 
-t is where the earliest change would be if triggers were straight lines, and a little beyond, so
+t is where the earliest change would be if the time were a quadratic of the trigger, through both
+ends and the end that was dropped last; and beyond that by as much as a straight line differs, so
 that the window closes from both sides. Where that does not halve the window, as for a trigger that
 jumps, it is bisected. Reaching zero is an event, leaving it is not.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import copysign, inf, nextafter, sqrt
+from math import copysign, inf, isfinite, nan, nextafter, sqrt
 from typing import Final, final
 
 import numpy as np
@@ -241,6 +242,7 @@ class TriggerWatch:
         Cost: some evaluations; about 2 for each halving of the window where a trigger jumps.
         """
         turn = bisections = 0
+        dropped: tuple[float, Vector] | None = None
         while True:
             rows = self.changed(window.before, window.after)
             rounding = 4 * (nextafter(window.high, np.inf) - window.high)
@@ -250,14 +252,17 @@ class TriggerWatch:
             middle = window.low + window.width / 2
             t = middle
             if not turn:
-                t = float(window.times(rows).min())
-                t += 0.4 * enough if t < middle else -0.4 * enough
+                t, doubt = _earliest(window, rows, dropped)
+                doubt = max(doubt, 0.4 * enough)
+                t += doubt if t < middle else -doubt
                 if not window.low < t < window.high:
                     t = middle
             if not window.low < t < window.high:
                 return window
             narrower = self.split(window, t, read)
-            is_slow = narrower.width > window.width / 2
+            is_slow = narrower.width > window.width / 2 and dropped is not None
+            is_earlier = narrower.high == t
+            dropped = (window.high, window.after) if is_earlier else (window.low, window.before)
             window = narrower
             if turn:
                 turn -= 1
@@ -282,6 +287,34 @@ class TriggerWatch:
             TriggeredEvent(self.infos[row], bool(window.before[row] < 0), float(time))
             for row, time in zip(rows[order], times[order], strict=True)
         )
+
+
+def _earliest(
+    window: Window, rows: NDArray[np.intp], dropped: tuple[float, Vector] | None
+) -> tuple[float, float]:
+    """Return the earliest time at which one of these triggers may be zero, and a doubt about it."""
+    lines = window.times(rows).tolist()
+    if dropped is None:
+        return min(lines), 0.0
+    found = []
+    for row, line in zip(rows.tolist(), lines, strict=True):
+        ends = float(window.before[row]), float(window.after[row])
+        t = _inverse_quadratic(
+            (window.low, ends[0]), (window.high, ends[1]), (dropped[0], float(dropped[1][row]))
+        )
+        t = t if window.low < t < window.high else line
+        found.append((t, abs(t - line)))
+    return min(found)
+
+
+def _inverse_quadratic(
+    a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
+) -> float:
+    """Return the time at 0 of the quadratic of the value through three points; NaN without one."""
+    (t, u), (t1, v), (t2, w) = a, b, c
+    if u in (v, w) or v == w or not isfinite(u * v * w):
+        return nan
+    return t + (t1 - t) * u * w / ((v - u) * (v - w)) + (t2 - t) * u * v / ((w - u) * (w - v))
 
 
 def _is_cubic(low: Look, middle: Look, high: Look) -> bool:

@@ -106,7 +106,7 @@ class Derivatives:
         self.time = state.time
         self.y: Vector | None = None
         self._realize: Callable[[State, Stage], None] = system.realize
-        self._is_plain = type(system).realize is System.realize
+        self._is_plain = type(system).realize is System.realize  # and can leave out triggers
         self.is_driven = False
         self._prescribed: Index = np.empty(0, np.intp)
         self.look()
@@ -121,7 +121,7 @@ class Derivatives:
         self.time, self.y = contents.time, None
 
     def __call__(self, time: float, y: Vector) -> Vector:
-        """Return ydot, a new array, at a time and y, which the State has then.
+        """Return ydot, a new array, at a time and y, which the State has then, with triggers.
 
         Raises
         ------
@@ -130,16 +130,24 @@ class Derivatives:
         Exception
             Any exception of a hook or an entry, but failures of arithmetic.
         """
+        num_failures = self.num_failures
+        ydot = self.inside(time, y)
+        contents = self.state._contents
+        if contents.pools.lacks_triggers and self.num_failures == num_failures:
+            try:
+                contents.complete_triggers()
+            except (ArithmeticError, ValueError) as error:
+                return self._failed(error, y, len(y))
+        return ydot
+
+    def inside(self, time: float, y: Vector) -> Vector:
+        """Return ydot at a time and y inside of a step, where triggers are not computed."""
         self.count += 1
         try:
             self.put(time, y)
             if self.is_driven:
                 self.drive()
-            if self._is_plain:  # what it does, without the checks of a State of one's own
-                self.system._statistics.num_realize_calls += 1
-                self.system._realize(self.state, self.state._contents, ACCELERATION)
-            else:
-                self._realize(self.state, ACCELERATION)
+            self._advance(ACCELERATION)
         except (ArithmeticError, ValueError) as error:
             return self._failed(error, y, len(y))
         ydot: Vector = self.state._contents.pools.whole["ydot"].copy()
@@ -157,7 +165,7 @@ class Derivatives:
             self.put(time, y)
             if self.is_driven:
                 self.drive()
-            self._realize(self.state, VELOCITY)
+            self._advance(VELOCITY)
         except (ArithmeticError, ValueError) as error:
             return self._failed(error, y, nq)
         qdot: Vector = self.state._contents.pools.whole["qdot"].copy()
@@ -187,6 +195,14 @@ class Derivatives:
                 self.drive()
         if self.state._contents.realization.machine.stage < stage:
             self.count += 1
+            self._advance(stage)
+        self.state._contents.complete_triggers()
+
+    def _advance(self, stage: Stage) -> None:
+        """Realize the State, without triggers, if its System does that by the usual way."""
+        if self._is_plain:
+            self.system._realize_rates(self.state, self.state._contents, stage)
+        else:
             self._realize(self.state, stage)
 
     def check(self, ydot: Vector) -> None:
@@ -205,9 +221,9 @@ class Derivatives:
     def drive(self) -> None:
         """Set prescribed motion, which realizes the State to Position."""
         state = self.state
-        self._realize(state, TIME)
+        self._advance(TIME)
         self.system.prescribe_q(state)
-        self._realize(state, POSITION)
+        self._advance(POSITION)
         self.system.prescribe_u(state)
 
     def _failed(self, error: Exception, y: Vector, count: int) -> Vector:

@@ -55,7 +55,7 @@ class AbstractRungeKutta(AbstractOneStep):
             self._allocate(len(y0))
         self._k[0] = self.ydot
         for c, factors, known, ydot in self._stages:
-            ydot[:] = derivatives(t0 + c * h, y0 + h * factors.dot(known))
+            ydot[:] = derivatives.inside(t0 + c * h, y0 + h * factors.dot(known))
             if derivatives.num_failures != num_failures:
                 return self.failed(y0)
         y = y0 + h * self.table.B.dot(self._known)

@@ -19,8 +19,8 @@ def schedule_of(
     subsystems: Sequence[Subsystem],
     planned: Sequence[PlannedEntry],
     order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
-) -> Schedule:
-    """Return the tasks of each stage.
+) -> tuple[Schedule, Schedule]:
+    """Return the tasks of each stage, and those without what can be completed later.
 
     If a subsystem declares a mass matrix, dynamics are computed before all hooks.
 
@@ -34,29 +34,42 @@ def schedule_of(
         order in which they are.
     """
     dynamics = Dynamics(subsystems)
-    tasks: list[list[Task]] = [[]]
+    needed = [entry for entry in planned if entry.complete is None]
+    found: list[tuple[Sequence[PlannedEntry], list[list[Task]]]] = [(planned, [[]]), (needed, [[]])]
     for stage in list(Stage)[Stage.TOPOLOGY : Stage.INFINITY]:
         circles = _circles(stage, len(subsystems), planned)
-        circle_of = {x: circle for circle in circles for x in circle}
+        circle_of = {x: tuple(circle) for circle in circles for x in circle}
         chosen = order(stage, tuple(subsystems[x] for x in circle_of))
-        due = _due_at(stage, subsystems, planned)
         reach = [_calls_to_reach(stage, subsystem) for subsystem in subsystems]
         before = dynamics.call_at(stage)
         waiting: set[int] = set()
         if before is not None:
             reach[DEFAULT].append(before)
             waiting = {subsystem.index for subsystem in dynamics.subsystems}
-            idle = {x for x in waiting if not reach[x] and not due[x]}
-            chosen = sorted(chosen, key=lambda s: (s.index != DEFAULT, s.index not in idle))
-        due[chosen[-1].index] += _due_last(stage, planned)
-        tasks.append([])
-        for subsystem in chosen:
-            x = subsystem.index
-            if reach[x] or due[x] or x in waiting:
-                after = _as_one(due[x]) if due[x] else None
-                tasks[stage].append((x, _as_one(reach[x]), after, tuple(circle_of[x])))
-    tasks.append([])
-    return Schedule(tasks, len(subsystems))
+        for entries, tasks in found:
+            due = _due_at(stage, subsystems, entries)
+            if before is not None:
+                idle = {x for x in waiting if not reach[x] and not due[x]}
+                chosen = sorted(chosen, key=lambda s: (s.index != DEFAULT, s.index not in idle))
+            due[chosen[-1].index] += _due_last(stage, entries)
+            tasks.append(_tasks([s.index for s in chosen], reach, due, waiting, circle_of))
+    full, partial = [Schedule([*tasks, []], len(subsystems)) for _, tasks in found]
+    return full, partial
+
+
+def _tasks(
+    chosen: Sequence[int],
+    reach: list[list[Call]],
+    due: list[list[Call]],
+    waiting: set[int],
+    circle_of: dict[int, tuple[int, ...]],
+) -> list[Task]:
+    """Return the tasks of a stage: of all subsystems that have calls, or wait for dynamics."""
+    return [
+        (x, _as_one(reach[x]), _as_one(due[x]) if due[x] else None, circle_of[x])
+        for x in chosen
+        if reach[x] or due[x] or x in waiting
+    ]
 
 
 def _as_one(calls: list[Call]) -> Call:

@@ -211,6 +211,9 @@ class System:
         self._events = EventDispatcher(self)
         self._default: State | None = None
         self._schedule = Schedule([], 0)
+        self._schedule_of_rates = Schedule([], 0)  # without event triggers
+        self._triggers: list[Callable[[Contents], None]] = []  # which complete them
+        self._last_triggers = 0  # stage from which on no more of them are computed
         self._content = ""  # the identity of the present content, once it was asked for
         self._allocating = RLock()  # its holder makes the default State
         self._is_allocating = False
@@ -544,7 +547,11 @@ class System:
         self._is_allocating = True
         try:
             planned = allocate_declared(contents, self._subsystems)
-            self._schedule = schedule_of(self._subsystems, planned, self._checked_order)
+            schedules = schedule_of(self._subsystems, planned, self._checked_order)
+            self._schedule, self._schedule_of_rates = schedules
+            self._triggers = [entry.complete for entry in planned if entry.complete is not None]
+            stages = [entry.handle.computed_by for entry in planned if entry.complete is not None]
+            self._last_triggers = max(stages, default=Stage.EMPTY)
             self._realize(state, contents, TOPOLOGY)
         finally:
             self._is_allocating = False
@@ -656,6 +663,27 @@ class System:
         self._statistics.num_realize_calls += 1
         if contents.realization.machine.stage < stage:
             self._realize(state, contents, stage)
+
+    def _realize_rates(self, state: State, contents: Contents, stage: Stage) -> None:
+        """Realize a State at Instance or further, as `realize` does, but for event triggers.
+
+        Only those who look for events need them; a read completes them.
+        """
+        self._statistics.num_realize_calls += 1
+        at = contents.realization.machine.stage
+        if at < stage:
+            if at < self._last_triggers:
+                contents.pools.lacks_triggers = True
+            self._schedule_of_rates.realize(
+                state, contents, stage, self._statistics._realizations
+            )
+
+    def _complete_triggers(self, contents: Contents) -> None:
+        """Compute event triggers of the stages that a State has reached without them."""
+        for complete in self._triggers:
+            complete(contents)
+        if contents.realization.machine.stage >= self._last_triggers:
+            contents.pools.lacks_triggers = False
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
         self._schedule.realize(state, contents, stage, self._statistics._realizations)

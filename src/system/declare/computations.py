@@ -181,6 +181,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             self._fill(handle),
             self._lowest(handle._owner),
             self.is_last,
+            self._complete(handle),
         )
 
     def _lowest(self, subsystem: Any) -> Stage:  # noqa: ARG002  # others need it
@@ -195,4 +196,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         return lambda state: compute(subsystem, state, *number)
 
     def _fill(self, handle: Any) -> Callable[[Any], Any] | None:  # noqa: ARG002  # others need it
+        return None
+
+    def _complete(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # likewise
         return None

@@ -48,6 +48,9 @@ class PlannedEntry:
     is_last: bool = False
     """True if the item is due once all subsystems have reached the stage, not only its own."""
 
+    complete: Callable[[Contents], None] | None = None
+    """Puts its value into a vector that a State was realized without, if that can be left out."""
+
 
 class AbstractDeclaration(Generic[H]):
     """An item, or a family of items, of a Subsystem class.

@@ -10,6 +10,7 @@ from attrs import frozen
 from stagecache.checks import require_bool, require_count, require_positive
 from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
+from stagecache.state.contents.contents import Contents
 from stagecache.state.items.layout import Rows, SubsystemLayout
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import check_compute, decorator
@@ -175,13 +176,11 @@ class TriggerDeclaration(AbstractAllocatedRows):
             subsystem, lambda d: isinstance(d, TriggerDeclaration) and d.stage == self.stage
         )
 
-    def _fill(self, handle: Any) -> Callable[[Any], None] | None:
-        x, slot, stage = handle._owner.index, self.slot(handle._owner), self.stage
+    def _fill(self, handle: Any) -> Callable[[Any], None]:
+        put = self._put(handle)
 
         def fill(state: Any) -> None:
-            contents = state._contents
-            rows = contents.realization.layout.subsystems[x].triggers[stage][slot]
-            contents.pools.write_triggers(stage, x, rows.start, handle(state))
+            put(state._contents)
 
         if not self.is_last:
             return fill
@@ -198,6 +197,26 @@ class TriggerDeclaration(AbstractAllocatedRows):
                 raise
 
         return fill_at_stage
+
+    def _complete(self, handle: Any) -> Callable[[Contents], None]:
+        put, x, stage = self._put(handle), handle._owner.index, self.stage
+
+        def complete(contents: Contents) -> None:
+            machine = contents.realization.machine
+            if stage <= (machine.stage if self.is_last else machine.stages[x]):
+                put(contents)
+
+        return complete
+
+    def _put(self, handle: Any) -> Callable[[Contents], None]:
+        """Return the function that puts the values into their rows, computed if need be."""
+        x, slot, stage = handle._owner.index, self.slot(handle._owner), self.stage
+
+        def put(contents: Contents) -> None:
+            rows = contents.realization.layout.subsystems[x].triggers[stage][slot]
+            contents.pools.write_triggers(stage, x, rows.start, contents.read_stale(handle))
+
+        return put
 
     def _allocate_rows(self, what: Attempt, count: int | None) -> None:
         allocate_triggers(what, self.stage, count)
