@@ -674,9 +674,7 @@ class System:
         if at < stage:
             if at < self._last_triggers:
                 contents.pools.lacks_triggers = True
-            self._schedule_of_rates.realize(
-                state, contents, stage, self._statistics._realizations
-            )
+            self._schedule_of_rates.realize(state, contents, stage, self._statistics._realizations)
 
     def _complete_triggers(self, contents: Contents) -> None:
         """Compute event triggers of the stages that a State has reached without them."""

@@ -561,3 +561,65 @@ def test_a_trigger_that_is_no_number_is_refused_by_its_name(when: float) -> None
     with pytest.raises(NotFiniteError):
         run_to(integrator, 2.0)
     assert integrator.advanced_time == last
+
+
+# ---------------------------------------------------------------------- when they are computed
+
+
+class Counted(Swinging):
+    """Counts how often a trigger is computed; its hook reads it, if it is asked to."""
+
+    count = 0
+    has_reader = False
+    seen: list[tuple[float, float]]
+
+    @event_trigger(stage=Stage.POSITION)
+    def watched(self, state: State) -> float:
+        type(self).count += 1
+        return self.place(state) - 0.3
+
+    def realize_acceleration(self, state: State) -> None:
+        super().realize_acceleration(state)
+        if self.has_reader:
+            triggers = state[self].event_triggers_by_stage(Stage.POSITION)
+            self.seen.append((float(triggers[-1]), float(state.q[0]) - 0.3))
+
+
+@pytest.mark.parametrize("until", [1.0, 10.0])
+def test_triggers_are_computed_at_the_ends_of_steps_only(until: float) -> None:
+    Counted.count = 0
+    integrator = integrating(Counted(), "DOP853", accuracy=1e-6, fixed_step=0.01)
+    run_to(integrator, until)
+    statistics = integrator.statistics
+    assert statistics.num_steps_taken >= 100 * until
+    assert statistics.num_realizations > 10 * statistics.num_steps_taken
+    assert Counted.count < 4 * statistics.num_steps_taken
+
+
+@METHOD
+def test_a_hook_that_reads_triggers_finds_those_of_its_time(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Counted, "has_reader", True)
+    monkeypatch.setattr(Counted, "seen", [], raising=False)
+    run_to(integrating(Counted(), method, accuracy=1e-3), 2.0)
+    assert len(Counted.seen) > 20
+    found, expected = np.array(Counted.seen).T
+    assert found.tolist() == expected.tolist()
+
+
+@METHOD
+def test_a_state_that_is_handed_out_has_the_triggers_of_its_time(method: str) -> None:
+    integrator = integrating(Counted(), method, accuracy=1e-3)
+    system = integrator.system
+    for time in (0.5, 1.0, 1.5):
+        run_to(integrator, time)
+        for state in (integrator.state, integrator.advanced_state):
+            system.realize(state, Stage.ACCELERATION)
+            expected = [state.q[0], state.q[0] + 0.5, state.q[0] - 0.3]
+            assert sorted(state.event_triggers) == pytest.approx(sorted(expected), abs=1e-15)
+            copy = state.copy(keep_cache=True)
+            assert copy.event_triggers.tolist() == state.event_triggers.tolist()
+            mark = integrator.advanced_state.checkpoint()
+            integrator.advanced_state.rollback(mark)
+            assert integrator.advanced_state.q[0] in integrator.advanced_state.event_triggers
