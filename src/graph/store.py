@@ -253,6 +253,12 @@ class Store:
         twin._floor = self._floor
         return twin
 
+    def blank(self) -> "Store":
+        """Return a store of the same length in which no key is found. Cost O(nodes)."""
+        twin = Store()
+        twin.keys = [None] * len(self.keys)
+        return twin
+
     def exceed(self, other: "Store") -> None:
         """Let the clock and every version number exceed those of another store. Cost O(nodes)."""
         self.clock = max(self.clock, other.clock) + 1

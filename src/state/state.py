@@ -136,9 +136,9 @@ class State(AbstractPartition):
         return self._contents
 
     def _link(self) -> None:
-        """Let handles look into the store; if it is observed, an empty one, so that they ask."""
-        contents = self._contents
-        self._store = Store() if contents.observers else contents.realization.store
+        """Let handles look into the store; if it is observed, a blank one, so that they ask."""
+        store = self._contents.realization.store
+        self._store = store.blank() if self._contents.observers else store
 
     def _register(self) -> None:
         """Let the System know which States it has."""

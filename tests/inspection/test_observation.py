@@ -139,6 +139,9 @@ class Recorder(Observer):
     def read(self, items: Sequence[Item], title: str) -> None:
         self.items += items
 
+    def read_valid(self, entry: CacheEntry[Any]) -> None:
+        self.items.append(entry)
+
     def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
         self.items.append(entry)
         return act()

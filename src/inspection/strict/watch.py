@@ -146,17 +146,17 @@ class Watch(Observer):
             self._found.setdefault(get_ident(), error)
             raise
 
-    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
-        """Note a read of an entry; verify its value, or watch its computation."""
-        contents = self.contents
-        contents.require(entry)
+    def read_valid(self, entry: CacheEntry[Any]) -> None:
+        """Note a read of an entry, and verify its value."""
         self.read((entry,))
-        if not contents.realization.store.is_valid(entry._node):
-            value = self.compute(act)
-            self._look((entry,), being_computed(contents))
-            return value
         self._verify(entry)
-        return contents.realization.store.values[entry._node]
+
+    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
+        """Note a read of an entry, and watch its computation."""
+        self.read((entry,))
+        value = self.compute(act)
+        self._look((entry,), being_computed(self.contents))
+        return value
 
     def _judge(
         self,

@@ -1,7 +1,7 @@
 """The log of a trace: its records, and their sums.
 
-Records come in as raw tuples. Now and then, and whenever somebody looks, they are counted: so
-counts are complete however long a trace is, and only the records themselves are limited.
+Records come in as raw tuples. They are counted when somebody looks, and when there are more of them
+than are kept: so counts are complete however long a trace is.
 """
 
 from collections.abc import Iterable
@@ -23,14 +23,16 @@ from stagecache.inspection.trace.tracer import (
     COMPUTED,
     HIT,
     INVALIDATED,
+    STAGED,
     WRITTEN,
     Record,
     Tracer,
+    place_of,
 )
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 
-CHUNK: Final = 1 << 12  # records that are counted at once
+FEWEST: Final = 1 << 12  # records that are counted at once, once there are as many as are kept
 NS: Final = 1e-9
 
 Changes = tuple[str, ...]
@@ -93,10 +95,6 @@ class TraceLog:
 
     Attributes
     ----------
-    entries : dict of str to EntryTally
-        Tallies of entries, by path.
-    writes : dict of str to WriteTally
-        Tallies of writes, by path of the variable.
     dropped : int
         Number of events that were counted only.
     copies : list of State
@@ -105,18 +103,32 @@ class TraceLog:
 
     def __init__(self, most: int) -> None:
         self.start = perf_counter_ns()
-        self.entries: dict[str, EntryTally] = {}
-        self.writes: dict[str, WriteTally] = {}
         self.dropped = 0
         self.copies: list[Any] = []
+        self._entries: dict[str, EntryTally] = {}
+        self._writes: dict[str, WriteTally] = {}
         self._most = most
         self._pending: list[Record] = []
-        self._kept: list[tuple[Record, Changes | None]] = []
+        self._most_pending = max(most, FEWEST)
+        self._kept: list[Record] = []
+        self._changes: dict[int, Changes] = {}  # before computations, by index of what is kept
         self._num_kept = 0
         self._counting = Lock()
         self._states: dict[Tracer, StateTally] = {}
         self._threads: dict[int, int] = {}
         self._number = 0
+
+    @property
+    def entries(self) -> dict[str, EntryTally]:
+        """Tallies of entries, by path."""
+        self.count()
+        return self._entries
+
+    @property
+    def writes(self) -> dict[str, WriteTally]:
+        """Tallies of writes, by path of the variable."""
+        self.count()
+        return self._writes
 
     @property
     def num_states(self) -> int:
@@ -131,7 +143,7 @@ class TraceLog:
         """Take a record; any thread may."""
         pending = self._pending
         pending.append(record)
-        if len(pending) > CHUNK:
+        if len(pending) > self._most_pending:
             self.count()
 
     # ------------------------------------------------------------------ counting
@@ -139,51 +151,60 @@ class TraceLog:
     def count(self) -> None:
         """Count the records that have come in."""
         with self._counting:
-            chunk = self._pending.copy()
-            del self._pending[: len(chunk)]  # more may have come in
-            threads = self._threads
-            tracer = None
-            for number, record in enumerate(chunk, self._number + 1):
-                kind = record[0]
-                item = record[4]
-                if record[2] not in threads:
-                    threads[record[2]] = len(threads)
-                if record[3] is not tracer:
-                    tracer = record[3]
-                    state = self._states.get(tracer) or self._state(tracer)
-                changed = None
-                if kind == HIT:
-                    tally = state.entries.get(item) or self._entry(tracer, state, item)
-                    tally.hits += 1
-                elif kind == COMPUTED:
-                    changed = self._count_computed(state, record, number)
-                elif kind == WRITTEN:
-                    self._count_written(state, record, number)
-                elif kind == INVALIDATED:
-                    self._count_invalidated(state, record)
-                if self._num_kept < self._most:
-                    self._kept.append((record, changed))
-                    self._num_kept += len(item) if kind == INVALIDATED else 1
-                else:
-                    self.dropped += len(item) if kind == INVALIDATED else 1
-            self._number += len(chunk)
+            pending = self._pending
+            counted = 0
+            try:
+                for record in pending.copy():
+                    counted += 1
+                    self._count(record, self._number + counted)
+            finally:  # Control-C leaves the others
+                del pending[:counted]
+                self._number += counted
+                self._most_pending = max(self._most - self._num_kept, FEWEST)
+
+    def _count(self, record: Record, number: int) -> None:
+        kind, _, thread, tracer = record[:4]
+        if thread not in self._threads:
+            self._threads[thread] = len(self._threads)
+        state = self._states.get(tracer) or self._state(tracer)
+        num_events = 1
+        changed = None
+        if kind == HIT:
+            entry = record[4]
+            tally = state.entries.get(entry) or self._entry(tracer, state, entry)
+            tally.hits += 1
+        elif kind == COMPUTED:
+            changed = self._count_computed(state, record, number)
+        elif kind == WRITTEN:
+            num_events = 1 + len(record[-1])
+            self._count_written(state, record, number)
+        elif kind == INVALIDATED:
+            num_events = len(record[-1])
+            self._count_invalidated(state, record)
+        if self._num_kept < self._most:
+            if changed is not None:
+                self._changes[len(self._kept)] = changed
+            self._kept.append(record)
+            self._num_kept += num_events
+        else:
+            self.dropped += num_events
 
     def _count_written(self, state: StateTally, record: Record, at: int) -> None:
-        _, _, _, tracer, cause, _, _, _, downstream, parts = record
-        path = tracer.paths.get(cause) or tracer.path(cause)
-        written = self.writes.get(path) or self._write(path, cause)
+        _, _, _, tracer, cause, _, _, _, _, (downstream, parts), gone = record
+        written = self._write(tracer, cause)
         written.writes += 1
+        written.invalidated += len(gone)
         written.parts = parts if parts >= written.parts else parts | written.parts
+        path = tracer.path(cause)
         state.written[path] = at, downstream
         state.changed.update(dict.fromkeys((path, *parts), at))
 
     def _count_invalidated(self, state: StateTally, record: Record) -> None:
-        _, _, _, tracer, entries, cause = record
-        path = tracer.paths.get(cause) or tracer.path(cause)
-        written = self.writes.get(path) or self._write(path, cause)
-        written.invalidated += len(entries)
+        _, _, _, tracer, cause, gone = record
+        self._write(tracer, cause).invalidated += len(gone)
+        path = tracer.path(cause)
         if path not in state.written:
-            for entry in entries:
+            for entry in gone:
                 state.causes.setdefault(entry, {})[path] = None
 
     def _count_computed(self, state: StateTally, record: Record, at: int) -> Changes | None:
@@ -203,7 +224,7 @@ class TraceLog:
         if since and _are_as_at(since, state.read[entry], state.changed, tracer):
             tally.needless += 1
         state.computed[entry] = at
-        state.read[entry] = tuple(reads)
+        state.read[entry] = reads
         if not is_unchanged:
             state.changed[tracer.path(entry)] = at
         changed: Changes = ()
@@ -225,15 +246,17 @@ class TraceLog:
 
     def _entry(self, tracer: Tracer, state: StateTally, entry: CacheEntry[Any]) -> EntryTally:
         path = tracer.path(entry)
-        if path not in self.entries:
-            self.entries[path] = EntryTally(entry, tracer.is_compared(entry))
-        found = state.entries[entry] = self.entries[path]
+        if path not in self._entries:
+            self._entries[path] = EntryTally(entry, entry in tracer.compared)
+        found = state.entries[entry] = self._entries[path]
         found.handle = entry  # if one of that path was forgotten, and this has taken its place
         return found
 
-    def _write(self, path: str, cause: object) -> WriteTally:
-        found = self.writes[path] = WriteTally(cause)
-        return found
+    def _write(self, tracer: Tracer, cause: object) -> WriteTally:
+        path = tracer.path(cause)
+        if path not in self._writes:
+            self._writes[path] = WriteTally(cause)
+        return self._writes[path]
 
     # ------------------------------------------------------------------ events
 
@@ -242,16 +265,10 @@ class TraceLog:
         self.count()
         with self._counting:
             kept = self._kept.copy()
-        return tuple([event for record, changed in kept for event in self._events(record, changed)])
+        return tuple([event for x, record in enumerate(kept) for event in self._events(record, x)])
 
-    def _events(self, record: Record, changed: Changes | None) -> Iterable[AbstractTraceEvent]:
-        if record[0] != INVALIDATED:
-            return (self._event(record, changed),)
-        kind, time, thread, tracer, entries, cause = record
-        return [self._event((kind, time, thread, tracer, e, cause), None) for e in entries]
-
-    def _event(self, record: Record, changed: Changes | None) -> AbstractTraceEvent:
-        kind, start, thread, tracer = record[:4]
+    def _events(self, record: Record, index: int) -> list[AbstractTraceEvent]:
+        kind, start, thread, tracer, item = record[:5]
         path = tracer.path
         common: dict[str, Any] = {
             "time": (start - self.start) * NS,
@@ -259,37 +276,44 @@ class TraceLog:
             "state": self._states[tracer].number,
         }
         if kind == HIT:
-            return HitEvent(entry=path(record[4]), reader=_path(tracer, record[5]), **common)
+            return [HitEvent(entry=path(item), reader=_path(tracer, record[5]), **common)]
         if kind == COMPUTED:
-            _, _, _, _, entry, end, own, reads, is_unchanged, error, reader = record
-            return ComputationEvent(
-                entry=path(entry),
+            end, own, reads, is_unchanged, error, reader = record[5:]
+            computation = ComputationEvent(
+                entry=path(item),
                 seconds=(end - start) * NS,
                 own_seconds=own * NS,
-                reads=tuple([path(item) for item in reads]),
+                reads=tuple([path(read) for read in reads]),
                 reader=_path(tracer, reader),
-                changed=changed,
+                changed=self._changes.get(index),
                 is_unchanged=is_unchanged,
                 error=error,
                 **common,
             )
-        if kind == WRITTEN:
-            _, _, _, _, cause, before, after, (file, line), _, _ = record
-            variable = path(cause)
-            return WriteEvent(
-                variable=variable, before=before, after=after, file=file, line=line, **common
+            return [computation]
+        cause = path(item)
+        if kind == STAGED:
+            before, after, end, subsystem = record[5:]
+            staged = StageEvent(
+                before=Stage(before),
+                after=Stage(after),
+                seconds=(end - start) * NS,
+                cause=cause,
+                subsystem=subsystem,
+                **common,
             )
-        if kind == INVALIDATED:
-            return InvalidationEvent(entry=path(record[4]), cause=path(record[5]), **common)
-        _, _, _, _, stage_before, stage_after, end, cause, subsystem = record
-        return StageEvent(
-            before=Stage(stage_before),
-            after=Stage(stage_after),
-            seconds=(end - start) * NS,
-            cause=path(cause),
-            subsystem=subsystem,
-            **common,
-        )
+            return [staged]
+        found: list[AbstractTraceEvent] = []
+        if kind == WRITTEN:
+            before, after, (file, line) = record[6], record[7], place_of(record[8])
+            found.append(
+                WriteEvent(
+                    variable=cause, before=before, after=after, file=file, line=line, **common
+                )
+            )
+        gone = sorted(record[-1], key=_node)
+        found += [InvalidationEvent(entry=path(entry), cause=cause, **common) for entry in gone]
+        return found
 
 
 def _are_as_at(
@@ -300,6 +324,10 @@ def _are_as_at(
         isinstance(item, AbstractHandle) and changed.get(tracer.path(item), 0) <= since
         for item in read
     )
+
+
+def _node(entry: CacheEntry[Any]) -> int:
+    return entry._node
 
 
 def _path(tracer: Tracer, reader: object) -> str:

@@ -91,7 +91,6 @@ class TraceSummary:
 
     @classmethod
     def _of(cls, log: TraceLog) -> "TraceSummary":
-        log.count()
         tallies = dict(log.entries)
         whole = sum(tally.own_nanoseconds for tally in tallies.values()) or 1
         rows = [

@@ -86,7 +86,6 @@ class Trace:
             raise
         finally:
             self._depth = 0
-        self._log.count()
 
     def _end(self) -> None:
         for state in (*self._states, *self._log.copies):

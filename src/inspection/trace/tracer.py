@@ -1,13 +1,16 @@
 """The tracer of a State: it notes raw records, each a tuple, which a log interprets later.
 
-A record costs one or two microseconds. The entries that a write makes stale are an intersection of
-two sets: those downstream of the variable, which are found once, and those that are valid.
+A record has what is gone later: times, versions, and the instruction that wrote. Paths, lines and
+counts are found when somebody looks at the log. The entries that a write makes stale are an
+intersection of two sets: those downstream of the variable, which are found once, and those that are
+valid.
 """
 
 import sys
 from collections.abc import Sequence
 from threading import get_ident
 from time import perf_counter_ns
+from types import CodeType
 from typing import Any, Final, Protocol, final
 
 import numpy as np
@@ -28,16 +31,19 @@ HIT: Final = 0
 COMPUTED: Final = 1
 """(COMPUTED, time, thread, tracer, entry, end, own time, reads, is unchanged, error, reader)"""
 WRITTEN: Final = 2
-"""(WRITTEN, time, thread, tracer, cause, version before, and after, place, downstream, parts)"""
+"""(WRITTEN, time, thread, tracer, cause, nodes, version before, after, place, reach, gone)"""
 INVALIDATED: Final = 3
-"""(INVALIDATED, time, thread, tracer, list of entries, cause)"""
+"""(INVALIDATED, time, thread, tracer, cause, gone)"""
 STAGED: Final = 4
-"""(STAGED, time, thread, tracer, stage before, stage after, end, cause, subsystem)"""
+"""(STAGED, time, thread, tracer, cause, stage before, stage after, end, subsystem)"""
 
 Record = tuple[Any, ...]
 
 Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str]]
 """The entries that a write makes stale, and the paths of the variables and stages it changes."""
+
+Instruction = tuple[CodeType, int]
+"""The code of a function, and an offset into it: the file and the line follow from these."""
 
 
 class TakesRecords(Protocol):
@@ -92,6 +98,8 @@ class Tracer(Observer):
         Computations in progress, by thread, each inside the one before it.
     paths : dict
         Paths of items, also of those that were forgotten.
+    compared : set of CacheEntry
+        Entries whose values are compared (`equal=`), also those that were forgotten.
     """
 
     __slots__ = (
@@ -103,6 +111,7 @@ class Tracer(Observer):
         "_seen",
         "_serial",
         "_writes",
+        "compared",
         "contents",
         "known",
         "logs",
@@ -124,25 +133,17 @@ class Tracer(Observer):
         self._serial = -1
         self._reached: dict[tuple[int, ...], Reach] = {}
         self._presumed: list[CacheEntry[Any]] = []
-        self._writes: dict[object, tuple[int, Sequence[int], Place]] = {}
+        self._writes: dict[object, Record] = {}
         self.paths: dict[object, str] = {}
         self._is_library: dict[str, bool] = {}  # by file
-        self._look_at(self.layout)
+        self.compared: set[object] = set()
+        self._look_at(contents.realization.layout)
         self._look_for_valid()
         self.known = set(self.valid)
-
-    @property
-    def layout(self) -> Any:
-        """Current layout of the State."""
-        return self.contents.realization.layout
 
     def path(self, item: object) -> str:
         """Return the path of an item, or the text of something without a handle."""
         return self.paths.get(item) or str(item)
-
-    def is_compared(self, entry: CacheEntry[Any]) -> bool:
-        """Return True if the values of an entry are compared (`equal=`)."""
-        return entry._node in self.layout.equals
 
     def _note(self, record: Record) -> None:
         for log in self.logs:
@@ -162,23 +163,8 @@ class Tracer(Observer):
                 assert isinstance(item, AbstractHandle), "a stage has a title"
                 reads[item] = None
 
-    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
-        """Note a read of an entry, which may compute it."""
-        store = self.contents.realization.store
-        node = entry._node
-        keys = store.keys
-        if (
-            node >= len(keys)
-            or keys[node] is not entry
-            or store.marks[node] < store.gates[store.group_of[node]]
-        ):
-            self._missing(entry)
-        value = act()
-        self._hit(entry)  # it was there, another thread has computed it, or it was computed
-        return value
-
-    def _hit(self, entry: CacheEntry[Any]) -> None:
-        """Note a read that has found a value, unless the value was computed for it."""
+    def read_valid(self, entry: CacheEntry[Any]) -> None:
+        """Note a read that finds a value, unless the value was computed for it."""
         self.valid.add(entry)
         me = get_ident()
         stack = self.stacks.get(me)
@@ -194,23 +180,17 @@ class Tracer(Observer):
                 pass
             else:
                 return
-        record = (HIT, perf_counter_ns(), me, self, entry, reader)
-        for log in self.logs:
-            log.add(record)
+        self._note((HIT, perf_counter_ns(), me, self, entry, reader))
 
-    def _missing(self, entry: CacheEntry[Any]) -> None:
-        """Note that a read begins that may have to compute."""
-        realization = self.contents.realization
-        functions = realization.layout.functions
-        if (
-            realization.evaluator.functions is not self._functions
-            or self._seen is not functions
-            or self._serial != realization.layout.serial
-        ):
-            self._wrap()
+    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
+        """Note a read that may have to compute."""
+        self._wrap()
         stack = self.stacks.get(get_ident())
         if stack:
             stack[-1].reads[entry] = None
+        value = act()
+        self.read_valid(entry)  # it was computed, or another thread has computed it
+        return value
 
     # ------------------------------------------------------------------ computations
 
@@ -244,6 +224,7 @@ class Tracer(Observer):
         keys = self.contents.realization.store.keys
         for node, path in NodePaths(self.contents).of.items():
             self.paths.setdefault(keys[node], path)
+        self.compared.update([keys[node] for node in layout.equals])
         self._presumed = [
             entry
             for subsystem in layout.subsystems
@@ -272,49 +253,56 @@ class Tracer(Observer):
         realization = self.contents.realization
         stage = realization.machine.stage
         node = cause._node if isinstance(cause, AbstractHandle) else nodes[-1]
-        version = realization.store.versions[node]
-        downstream, parts = self._reach(nodes)  # of which some may be forgotten
+        before = realization.store.versions[node]
+        reach = self._reach(nodes)  # of which some may be forgotten
         found = act()
+        realization = self.contents.realization
+        after = realization.store.versions[node]
+        stages = stage, realization.machine.stage
+        going = self.valid & reach[0]
+        gone = self._gone(going) if going else ()
+        now = perf_counter_ns()
+        me = get_ident()
         if len(nodes) > 1:
-            after = self.contents.realization.store.versions[node]
             place = self._place()
-            now = perf_counter_ns()
-            self._writes[cause] = now, nodes, place
-            me = get_ident()
-            record = (WRITTEN, now, me, self, cause, version, after, place, downstream, parts)
-            for log in self.logs:
-                log.add(record)
-        going = self.valid & downstream
-        if going:
-            self._gone(going, cause)
-        if self.contents.realization.machine.stage != stage:
-            self._staged(0, stage, cause)
+            record = (WRITTEN, now, me, self, cause, nodes, before, after, place, reach, gone)
+            self._writes[cause] = record
+            self._note(record)
+        elif gone:
+            self._note((INVALIDATED, now, me, self, cause, gone))
+        if stages[0] != stages[1]:
+            self._note((STAGED, now, me, self, cause, *stages, now, ""))
         return found
 
-    def _place(self) -> Place:
-        """Return the file and line of a write in the code of a model, quicker than for reads."""
+    def _place(self) -> Instruction:
+        """Return the instruction of a write in the code of a model."""
         is_library = self._is_library
-        frame = sys._getframe(3)
-        while frame.f_back is not None:
+        frame = sys._getframe()
+        above = frame.f_back
+        while above is not None:
             file = frame.f_code.co_filename
             if file not in is_library:
                 is_library[file] = frame.f_globals.get("__name__", "").startswith(LIBRARY)
             if not is_library[file]:
                 break
-            frame = frame.f_back
-        return frame.f_code.co_filename, frame.f_lineno
+            frame = above
+            above = frame.f_back
+        return frame.f_code, frame.f_lasti
 
     def replace(self, cause: str, act: Act) -> Any:
         """Note an operation after which all of the State may be another. Cost O(entries)."""
         stage = self.contents.realization.machine.stage
         self.unwrap()  # checkpoints may keep what is there until now
         found = act()
-        self._gone(self.valid, cause)
+        gone = self._gone(self.valid)
+        if gone:
+            self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, cause, gone))
         self._look_for_valid()
         self._staged(0, stage, cause)
         return found
 
-    def _gone(self, entries: set[CacheEntry[Any]], cause: object) -> None:
+    def _gone(self, entries: set[CacheEntry[Any]]) -> tuple[CacheEntry[Any], ...]:
+        """Return those of some entries that are stale or forgotten; they are not valid any more."""
         store = self.contents.realization.store
         keys, marks, gates, group_of = store.keys, store.marks, store.gates, store.group_of
         gone = []
@@ -322,11 +310,8 @@ class Tracer(Observer):
             node = entry._node
             if node >= len(keys) or keys[node] is not entry or marks[node] < gates[group_of[node]]:
                 gone.append(entry)
-        if gone:
-            if len(gone) > 1:
-                gone.sort(key=_node)
-            self.valid.difference_update(gone)
-            self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, gone, cause))
+        self.valid.difference_update(gone)
+        return tuple(gone)
 
     def _reach(self, nodes: Sequence[int]) -> Reach:
         """Return the entries downstream of some nodes, and the paths of these nodes.
@@ -355,15 +340,16 @@ class Tracer(Observer):
 
     def _look_for_valid(self) -> None:
         store = self.contents.realization.store
-        entries = [e for s in self.layout.subsystems for e in s.entries]
+        layout = self.contents.realization.layout
+        entries = [e for s in layout.subsystems for e in s.entries]
         self.valid.update([e for e in entries if store.is_valid(e._node)])
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
-        found = [w for w in self._writes.values() if node in w[1]]
+        found = [record for record in self._writes.values() if node in record[5]]
         if not found:
             return None
-        file, line = max(found, key=_time)[2]
+        file, line = place_of(max(found, key=_time)[8])
         return self.contents.realization.store.versions[node] - 1, file, line
 
     # ------------------------------------------------------------------ stages
@@ -399,15 +385,18 @@ class Tracer(Observer):
         if after != before:
             end = perf_counter_ns()
             start = start or end  # it takes no time
-            self._note((STAGED, start, get_ident(), self, before, after, end, cause, subsystem))
+            self._note((STAGED, start, get_ident(), self, cause, before, after, end, subsystem))
 
 
-def _node(entry: CacheEntry[Any]) -> int:
-    return entry._node
+def _time(record: Record) -> int:
+    return record[1]  # type: ignore[no-any-return]  # a time
 
 
-def _time(write: tuple[int, Sequence[int], Place]) -> int:
-    return write[0]
+def place_of(instruction: Instruction) -> Place:
+    """Return the file and line of an instruction."""
+    code, offset = instruction
+    lines = [line for start, end, line in code.co_lines() if start <= offset < end]
+    return code.co_filename, lines[0] or code.co_firstlineno
 
 
 @final
@@ -432,7 +421,9 @@ class TracedFunction:
         is_known = entry in tracer.known
         before = store.values[node] if is_known else None
         me = get_ident()
-        stack = tracer.stacks.setdefault(me, [])
+        stack = tracer.stacks.get(me)
+        if stack is None:
+            stack = tracer.stacks[me] = []
         depth = len(stack)
         running = Running(entry)
         stack.append(running)
@@ -458,22 +449,9 @@ class TracedFunction:
             own = end - start - running.inside
             del stack[depth:]
             reader = stack[-1].entry if depth else None
-            reads = running.reads
-            record = (
-                COMPUTED,
-                start,
-                me,
-                tracer,
-                entry,
-                end,
-                own,
-                reads,
-                is_unchanged,
-                error,
-                reader,
-            )
-            for log in tracer.logs:
-                log.add(record)
+            reads = tuple(running.reads)
+            result = own, reads, is_unchanged, error, reader
+            tracer._note((COMPUTED, start, me, tracer, entry, end, *result))
             if depth:  # with what it took to note this, which is not the reader's own time either
                 stack[-1].inside += perf_counter_ns() - start
 
@@ -485,13 +463,15 @@ def is_same(one: Any, other: Any) -> bool | None:
     immutable.
     """
     kind = type(one)
+    if kind is float and type(other) is float:
+        return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # NaN
     if one is other:
         is_fixed = kind in IMMUTABLE or (kind is np.ndarray and not one.flags.writeable)
         return True if is_fixed else None
     if kind is not type(other):
         return False
-    if kind is float or kind is int or kind is str:
-        return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # NaN
+    if kind is int or kind is str:
+        return bool(one == other)
     if kind is np.ndarray and one.nbytes <= SMALL and not one.dtype.hasobject:
         same_form = one.shape == other.shape and one.dtype == other.dtype
         return bool(same_form and one.tobytes() == other.tobytes())

@@ -867,14 +867,22 @@ class Contents:
     def read_stale(self, entry: CacheEntry[Any]) -> Any:
         """Return the value of an entry, computed if it is not valid; or raise why it cannot be."""
         if self.observers:
-            return around_read(self.observers, entry, partial(self._read_stale, entry))
+            return self._read_observed(entry, self._read_stale)
         return self._read_stale(entry)
+
+    def _read_observed(self, entry: CacheEntry[Any], read: Callable[[CacheEntry[Any]], Any]) -> Any:
+        self.require(entry)
+        if not self.realization.store.is_valid(entry._node):
+            return around_read(self.observers, entry, partial(read, entry))
+        for observer in self.observers:
+            observer.read_valid(entry)
+        return self.realization.store.values[entry._node]
 
     def _read_stale(self, entry: CacheEntry[Any]) -> Any:
         self.require(entry)
         realization = self.realization
         node = entry._node
-        if realization.store.is_valid(node):  # the State is observed, or was until just now
+        if realization.store.is_valid(node):  # the State was observed until just now
             return realization.store.values[node]
         if self._guard is FROZEN:
             raise CacheEntryOutOfDateError(
@@ -906,7 +914,7 @@ class Contents:
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""
         if self.observers:
-            return around_read(self.observers, entry, partial(self._get_entry, entry))
+            return self._read_observed(entry, self._get_entry)
         return self._get_entry(entry)
 
     def _get_entry(self, entry: CacheEntry[Any]) -> Any:

@@ -3,11 +3,11 @@
 The contents of a State tell their observers of each operation: after it, or around it, where an
 observer calls it and returns its result. A handle that is called looks into the store of the State
 itself, which takes no time, and asks the contents only if it does not find what it looks for there.
-So an observed State has an empty one::
+So an observed State has one in which no handle finds itself::
 
                     state._store      contents.observers
     not observed    its store         ()
-    observed        an empty one      (watch, tracer)
+    observed        a blank one       (watch, tracer)
 
 Any thread may begin or end observation; an operation that has begun before is told of in part.
 """
@@ -49,6 +49,9 @@ class Observer:
     def read(self, items: Sequence[Item], title: str) -> None:
         """Note a read of variables; or of something without a handle, which has a title."""
 
+    def read_valid(self, entry: CacheEntry[Any]) -> None:
+        """Note a read of an entry that is valid."""
+
     def handed_out(self, handle: AbstractHandle) -> None:
         """Note that a value may be changed in place now, or was stored."""
 
@@ -64,7 +67,7 @@ class Observer:
     # ------------------------------------------------------------------ around an operation
 
     def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
-        """Note a read of an entry, which may compute it."""
+        """Note a read of an entry that is not valid, which may compute it."""
         return act()
 
     def compute(self, act: Act) -> Any:
