@@ -138,9 +138,10 @@ class Advancer:
         tolerances = tolerances_of(
             system, state, options.accuracy, use_infinity_norm=options.use_infinity_norm
         )
-        unit = options.accuracy * system.default_time_scale
         infos = system.calc_event_trigger_info(state) if state.num_event_triggers else ()
-        watch = TriggerWatch(infos, unit)
+        watch = self.signs.watch
+        if infos is not watch.infos:
+            watch = TriggerWatch(infos, options.accuracy * system.default_time_scale)
         sizes = self._step_sizes()
         if self._method is None or isinstance(self._method, Resting) is bool(state.ny):
             method_class = self._method_class if state.ny else Resting

@@ -95,7 +95,7 @@ class Signs:
 
     def written(self, watch: TriggerWatch, time: float, values: Vector) -> Self:
         """Return the signs after a write, which may have changed the number of triggers."""
-        known = self if watch.infos == self.watch.infos else self._for(watch)
+        known = self if watch is self.watch else self._for(watch)
         has_gone, window = known.gone != 0, known.window
         before = np.where(has_gone, known.gone, known.after) if window is None else window.before
         after = np.where(values == known.values, known.after, values)

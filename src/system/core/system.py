@@ -213,6 +213,7 @@ class System:
         self._schedule = Schedule([], 0)
         self._schedule_of_rates = Schedule([], 0)  # without event triggers
         self._triggers: list[Callable[[Contents], None]] = []  # which complete them
+        self._driven: list[Subsystem] = []  # in any of its States
         self._last_triggers = 0  # stage from which on no more of them are computed
         self._content = ""  # the identity of the present content, once it was asked for
         self._allocating = RLock()  # its holder makes the default State
@@ -547,6 +548,7 @@ class System:
         self._is_allocating = True
         try:
             planned = allocate_declared(contents, self._subsystems)
+            self._driven = [s for s in self._subsystems if prescribing.may_be_driven(s)]
             schedules = schedule_of(self._subsystems, planned, self._checked_order)
             self._schedule, self._schedule_of_rates = schedules
             self._triggers = [entry.complete for entry in planned if entry.complete is not None]

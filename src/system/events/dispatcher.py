@@ -213,16 +213,19 @@ class EventDispatcher:
         The ids of the States that handlers and reporters have now.
     """
 
-    __slots__ = ("_system", "_table", "handling")
+    __slots__ = ("_infos", "_system", "_table", "handling")
 
     def __init__(self, system: EventfulSystem) -> None:
         self._system = system
         self._table: EventTable | None = None
+        # Triggers of the State that was asked for last, and the sizes of its layout.
+        self._infos: tuple[object, tuple[EventTriggerInfo, ...]] = (None, ())
         self.handling: set[int] = set()
 
     def forget(self) -> None:
         """Forget the events, since the topology has changed."""
         self._table = None
+        self._infos = (None, ())
 
     @property
     def table(self) -> EventTable:
@@ -236,7 +239,11 @@ class EventDispatcher:
     def trigger_info(self, state: State) -> tuple[EventTriggerInfo, ...]:
         """Return the information on each trigger; see `System.calc_event_trigger_info`."""
         state._contents.require_stage(Stage.INSTANCE, None, "calc_event_trigger_info()")
-        return tuple(self.table.infos(state))
+        sizes, infos = self._infos
+        if sizes is not state._contents.realization.layout.sizes:
+            sizes, infos = state._contents.realization.layout.sizes, tuple(self.table.infos(state))
+            self._infos = sizes, infos
+        return infos
 
     def next_event(self, state: State, include: Any) -> tuple[float, tuple[Event, ...]]:
         """Return the next scheduled events; see `System.calc_time_of_next_scheduled_event`."""

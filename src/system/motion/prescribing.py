@@ -212,7 +212,7 @@ def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
 
 def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
     """Yield the motions of q, or of u, that are enabled in a State at Model or further."""
-    for subsystem in state.system.subsystems:
+    for subsystem in state.system._driven:
         for declared, acceleration in _declared_in(type(subsystem), kind):
             motion = item_of(declared)
             entries: Any = declared.bound(subsystem)
@@ -229,6 +229,11 @@ def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
         if is_choosing(subsystem):
             choosing: Any = subsystem
             yield from choosing._prescribed_variables(state, kind)
+
+
+def may_be_driven(subsystem: Subsystem) -> bool:
+    """Tell whether q or u of a subsystem are prescribed in any State."""
+    return is_choosing(subsystem) or any(declares_motion(subsystem, kind) for kind in "qu")
 
 
 def declares_motion(subsystem: Subsystem, kind: str) -> bool:
