@@ -92,18 +92,16 @@ def _number(value: float, unit: str = "") -> str:
 @click.option("--simbody", is_flag=True, help="Solve them by Simbody as well, now.")
 @click.option("--quick", is_flag=True, help="Without files: few samples.")
 @click.option("--rows", "pattern", default="", help="Without files: rows whose names match.")
-@click.option("--markdown", is_flag=True, help="Without files: print the table as Markdown.")
 def main(
     files: tuple[Path, ...],
     accuracy: float | None,
     simbody: bool,
     quick: bool,
     pattern: str,
-    markdown: bool,
 ) -> None:
     """Solve files, or measure rows."""
     if not files:
-        run(choose([ASSEMBLER], pattern), quick=quick, markdown=markdown)
+        run(choose([ASSEMBLER], pattern), quick=quick, both_forms=False)
         return
     console = Console(width=max(WIDTH, Console().width))
     for path in files:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
 import click
@@ -10,33 +10,44 @@ from attrs import evolve
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from benchmarks.forms import COMPILED, PLAIN, OtherForm, form_here, other_form, prepare
 from benchmarks.kinematics import twin_versions
 from benchmarks.machine import describe_run
 from benchmarks.peers import load_peers
 from benchmarks.report import summary, tabulate
-from benchmarks.rows import Section
+from benchmarks.results import RESULTS, write_results
+from benchmarks.rows import SECTIONS, Section
 from benchmarks.runner import FULL, QUICK, Measured, measure, select
 from benchmarks.simbody import SIMBODY, version
 
+ROWS_HELP: Final = "Only rows whose name has a match of this regular expression."
 WIDTH: Final = 200  # what the table needs, also where the terminal is narrower: nothing is cut off
 
 
-def command(sections: Sequence[Section], help_text: str, epilog: str) -> click.Command:
-    """Return the command that measures these sections."""
+def command(
+    sections: Sequence[Section], help_text: str, epilog: str, *, is_everything: bool = False
+) -> click.Command:
+    """Return the command that measures these sections.
+
+    The one for everything measures both forms of stagecache, and writes its tables into the page of
+    results, unless it is told otherwise; the others do so where they are told to.
+    """
 
     @click.command(help=help_text, epilog=epilog)
     @click.option("--quick", is_flag=True, help="Few and short samples, and no peers in slow rows.")
+    @click.option("--rows", "pattern", metavar="PATTERN", default="", help=ROWS_HELP)
     @click.option(
-        "--rows",
-        "chosen",
-        metavar="PATTERN",
-        default="",
-        callback=lambda _context, _parameter, pattern: choose(sections, pattern),
-        help="Only rows whose name has a match of this regular expression.",
+        "--both-forms/--one-form",
+        default=is_everything,
+        show_default=True,
+        help="Measure stagecache compiled and plain, or as it is installed here.",
     )
-    @click.option("--markdown", is_flag=True, help="Print the tables as Markdown.")
-    def main(quick: bool, chosen: Sequence[Section], markdown: bool) -> None:
-        run(chosen, quick=quick, markdown=markdown)
+    @click.option("--write", is_flag=True, help=f"Put the tables into {RESULTS.name}.")
+    def main(quick: bool, pattern: str, both_forms: bool, write: bool) -> None:
+        is_complete = is_everything and not quick and not pattern
+        tables = run(choose(sections, pattern), quick=quick, both_forms=both_forms)
+        if write or is_complete:
+            write_results(tables, order=[section.heading for section in SECTIONS])
 
     return main
 
@@ -61,35 +72,56 @@ def choose(sections: Sequence[Section], pattern: str) -> list[Section]:
     return chosen
 
 
-def run(sections: Sequence[Section], *, quick: bool, markdown: bool) -> None:
-    """Measure all rows of the sections, and print their tables."""
+def run(sections: Sequence[Section], *, quick: bool, both_forms: bool) -> dict[str, str]:
+    """Measure all rows of the sections and print their tables; return them as Markdown."""
     wanted = {name for section in sections for name in section.peers}
     peers, missing = load_peers(wanted)
+    forms = [form_here(), other_form()] if both_forms else [form_here()]
+    effort = QUICK if quick else FULL
     outcomes: list[Measured] = []
-    with progress(sum(len(group) for s in sections for group in s.groups)) as advance:
+    with (
+        process_of_other_form() if both_forms else nullcontext() as other,
+        progress(sum(len(group) for s in sections for group in s.groups)) as advance,
+    ):
         for section in sections:
             columns = [peer for peer in peers if peer.name in section.peers]
-            effort = QUICK if quick else FULL
-            outcomes.append(measure(section.groups, columns, effort, advance))
+            measured = measure(section, columns, effort, advance, other)
+            outcomes.append(measured.exchanged() if forms == [PLAIN, COMPILED] else measured)
+    forms.sort()  # compiled comes first, and is judged where it was measured
+    pages: dict[str, str] = {}
     for section, measured in zip(sections, outcomes, strict=True):
         columns = [peer for peer in peers if peer.name in section.peers]
-        table = tabulate(section, columns, measured)
-        if markdown:
-            click.echo(table.as_markdown())
-        else:
-            Console(width=max(WIDTH, Console().width)).print(table.as_rich())
-        click.echo("\n".join(["", *[f"{note}  " for note in table.notes]]))
-    measured_columns = {column for outcome in outcomes for _, column in outcome.figures}
-    others = (
-        [f"{SIMBODY} {version()}"]
-        if any(column.startswith(SIMBODY) for column in measured_columns)
-        else []
-    )
-    others += [f"{n} {v}" for n, v in twin_versions().items() if n in measured_columns]
-    click.echo(describe_run(peers, others))
-    click.echo(summary(sections, outcomes))
+        table = tabulate(section, columns, measured, forms)
+        Console(width=max(WIDTH, Console().width)).print(table.as_rich())
+        below = [*table.notes, describe_run(columns, forms, _others(measured))]
+        limits = summary([section], [measured])
+        click.echo("\n".join(["", *below, *limits, ""]))
+        pages[section.heading] = "\n\n".join(
+            [table.as_markdown(), "  \n".join(below), "\n".join(limits)]
+        )
+    if len(sections) > 1:
+        click.echo("\n".join(summary(sections, outcomes)))
     if missing:
         click.echo(f"Not installed: {', '.join(missing)}. To have them: pip install '.[bench]'")
+    return pages
+
+
+def _others(measured: Measured) -> list[str]:
+    """Return what else was measured in a section, with versions."""
+    columns = {column for _, column in measured.figures}
+    simbody = any(column.startswith(SIMBODY) for column in columns)
+    twins = [f"{name} {number}" for name, number in twin_versions().items() if name in columns]
+    return [f"{SIMBODY} {version()}", *twins] if simbody else twins
+
+
+@contextmanager
+def process_of_other_form() -> Iterator[OtherForm]:
+    """Prepare the other form of stagecache, and start its process."""
+    other = OtherForm(prepare(other_form()))
+    try:
+        yield other
+    finally:
+        other.close()
 
 
 @contextmanager

@@ -4,33 +4,37 @@ import platform
 import re
 from collections.abc import Sequence
 from datetime import date
+from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
 from typing import Final
 
-from benchmarks.peers import Peer, versions
+from benchmarks.peers import OWN, Peer, versions
 from stagecache.graph import store
 
 CPUINFO: Final = Path("/proc/cpuinfo")
 
 
-def describe_run(peers: Sequence[Peer], others: Sequence[str] = ()) -> str:
+def describe_run(peers: Sequence[Peer], forms: Sequence[str], others: Sequence[str] = ()) -> str:
     """Return the processor, the Python, the versions of the libraries and the date, on one line.
 
     Parameters
     ----------
     peers : sequence of Peer
+    forms : sequence of str
+        Those of stagecache that were measured.
     others : sequence of str
         What else was measured, with its version.
     """
-    libraries = [f"{name} {number}" for name, number in versions(peers).items()]
+    numbers = {**versions(peers), "numpy": version("numpy"), "scipy": version("scipy")}
+    own = numbers.pop(OWN)
     return ", ".join(
         [
             f"{_processor()}, {cpu_count()} cores",
             f"{platform.system()}",
             f"{platform.python_implementation()} {platform.python_version()}",
-            f"stagecache {'compiled' if is_compiled() else 'plain'}",
-            *libraries,
+            f"{OWN} {own} {' and '.join(forms)}",
+            *[f"{name} {number}" for name, number in numbers.items()],
             *others,
             date.today().isoformat(),
         ]

@@ -16,7 +16,8 @@ Examples:
   python -m benchmarks.multibody                 all rows, in a minute
   python -m benchmarks.multibody --quick         all rows, roughly, in some seconds
   python -m benchmarks.multibody --rows markers  the rows of 40 markers
-  python -m benchmarks.multibody --markdown      the table for benchmarks/README.md
+  python -m benchmarks.multibody --both-forms --write
+                                                 the table for both forms, put into RESULTS.md
 """
 
 main = command([MULTIBODY], HELP, EXAMPLES)

@@ -17,7 +17,8 @@ Examples:
   python -m benchmarks.projection                 all rows, in some seconds
   python -m benchmarks.projection --quick         all rows, roughly, in a second
   python -m benchmarks.projection --rows within   the rows where nothing is to be done
-  python -m benchmarks.projection --markdown      the table for benchmarks/README.md
+  python -m benchmarks.projection --both-forms --write
+                                                  the table for both forms, put into RESULTS.md
 """
 
 main = command([PROJECTION], HELP, EXAMPLES)

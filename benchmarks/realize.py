@@ -16,7 +16,8 @@ Examples:
   python -m benchmarks.realize               all rows, in some seconds
   python -m benchmarks.realize --quick       all rows, roughly, in a second
   python -m benchmarks.realize --rows ÷      the rows by stage and subsystem
-  python -m benchmarks.realize --markdown    the table for benchmarks/README.md
+  python -m benchmarks.realize --both-forms --write
+                                             the table for both forms, put into RESULTS.md
 """
 
 main = command([REALIZE], HELP, EXAMPLES)

@@ -6,7 +6,7 @@ from attrs import frozen
 from rich.table import Table as RichTable
 
 from benchmarks.limits import Verdict
-from benchmarks.peers import OWN, Peer
+from benchmarks.peers import OTHER, OWN, Peer
 from benchmarks.rows import Group, Row, Section
 from benchmarks.runner import Measured
 
@@ -41,18 +41,21 @@ class Table:
         return table
 
     def as_markdown(self) -> str:
-        """Return it for a README, with its heading."""
+        """Return it for a page, with its heading."""
         rule = ["---", *["--:"] * (len(self.head) - 2), "---"]
         table = "\n".join(
             f"| {' | '.join(line)} |".replace("\n", "<br>")
             for line in (self.head, rule, *self.lines)
         )
-        return f"### {self.heading}\n\n{table}"
+        return f"## {self.heading}\n\n{table}"
 
 
-def tabulate(section: Section, peers: Sequence[Peer], measured: Measured) -> Table:
-    """Set the table of a section."""
-    columns = [*[peer.name for peer in peers], *section.columns]
+def tabulate(
+    section: Section, peers: Sequence[Peer], measured: Measured, forms: Sequence[str]
+) -> Table:
+    """Set the table of a section: a column for each form of stagecache, the judged one first."""
+    own = dict(zip((OWN, OTHER), [f"{OWN} {form}" for form in forms], strict=False))
+    columns = [*own, *[peer.name for peer in peers if peer.name != OWN], *section.columns]
     notes = {reason: n for n, reason in enumerate(dict.fromkeys(measured.reasons.values()), 1)}
     lines: list[list[str]] = []
     for row in _rows(section.groups):
@@ -60,14 +63,14 @@ def tabulate(section: Section, peers: Sequence[Peer], measured: Measured) -> Tab
         lines.append([row.name, *cells, _comparison(row, columns, measured)])
     return Table(
         section.heading,
-        ["", *columns, f"{OWN} compared"],
+        ["", *[own.get(column, column) for column in columns], f"{own[OWN]} compared"],
         lines,
         [f"[{n}] {reason}" for reason, n in notes.items()],
     )
 
 
-def summary(sections: Sequence[Section], outcomes: Sequence[Measured]) -> str:
-    """Say how many limits are met, and which are not, of all sections."""
+def summary(sections: Sequence[Section], outcomes: Sequence[Measured]) -> list[str]:
+    """Say how many limits are met, and which are not, of all sections: a list in Markdown."""
     verdicts = [
         (row, verdict)
         for section, measured in zip(sections, outcomes, strict=True)
@@ -75,9 +78,9 @@ def summary(sections: Sequence[Section], outcomes: Sequence[Measured]) -> str:
         for verdict in _judge(row, measured)
     ]
     judged = [(row, v) for row, v in verdicts if v.met is not None]
-    missed = [f"{row.name}: {v.text}" for row, v in judged if not v.met]
+    missed = [f"- {row.name}: {v.text}" for row, v in judged if not v.met]
     met = f"{len(judged) - len(missed)} of {len(judged)} limits are met."
-    return "\n  ".join([met if not missed else f"{met} Not met:", *missed])
+    return [f"{met} Not met:", "", *missed] if missed else [met]
 
 
 def _rows(groups: Sequence[Group]) -> Iterator[Row]:
@@ -105,10 +108,12 @@ def _comparison(row: Row, columns: Sequence[str], measured: Measured) -> str:
     ]
     verdicts = [str(verdict) for verdict in _judge(row, measured)]
     if beside or verdicts:
-        return "; ".join([*verdicts, *beside])
+        alone = [f"no peer: {row.alone}"] if row.alone else []
+        return "; ".join([*verdicts, *beside, *alone])
     own = measured.figures[row.name, OWN].median
-    others = [(f.median, c) for c in columns[1:] if (f := measured.figures.get((row.name, c)))]
+    peers = [column for column in columns if column not in (OWN, OTHER)]
+    others = [(f.median, c) for c in peers if (f := measured.figures.get((row.name, c)))]
     if not others:
-        return ""
+        return f"no peer: {row.alone}" if row.alone else ""
     best, name = min(others)
     return f"{own / best:.2f} × {name}"

@@ -13,9 +13,11 @@ from attrs import define, field, frozen
 from benchmarks.deepstack import DeepStack, deep_stack
 from benchmarks.errors import NotInstalledError
 from benchmarks.figures import Figure, summarise
-from benchmarks.peers import OWN, Peer
+from benchmarks.forms import OtherForm
+from benchmarks.peers import OTHER, OWN, Peer
 from benchmarks.probes import AbstractProbe
-from benchmarks.rows import Group, Row
+from benchmarks.rows import Row, Section
+from benchmarks.rows.base import Group
 
 
 @frozen
@@ -54,6 +56,15 @@ class Measured:
     figures: dict[tuple[str, str], Figure] = field(factory=dict)
     reasons: dict[tuple[str, str], str] = field(factory=dict)
 
+    def exchanged(self) -> "Measured":
+        """Return the same with the columns OWN and OTHER exchanged."""
+        names = {OWN: OTHER, OTHER: OWN}
+        figures = {
+            (row, names.get(column, column)): figure
+            for (row, column), figure in self.figures.items()
+        }
+        return Measured(figures, self.reasons)
+
 
 @define
 class _Cell:
@@ -87,19 +98,26 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
 
 
 def measure(
-    groups: Sequence[Group],
+    section: Section,
     peers: Sequence[Peer],
     effort: Effort,
     advance: Callable[[str], None],
+    other: OtherForm | None = None,
 ) -> Measured:
-    """Measure all rows on all peers; `advance` is told each row when it is begun."""
+    """Measure all rows on all peers; `advance` is told each row when it is begun.
+
+    The other form of stagecache, where there is one, is measured in the column OTHER.
+    """
     measured = Measured()
     with deep_stack() as deep:
-        for group in groups:
+        for group in section.groups:
             cells: list[_Cell] = []
             for row in group:
                 advance(row.name)
                 cells += _open(row, peers, effort, deep, measured.reasons)
+                if other is not None and OWN not in row.without:
+                    build = partial(other.probe, section.heading, row.name)
+                    cells.append(_Cell(row, OTHER, _ready(build, effort, None), None))
             with _garbage_kept():
                 for _ in range(effort.repetitions):
                     for cell in cells:
@@ -107,6 +125,8 @@ def measure(
             for cell in cells:
                 figure = summarise(cell.samples, cell.row.unit, cell.probe.note)
                 measured.figures[cell.row.name, cell.column] = figure
+            if other is not None:
+                other.forget()
     return measured
 
 

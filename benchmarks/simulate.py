@@ -16,7 +16,8 @@ Examples:
   python -m benchmarks.simulate                  all rows, in half a minute
   python -m benchmarks.simulate --quick          all rows, roughly, in some seconds
   python -m benchmarks.simulate --rows DOP853    the rows of one method
-  python -m benchmarks.simulate --markdown       the table for benchmarks/README.md
+  python -m benchmarks.simulate --both-forms --write
+                                                 the table for both forms, put into RESULTS.md
 """
 
 main = command([SIMULATE], HELP, EXAMPLES)

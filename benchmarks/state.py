@@ -16,7 +16,8 @@ Examples:
   python -m benchmarks.state                 all rows, in about a minute
   python -m benchmarks.state --quick         all rows, roughly, in some seconds
   python -m benchmarks.state --rows upd_q    the rows with "upd_q" in their names
-  python -m benchmarks.state --markdown      the table for benchmarks/README.md
+  python -m benchmarks.state --both-forms --write
+                                             the table for both forms, put into RESULTS.md
 """
 
 main = command([STATE], HELP, EXAMPLES)

@@ -17,7 +17,8 @@ Examples:
   python -m benchmarks.workloads                   all rows, in a minute
   python -m benchmarks.workloads --quick           all rows, roughly, in some seconds
   python -m benchmarks.workloads --rows springs    the rows of the chain
-  python -m benchmarks.workloads --markdown        the table for benchmarks/README.md
+  python -m benchmarks.workloads --both-forms --write
+                                                   the table for both forms, put into RESULTS.md
 """
 
 main = command([WORKLOADS], HELP, EXAMPLES)

@@ -2,10 +2,11 @@
 
 from benchmarks.peers.base import AbstractPeer, Compute, H, Reader, Writer
 from benchmarks.peers.counting import Counting
-from benchmarks.peers.registry import HOMES, OWN, Peer, load_peer, load_peers, versions
+from benchmarks.peers.registry import HOMES, OTHER, OWN, Peer, load_peer, load_peers, versions
 
 __all__ = [
     "HOMES",
+    "OTHER",
     "OWN",
     "AbstractPeer",
     "Compute",

@@ -11,6 +11,10 @@ Peer = type[AbstractPeer[Any]]
 """A class of peers. `Any`: each has its own type of handle, which only itself understands."""
 
 OWN: Final = "stagecache"
+"""The column of the form that limits are for: compiled, where both forms are measured."""
+
+OTHER: Final = "the other form"
+"""The column of the other form of stagecache: plain Python, where both forms are measured."""
 
 HOMES: Final = {
     "stagecache": ("own", "Stagecache", "stagecache"),

@@ -32,6 +32,8 @@ class Row:
     beside : mapping of str to callable
         What else is measured for comparison, under that name: a function that builds its probe,
         or raises `NotInstalledError`.
+    alone : str
+        The reason why there is no peer, or "".
     slow : bool
         Whether a quick run leaves the peers out.
     """
@@ -42,6 +44,7 @@ class Row:
     limits: Sequence[AbstractLimit] = ()
     without: Mapping[str, str] = field(factory=dict)
     beside: Mapping[str, Callable[[], AbstractProbe]] = field(factory=dict)
+    alone: str = ""
     slow: bool = False
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.errors import FailedProgramError, NotInstalledError, WrongValidityError
+from benchmarks.forms import form_here
 from benchmarks.limits import OfPeer
 from benchmarks.peers import OWN, load_peer
 from benchmarks.probes import Prepared
@@ -107,8 +108,8 @@ def test_a_row_says_where_simbody_is_not_installed(
     row = Row("read", read, limits=[limit], beside={SIMBODY: simbody("read")})
     section = Section("State", ((row,),), peers=(OWN,), columns=(SIMBODY,))
     peers = [load_peer(OWN)]
-    measured = measure(section.groups, peers, ONCE, lambda _: None)
-    table = tabulate(section, peers, measured)
+    measured = measure(section, peers, ONCE, lambda _: None)
+    table = tabulate(section, peers, measured, [form_here()])
     assert table.lines[0][2] == "[1]"
     assert table.notes == ["[1] Simbody is not installed: the package libsimbody-dev of Debian"]
     assert limit.judge("read", measured.figures).met is None

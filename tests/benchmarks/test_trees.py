@@ -10,7 +10,7 @@ from benchmarks.errors import NotInstalledError
 from benchmarks.kinematics import TWINS, AbstractTwin, load_twin
 from benchmarks.peers import OWN, load_peer
 from benchmarks.probes import AbstractProbe, Repeated
-from benchmarks.rows import MULTIBODY, Row
+from benchmarks.rows import MULTIBODY, Row, Section
 from benchmarks.rows.multibody import (
     JACOBIANS,
     MOTIONS,
@@ -142,7 +142,9 @@ def test_what_is_left_out_beside_a_row_has_its_reason() -> None:
         raise AssertionError("it was to be left out")
 
     row = Row("one", lambda _: Repeated("1", {}), beside={"far": never}, without={"far": "far"})
-    found = measure([(row,)], [load_peer(OWN)], QUICK, lambda _: None)
+    found = measure(
+        Section("one", ((row,),), peers=(OWN,)), [load_peer(OWN)], QUICK, lambda _: None
+    )
     assert found.reasons == {("one", "far"): "far"}
     assert found.figures.keys() == {("one", OWN)}
 
