@@ -18,16 +18,22 @@ HOT = [
     *("graph/rollback", "graph/evaluation", "graph/handles"),
     *(
         "state/vectors/vectors",
+        "state/values/values",
         "state/handles",
         "state/items/layout",
         "state/items/stage_machine",
         "state/items/realization",
+        "state/contents/guards",
         "state/contents/pools",
         "state/contents/contents",
     ),
     "system/motion/paired",
     "system/core/realizing",
 ]
+
+
+BUILDS_NOTHING = {"editable_wheel", "dist_info", "egg_info"}
+"""The commands of setuptools that need no compiled module."""
 
 
 class AllOrNothing(build_ext):
@@ -46,7 +52,7 @@ class AllOrNothing(build_ext):
 
 def extensions() -> list[Extension]:
     """The compiled forms of the hot modules."""
-    if os.environ.get("STAGECACHE_PURE") == "1" or "editable_wheel" in sys.argv:
+    if os.environ.get("STAGECACHE_PURE") == "1" or not BUILDS_NOTHING.isdisjoint(sys.argv):
         return []
     try:
         from mypyc.build import mypycify  # noqa: PLC0415

@@ -51,6 +51,9 @@ def no_function(*_: object) -> NoReturn:
     raise AssertionError("a source is not computed")
 
 
+NO_FUNCTION: Final[Function] = no_function
+"""The same, as a constant, which compiled code does not look up."""
+
 # Outcomes of computations are remembered for a while, instead of computing again.
 
 
@@ -216,7 +219,7 @@ class Evaluator:
                         value = store.values[node]
                     else:
                         marks[node] = COMPUTING
-                        value = self.functions[node](*(self.arguments[node] or self._bind(node)))
+                        value = self._call(node)
                         store.values[node] = value
                         store.raise_version(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
@@ -239,6 +242,15 @@ class Evaluator:
             raise
         return self._evaluate_contended(node, me)
 
+    def _call(self, node: int) -> Any:
+        """Call the function of an entry."""
+        arguments = self.arguments[node]
+        if arguments is None:
+            arguments = self._bind(node)
+        if len(arguments) == 1:  # compiled, this is faster than a call with a list of arguments
+            return self.functions[node](arguments[0])
+        return self.functions[node](*arguments)
+
     # ------------------------------------------------------------------ equal values
 
     def _evaluate_compared(self, node: int, me: int) -> Any:
@@ -254,7 +266,7 @@ class Evaluator:
         if self._is_as_it_was(node, mark, me):
             value = store.values[node]
         else:
-            value = self.functions[node](*(self.arguments[node] or self._bind(node)))
+            value = self._call(node)
             is_new = mark < 0 or not self._is_equal(node, value, mark)
         if is_new:
             store.changed.pop(node, None)
@@ -416,7 +428,7 @@ class Evaluator:
                 # is one that cannot be computed: it is closed, or has no function.
                 if (
                     COMPUTING < marks[n] < gates[group_of[n]] < SHUT
-                    and self.functions[n] is not no_function
+                    and self.functions[n] is not NO_FUNCTION
                     and not (outcomes and n in outcomes and outcomes[n].clock == store.clock)
                 ):
                     stack.append(~n)

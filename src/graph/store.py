@@ -77,6 +77,10 @@ VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 
 ABSENT: Final = -1  # in place of a clock or a gate that is not there
 
+# Compiled code looks up members of an Enum, and not these.
+STAGE: Final = NodeKind.STAGE
+CACHE_ENTRY: Final = NodeKind.CACHE_ENTRY
+
 MENDING: Final = Lock()  # several threads may find that a store is torn
 
 
@@ -416,7 +420,7 @@ class Store:
 
         A source is valid unless it is closed.
         """
-        if self.structure.kinds[node] is NodeKind.CACHE_ENTRY:
+        if self.structure.kinds[node] is CACHE_ENTRY:
             return self.marks[node] >= self.gates[self.structure.group_of[node]]
         return self.gates[node] < SHUT
 
@@ -487,7 +491,7 @@ class Store:
             self.versions[node] = highest + 1
             self.rewound.pop(node, None)
         else:
-            self.versions[node] += 1
+            self.versions[node] = self.versions[node] + 1
 
     def mark_valid(self, node: int) -> None:
         """Count an entry as computed now, with the value that is there.
@@ -629,11 +633,11 @@ class Store:
         upstream of it changes. No effect if the stage is closed already. Cost O(edges of the
         groups that close).
         """
-        if self.structure.kinds[node] is not NodeKind.STAGE:
-            raise self._not_a_stage(node)
         if self.is_torn:
             self.mend()
         if node not in self.closed:
+            if self.structure.kinds[node] is not STAGE:
+                raise self._not_a_stage(node)
             try:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, False)
@@ -651,7 +655,7 @@ class Store:
         Entries with this stage as `computed_by` are presumed computed. No effect if it is open.
         Cost O(edges of the groups that open, and of those presumed computed).
         """
-        if self.structure.kinds[node] is not NodeKind.STAGE:
+        if self.structure.kinds[node] is not STAGE:
             raise self._not_a_stage(node)
         if self.is_torn:
             self.mend()

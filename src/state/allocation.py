@@ -34,7 +34,7 @@ from stagecache.state.items.layout import Rows, total
 from stagecache.state.items.stage_machine import STAGES
 from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.values.values import duplicate, freezing, snapshot
+from stagecache.state.values.values import StoredComputation, duplicate, snapshot
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 Compute = Callable[[Any], Any]
@@ -191,7 +191,7 @@ def allocate_entry(
     own = snapshot(value, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
-    function = no_function if compute is None else freezing(compute, entry, refuse_none)
+    function = no_function if compute is None else StoredComputation(compute, entry, refuse_none)
     contents.realization.add_entry(entry, prerequisites, own, function, equal)
 
 

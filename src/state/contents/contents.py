@@ -24,8 +24,9 @@ from stagecache.errors import (
     UnknownItemError,
     short_repr,
 )
-from stagecache.graph.evaluation import Arguments, no_function
+from stagecache.graph.evaluation import NO_FUNCTION, Arguments
 from stagecache.graph.releasing import let_go
+from stagecache.graph.store import SHUT
 from stagecache.state.contents.causes import why_not_valid
 from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
 from stagecache.state.contents.observer import (
@@ -705,7 +706,7 @@ class Contents:
             if variable._update is not None
         }
         is_computed = [  # which are replaced, and never changed
-            function is not no_function and node not in changeable
+            function is not NO_FUNCTION and node not in changeable
             for node, function in enumerate(layout.functions)
         ]
         others = [None if c else v for c, v in zip(is_computed, store.values, strict=True)]
@@ -858,7 +859,7 @@ class Contents:
         realization = self.realization
         return (
             realization.store.marks[node] >= 0
-            and realization.layout.functions[node] is not no_function
+            and realization.layout.functions[node] is not NO_FUNCTION
             and not realization.store.is_closed(node)
         )
 
@@ -881,27 +882,39 @@ class Contents:
     def _read_stale(self, entry: CacheEntry[Any]) -> Any:
         self.require(entry)
         realization = self.realization
+        store = realization.store
         node = entry._node
-        if realization.store.is_valid(node):  # the State was observed until just now
-            return realization.store.values[node]
+        gate = store.gates[store.group_of[node]]
+        if store.marks[node] >= gate:  # the State is observed, or was until just now
+            return store.values[node]
+        if (
+            gate > SHUT
+            or self._guard is FROZEN
+            or self.outdated_by
+            or realization.layout.functions[node] is NO_FUNCTION
+        ):
+            raise self._why_not_computed(entry)
+        self._seal_variables()
+        return realization.evaluator.evaluate(node)
+
+    def _why_not_computed(self, entry: CacheEntry[Any]) -> StagecacheError:
+        """Return the error of a read of an entry that is not valid and cannot be computed."""
+        realization = self.realization
         if self._guard is FROZEN:
-            raise CacheEntryOutOfDateError(
+            return CacheEntryOutOfDateError(
                 f"{realization.layout.path(entry)}: is not valid",
                 "an entry that was valid when frozen() was called",
                 FROZEN.reason,
                 FROZEN.hint,
             )
         if self.outdated_by:
-            raise TopologyVersionError(
+            return TopologyVersionError(
                 f"{realization.layout.path(entry)}: cannot be computed any more",
                 f"a State of topology version {self.system.topology_cache_version}",
                 f"{OUTDATED.reason}: {self.outdated_by}",
                 OUTDATED.hint,
             )
-        if realization.layout.functions[node] is no_function or realization.store.is_closed(node):
-            raise why_not_valid(realization, entry, in_hook=self._guard is REALIZING)
-        self._seal_variables()
-        return realization.evaluator.evaluate(node)
+        return why_not_valid(realization, entry, in_hook=self._guard is REALIZING)
 
     def _seal_variables(self) -> None:
         """Seal views that were handed out for writing, as something is computed from them.
@@ -993,7 +1006,7 @@ class Contents:
                 value = values[node] = independent_copy(value)
         elif node not in self.handed_out and (
             self.checkpoints  # which keep the value of before
-            or self.realization.layout.functions[node] is not no_function  # copies share it
+            or self.realization.layout.functions[node] is not NO_FUNCTION  # copies share it
         ):
             value = values[node] = duplicate(value)
         self.handed_out.add(node)

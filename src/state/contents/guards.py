@@ -1,16 +1,17 @@
 """Guards: reasons why a State must not be written now."""
 
-from typing import Final
-
-import attrs
+from typing import Final, final
 
 
-@attrs.frozen
-class Guard:
-    """Why a State must not be written now, and what to do instead."""
+@final
+class Guard:  # no attrs: it is compiled
+    """Reason why a State must not be written now, and a hint at what to do instead."""
 
-    reason: str
-    hint: str
+    __slots__ = ("hint", "reason")
+
+    def __init__(self, reason: str, hint: str) -> None:
+        self.reason = reason
+        self.hint = hint
 
 
 DEFAULT: Final = Guard(

@@ -73,8 +73,8 @@ class StageMachine:
         """Return an equal one. Cost O(subsystems)."""
         twin = StageMachine()
         twin.stage = self.stage
-        twin.stages = self.stages
         twin._is_shared = self._is_shared = True
+        twin.stages = self.stages
         twin._all_at = self._all_at.copy()
         twin.highest = self.highest
         twin.is_even = self.is_even
@@ -115,8 +115,8 @@ class StageMachine:
 
     def reach_with_all(self, stage: int, stages: list[int]) -> None:
         """Reach a stage at which no subsystem has anything to do; the list is shared."""
+        self._is_shared = True  # first: a shared list must never pass for its own
         self.stages = stages
-        self._is_shared = True
         self.highest = self.stage = stage
 
     def begin(self, stage: int, stages: list[int]) -> None:
@@ -161,8 +161,8 @@ class StageMachine:
             everywhere = self._all_at[stage]
             if len(everywhere) != len(self.stages):
                 everywhere = self._all_at[stage] = [stage] * len(self.stages)
-            self.stages = everywhere
             self._is_shared = True
+            self.stages = everywhere
         else:
             for g in range(stage + 1, self.stage + 1):
                 left[g] += 1
@@ -210,8 +210,8 @@ class StageMachine:
         self.stage = before.stage
         self.highest = before.highest
         self.is_even = before.is_even
-        self.stages = before.stages
         self._is_shared = before._is_shared = True
+        self.stages = before.stages
 
 
 class StageVersions:

@@ -11,7 +11,7 @@ filling the array once more.
 
 from collections.abc import Callable, Set
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -90,18 +90,44 @@ def _duplicate(value: object, memo: dict[int, Any], *, is_shared: bool) -> objec
     return twin
 
 
-def freezing(
-    compute: Callable[[Any], Any], what: object, refuse_none: Callable[[], None] | None = None
-) -> Callable[[Any], Any]:
-    """Wrap a function so that it returns the stored form of its value.
+@final
+class StoredComputation:
+    """A function that returns the value of an entry in its stored form.
 
-    `what` names the item; `refuse_none` is called if the value is None.
+    Parameters
+    ----------
+    compute : callable
+        The function of the State that the user wrote.
+    item : object
+        The entry, for messages.
+    refuse_none : callable, optional
+        Called if the value is None.
     """
 
-    def computed(state: Any) -> Any:
-        value = snapshot(compute(state), what)
-        if value is None and refuse_none is not None:
-            refuse_none()
-        return value
+    __slots__ = ("_compute", "_item", "_refuse_none")
 
-    return computed
+    def __init__(
+        self,
+        compute: Callable[[Any], Any],
+        item: object,
+        refuse_none: Callable[[], None] | None = None,
+    ) -> None:
+        self._compute = compute
+        self._item = item
+        self._refuse_none = refuse_none
+
+    @property
+    def __wrapped__(self) -> Callable[[Any], Any]:
+        """The function of the user, by the name that `inspect.unwrap` knows."""
+        return self._compute
+
+    def __call__(self, state: Any) -> Any:
+        """Return the stored form of the value."""
+        value: Any = self._compute(state)
+        if type(value) is float:
+            return value
+        if value is None:
+            if self._refuse_none is not None:
+                self._refuse_none()
+            return value
+        return snapshot(value, self._item)
