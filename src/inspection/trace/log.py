@@ -1,6 +1,7 @@
 """The log of a trace: its records, and their sums.
 
-Records come in as raw tuples. They are counted when somebody looks, and when there are more of them
+Records come in as raw tuples, whose items are appended to one list: more objects would take the
+time of the garbage collector. They are counted when somebody looks, and when there are more of them
 than are kept: so counts are complete however long a trace is.
 """
 
@@ -24,6 +25,7 @@ from stagecache.inspection.trace.tracer import (
     HIT,
     INVALIDATED,
     STAGED,
+    WIDTHS,
     WRITTEN,
     Record,
     Tracer,
@@ -108,15 +110,15 @@ class TraceLog:
         self._entries: dict[str, EntryTally] = {}
         self._writes: dict[str, WriteTally] = {}
         self._most = most
-        self._pending: list[Record] = []
-        self._most_pending = max(most, FEWEST)
-        self._kept: list[Record] = []
-        self._changes: dict[int, Changes] = {}  # before computations, by index of what is kept
-        self._num_kept = 0
+        self._records: list[Any] = []  # one after the other
+        self._num_counted = 0  # items of this list that are counted and kept
+        self._longest = WIDTHS[HIT] * max(most, FEWEST)
+        self._changes: dict[int, Changes] = {}  # before computations, by number of the record
+        self._num_kept = 0  # events
         self._counting = Lock()
         self._states: dict[Tracer, StateTally] = {}
         self._threads: dict[int, int] = {}
-        self._number = 0
+        self._number = 0  # of the last record that was counted
 
     @property
     def entries(self) -> dict[str, EntryTally]:
@@ -141,9 +143,9 @@ class TraceLog:
 
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""
-        pending = self._pending
-        pending.append(record)
-        if len(pending) > self._most_pending:
+        records = self._records
+        records.extend(record)
+        if len(records) > self._longest:
             self.count()
 
     # ------------------------------------------------------------------ counting
@@ -151,46 +153,51 @@ class TraceLog:
     def count(self) -> None:
         """Count the records that have come in."""
         with self._counting:
-            pending = self._pending
-            counted = 0
+            records = self._records
+            kept = at = self._num_counted
+            end = len(records)
             try:
-                for record in pending.copy():
-                    counted += 1
-                    self._count(record, self._number + counted)
+                while at < end:
+                    record = records[at : at + WIDTHS[records[at]]]
+                    at += len(record)
+                    self._number += 1
+                    if self._count(record):
+                        kept = at
             finally:  # Control-C leaves the others
-                del pending[:counted]
-                self._number += counted
-                self._most_pending = max(self._most - self._num_kept, FEWEST)
+                del records[kept:at]
+                self._num_counted = kept
+                self._longest = kept + WIDTHS[HIT] * max(self._most - self._num_kept, FEWEST)
 
-    def _count(self, record: Record, number: int) -> None:
-        kind, _, thread, tracer = record[:4]
+    def _count(self, record: list[Any]) -> bool:
+        """Count a record; return True if it is kept."""
+        kind, _, thread, tracer, item = record[:5]
         if thread not in self._threads:
             self._threads[thread] = len(self._threads)
         state = self._states.get(tracer) or self._state(tracer)
+        is_kept = self._num_kept < self._most
         num_events = 1
-        changed = None
         if kind == HIT:
-            entry = record[4]
-            tally = state.entries.get(entry) or self._entry(tracer, state, entry)
+            tally = state.entries.get(item) or self._entry(tracer, state, item)
             tally.hits += 1
         elif kind == COMPUTED:
-            changed = self._count_computed(state, record, number)
+            changed = self._count_computed(state, record)
+            if is_kept and changed is not None:
+                self._changes[self._number] = changed
         elif kind == WRITTEN:
-            num_events = 1 + len(record[-1])
-            self._count_written(state, record, number)
+            num_events += len(record[-1])
+            self._count_written(state, record)
         elif kind == INVALIDATED:
             num_events = len(record[-1])
             self._count_invalidated(state, record)
-        if self._num_kept < self._most:
-            if changed is not None:
-                self._changes[len(self._kept)] = changed
-            self._kept.append(record)
+        if is_kept:
             self._num_kept += num_events
         else:
             self.dropped += num_events
+        return is_kept
 
-    def _count_written(self, state: StateTally, record: Record, at: int) -> None:
-        _, _, _, tracer, cause, _, _, _, _, (downstream, parts), gone = record
+    def _count_written(self, state: StateTally, record: list[Any]) -> None:
+        _, _, _, tracer, cause, _, _, _, _, _, (downstream, parts), gone = record
+        at = self._number
         written = self._write(tracer, cause)
         written.writes += 1
         written.invalidated += len(gone)
@@ -199,7 +206,7 @@ class TraceLog:
         state.written[path] = at, downstream
         state.changed.update(dict.fromkeys((path, *parts), at))
 
-    def _count_invalidated(self, state: StateTally, record: Record) -> None:
+    def _count_invalidated(self, state: StateTally, record: list[Any]) -> None:
         _, _, _, tracer, cause, gone = record
         self._write(tracer, cause).invalidated += len(gone)
         path = tracer.path(cause)
@@ -207,7 +214,7 @@ class TraceLog:
             for entry in gone:
                 state.causes.setdefault(entry, {})[path] = None
 
-    def _count_computed(self, state: StateTally, record: Record, at: int) -> Changes | None:
+    def _count_computed(self, state: StateTally, record: list[Any]) -> Changes | None:
         _, start, _, tracer, entry, end, own, reads, is_unchanged, error, _ = record
         tally = state.entries.get(entry) or self._entry(tracer, state, entry)
         tally.computed += 1
@@ -223,10 +230,10 @@ class TraceLog:
         since = state.computed.get(entry, 0)
         if since and _are_as_at(since, state.read[entry], state.changed, tracer):
             tally.needless += 1
-        state.computed[entry] = at
+        state.computed[entry] = self._number
         state.read[entry] = reads
         if not is_unchanged:
-            state.changed[tracer.path(entry)] = at
+            state.changed[tracer.path(entry)] = self._number
         changed: Changes = ()
         for path, (number, downstream) in state.written.items():
             if number > since and entry in downstream:
@@ -264,10 +271,17 @@ class TraceLog:
         """Return the events, in the order in which they ended."""
         self.count()
         with self._counting:
-            kept = self._kept.copy()
-        return tuple([event for x, record in enumerate(kept) for event in self._events(record, x)])
+            kept = self._records[: self._num_counted]
+        found: list[AbstractTraceEvent] = []
+        at = number = 0
+        while at < len(kept):
+            record = kept[at : at + WIDTHS[kept[at]]]
+            at += len(record)
+            number += 1
+            found += self._events(record, number)
+        return tuple(found)
 
-    def _events(self, record: Record, index: int) -> list[AbstractTraceEvent]:
+    def _events(self, record: list[Any], number: int) -> list[AbstractTraceEvent]:
         kind, start, thread, tracer, item = record[:5]
         path = tracer.path
         common: dict[str, Any] = {
@@ -285,7 +299,7 @@ class TraceLog:
                 own_seconds=own * NS,
                 reads=tuple([path(read) for read in reads]),
                 reader=_path(tracer, reader),
-                changed=self._changes.get(index),
+                changed=self._changes.get(number),
                 is_unchanged=is_unchanged,
                 error=error,
                 **common,
@@ -305,7 +319,8 @@ class TraceLog:
             return [staged]
         found: list[AbstractTraceEvent] = []
         if kind == WRITTEN:
-            before, after, (file, line) = record[6], record[7], place_of(record[8])
+            before, after, code, instruction = record[6:10]
+            file, line = place_of(code, instruction)
             found.append(
                 WriteEvent(
                     variable=cause, before=before, after=after, file=file, line=line, **common

@@ -7,10 +7,10 @@ valid.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from threading import get_ident
 from time import perf_counter_ns
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Final, Protocol, final
 
 import numpy as np
@@ -31,19 +31,18 @@ HIT: Final = 0
 COMPUTED: Final = 1
 """(COMPUTED, time, thread, tracer, entry, end, own time, reads, is unchanged, error, reader)"""
 WRITTEN: Final = 2
-"""(WRITTEN, time, thread, tracer, cause, nodes, version before, after, place, reach, gone)"""
+"""(WRITTEN, time, thread, tracer, cause, nodes, versions: 2, code, instruction, reach, gone)"""
 INVALIDATED: Final = 3
 """(INVALIDATED, time, thread, tracer, cause, gone)"""
 STAGED: Final = 4
 """(STAGED, time, thread, tracer, cause, stage before, stage after, end, subsystem)"""
+WIDTHS: Final = (6, 11, 12, 6, 9)
+"""Lengths of records, by their kind, which is their first item."""
 
 Record = tuple[Any, ...]
 
 Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str]]
 """The entries that a write makes stale, and the paths of the variables and stages it changes."""
-
-Instruction = tuple[CodeType, int]
-"""The code of a function, and an offset into it: the file and the line follow from these."""
 
 
 class TakesRecords(Protocol):
@@ -105,6 +104,7 @@ class Tracer(Observer):
     __slots__ = (
         "_functions",
         "_is_library",
+        "_last",
         "_presumed",
         "_reached",
         "_realizing",
@@ -133,9 +133,10 @@ class Tracer(Observer):
         self._serial = -1
         self._reached: dict[tuple[int, ...], Reach] = {}
         self._presumed: list[CacheEntry[Any]] = []
-        self._writes: dict[object, Record] = {}
+        self._writes: dict[object, tuple[int, Sequence[int], CodeType, int]] = {}
         self.paths: dict[object, str] = {}
         self._is_library: dict[str, bool] = {}  # by file
+        self._last: dict[object, Record] = {}
         self.compared: set[object] = set()
         self._look_at(contents.realization.layout)
         self._look_for_valid()
@@ -260,22 +261,23 @@ class Tracer(Observer):
         after = realization.store.versions[node]
         stages = stage, realization.machine.stage
         going = self.valid & reach[0]
-        gone = self._gone(going) if going else ()
+        gone = self._gone(going, cause) if going else ()
         now = perf_counter_ns()
         me = get_ident()
         if len(nodes) > 1:
-            place = self._place()
-            record = (WRITTEN, now, me, self, cause, nodes, before, after, place, reach, gone)
-            self._writes[cause] = record
-            self._note(record)
+            frame = self._frame()
+            place = frame.f_code, frame.f_lasti
+            self._writes[cause] = now, nodes, *place
+            versions = before, after
+            self._note((WRITTEN, now, me, self, cause, nodes, *versions, *place, reach, gone))
         elif gone:
             self._note((INVALIDATED, now, me, self, cause, gone))
         if stages[0] != stages[1]:
             self._note((STAGED, now, me, self, cause, *stages, now, ""))
         return found
 
-    def _place(self) -> Instruction:
-        """Return the instruction of a write in the code of a model."""
+    def _frame(self) -> FrameType:
+        """Return the frame of a write in the code of a model."""
         is_library = self._is_library
         frame = sys._getframe()
         above = frame.f_back
@@ -287,21 +289,21 @@ class Tracer(Observer):
                 break
             frame = above
             above = frame.f_back
-        return frame.f_code, frame.f_lasti
+        return frame
 
     def replace(self, cause: str, act: Act) -> Any:
         """Note an operation after which all of the State may be another. Cost O(entries)."""
         stage = self.contents.realization.machine.stage
         self.unwrap()  # checkpoints may keep what is there until now
         found = act()
-        gone = self._gone(self.valid)
+        gone = self._gone(self.valid, cause)
         if gone:
             self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, cause, gone))
         self._look_for_valid()
         self._staged(0, stage, cause)
         return found
 
-    def _gone(self, entries: set[CacheEntry[Any]]) -> tuple[CacheEntry[Any], ...]:
+    def _gone(self, entries: set[CacheEntry[Any]], cause: object) -> Record:
         """Return those of some entries that are stale or forgotten; they are not valid any more."""
         store = self.contents.realization.store
         keys, marks, gates, group_of = store.keys, store.marks, store.gates, store.group_of
@@ -311,7 +313,16 @@ class Tracer(Observer):
             if node >= len(keys) or keys[node] is not entry or marks[node] < gates[group_of[node]]:
                 gone.append(entry)
         self.valid.difference_update(gone)
-        return tuple(gone)
+        return self._kept_once(cause, gone)
+
+    def _kept_once(self, of: object, items: Iterable[object]) -> Record:
+        """Return a tuple of items: the last one of a cause or an entry, if that is equal."""
+        found = tuple(items)
+        last = self._last.get(of)
+        if last == found:
+            return last
+        self._last[of] = found
+        return found
 
     def _reach(self, nodes: Sequence[int]) -> Reach:
         """Return the entries downstream of some nodes, and the paths of these nodes.
@@ -346,11 +357,11 @@ class Tracer(Observer):
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
-        found = [record for record in self._writes.values() if node in record[5]]
+        found = [write for write in self._writes.values() if node in write[1]]
         if not found:
             return None
-        file, line = place_of(max(found, key=_time)[8])
-        return self.contents.realization.store.versions[node] - 1, file, line
+        _, _, code, instruction = max(found, key=_time)
+        return self.contents.realization.store.versions[node] - 1, *place_of(code, instruction)
 
     # ------------------------------------------------------------------ stages
 
@@ -388,14 +399,13 @@ class Tracer(Observer):
             self._note((STAGED, start, get_ident(), self, cause, before, after, end, subsystem))
 
 
-def _time(record: Record) -> int:
-    return record[1]  # type: ignore[no-any-return]  # a time
+def _time(write: tuple[int, Sequence[int], CodeType, int]) -> int:
+    return write[0]
 
 
-def place_of(instruction: Instruction) -> Place:
+def place_of(code: CodeType, instruction: int) -> Place:
     """Return the file and line of an instruction."""
-    code, offset = instruction
-    lines = [line for start, end, line in code.co_lines() if start <= offset < end]
+    lines = [line for start, end, line in code.co_lines() if start <= instruction < end]
     return code.co_filename, lines[0] or code.co_firstlineno
 
 
@@ -449,7 +459,7 @@ class TracedFunction:
             own = end - start - running.inside
             del stack[depth:]
             reader = stack[-1].entry if depth else None
-            reads = tuple(running.reads)
+            reads = tracer._kept_once(entry, running.reads)
             result = own, reads, is_unchanged, error, reader
             tracer._note((COMPUTED, start, me, tracer, entry, end, *result))
             if depth:  # with what it took to note this, which is not the reader's own time either

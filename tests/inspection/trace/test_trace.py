@@ -6,6 +6,7 @@ import json
 import math
 import threading
 import xml.etree.ElementTree as ET
+from contextlib import ExitStack
 from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +37,7 @@ from stagecache.inspection import (
     StageEvent,
     WriteEvent,
 )
+from stagecache.inspection.trace.log import TraceLog
 from stagecache.state.contents.contents import Contents
 from tests.profiles import examples
 from tests.state.realizing import realize, state_of
@@ -480,6 +483,65 @@ def test_events_beyond_the_most_are_counted_only() -> None:
     assert len(trace.events) == 3
     assert trace.num_dropped == 3 + 9 - 3
     assert trace.summary().reads == 12
+
+
+def test_records_are_counted_when_somebody_looks() -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        for value in range(100):
+            fixture.mass.set(fixture.state, value)
+            fixture.torque(fixture.state)
+            fixture.torque(fixture.state)
+    assert trace._log._number == 0
+    assert trace.summary()["arm.torque"].reads == 200
+    assert trace._log._number > 400
+
+
+@examples(60)
+@given(Steps, st.integers(0, 12))
+def test_how_many_are_kept_changes_neither_counts_nor_what_is_kept(
+    steps: list[str], most: int
+) -> None:
+    fixture = Fixture()
+    state = fixture.state
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setattr("stagecache.inspection.trace.log.FEWEST", 2)  # so that it counts meanwhile
+        whole, short = [stack.enter_context(state.trace(most=n)) for n in (1000, most)]
+        for number, step in enumerate(steps):
+            if step == "angle":
+                fixture.angle.set(state, [0.1 * (number % 3)])
+            elif step == "mass":
+                fixture.mass.set(state, float(number % 2))
+            elif step == "time":
+                state.time = float(number)
+            else:
+                realize(state, Stage.VELOCITY)
+                fixture.read(getattr(fixture, step))
+    assert short.summary() == whole.summary()
+    few, all_ = short.events, whole.events
+    assert [evolve(e, time=0.0) for e in few] == [evolve(e, time=0.0) for e in all_[: len(few)]]
+    assert len(few) >= min(most, len(all_))
+    assert (len(few) + short.num_dropped, whole.num_dropped) == (len(all_), 0)
+
+
+def test_control_c_while_records_are_counted_loses_one_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fixture = Fixture()
+    with fixture.state.trace() as trace:
+        for _ in range(10):
+            fixture.torque(fixture.state)
+    count = TraceLog._count
+
+    def count_or_stop(log: TraceLog, record: list[Any]) -> bool:
+        if log._number == 5:
+            raise KeyboardInterrupt
+        return count(log, record)
+
+    monkeypatch.setattr(TraceLog, "_count", count_or_stop)
+    with pytest.raises(KeyboardInterrupt):
+        trace.summary()
+    assert trace.summary().reads == 12 - 1
 
 
 def test_control_c_is_raised_also_when_a_computation_has_just_ended(
