@@ -114,6 +114,8 @@ def measure(
             cells: list[_Cell] = []
             for row in group:
                 advance(row.name)
+                for column in row.without.keys() & set(section.columns):
+                    measured.reasons[row.name, column] = row.without[column]
                 cells += _open(row, peers, effort, deep, measured.reasons)
                 if other is not None and OWN not in row.without:
                     build = partial(other.probe, section.heading, row.name)

@@ -16,6 +16,8 @@ z invalidates, since Dynamics comes after Position.)
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
+import numpy as np
+
 from benchmarks.errors import WrongValidityError
 from stagecache import Stage, State
 from stagecache.state import CacheEntry
@@ -107,28 +109,34 @@ class Subject:
 
 
 def writing(
-    size: int, dependents: int, *, cold: bool = False
+    size: int, dependents: int, *, cold: bool = False, assigned: bool = False
 ) -> tuple[Callable[[int], object], Callable[[int], object]]:
     """Return what prepares a write of q, and what writes it, in a State of twice `size` entries.
 
     So many of those below q or u are below q, and as many of the lazy ones at Position. All
     are marked before the write, however many depend on q: that sweeps the processor's cache alike.
     Then z is written some times, unless the write is to be cold, so that what is measured is the
-    write, and not the wait for memory that all these marks swept from the cache.
+    write, and not the wait for memory that all these marks swept from the cache. Where assigned,
+    q is written by `state.q = q`, and by `upd_q()` otherwise.
     """
     subject = Subject()
     subject.fill_below(size, dependents)
     subject.fill_lazy(size, dependents)
-    upd_q = subject.state.upd_q
+    state, q = subject.state, np.array(THREE)
+    upd_q = state.upd_q
 
     def prepare(_number: int) -> None:
         subject.mark_all()
         if not cold:
             subject.write_beside()
 
-    def write(_number: int) -> None:
+    def update(_number: int) -> None:
         upd_q()
 
+    def assign(_number: int) -> None:
+        state.q = q
+
+    write = assign if assigned else update
     prepare(0)
     subject.require(subject.others, True, "before a write of q")
     subject.require(subject.dependents, True, "before a write of q")

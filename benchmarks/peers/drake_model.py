@@ -4,7 +4,7 @@
 
     q        v
     |        |
-    position - velocity - dynamics - acceleration
+    position - velocity - dynamics - acceleration        parameter - tuned
 
 The framework is C++; a figure includes what pydrake's bindings cost for each call across.
 """
@@ -14,7 +14,14 @@ from typing import Any, Final, final
 
 import numpy as np
 from pydrake.common.value import AbstractValue
-from pydrake.systems.framework import CacheEntry, DiagramBuilder, LeafSystem, ValueProducer
+from pydrake.systems.framework import (
+    BasicVector,
+    CacheEntry,
+    DiagramBuilder,
+    LeafSystem,
+    NumericParameterIndex,
+    ValueProducer,
+)
 
 Calc = Callable[[Any, AbstractValue], None]
 
@@ -34,6 +41,8 @@ class DrakeLeaf:
     system : LeafSystem
     entries : list of CacheEntry
         In the order of the stages.
+    tuned : CacheEntry
+        Below a numeric parameter alone.
     """
 
     def __init__(self) -> None:
@@ -45,6 +54,9 @@ class DrakeLeaf:
         )
         dynamics = self._declare("dynamics", evaluating(velocity), velocity.ticket())
         acceleration = self._declare("acceleration", evaluating(dynamics), dynamics.ticket())
+        parameter = NumericParameterIndex(self.system.DeclareNumericParameter(BasicVector([1.0])))
+        ticket = self.system.numeric_parameter_ticket(parameter)
+        self.tuned: CacheEntry = self._declare("tuned", nothing, ticket)
         self.entries: list[CacheEntry] = [position, velocity, dynamics, acceleration]
 
     def _declare(self, name: str, calc: Calc, *tickets: object) -> CacheEntry:
@@ -83,6 +95,7 @@ class DrakeModel:
         self.x = np.repeat(VALUES, subsystems)
         for leaf, context in zip(self.leaves, self.contexts, strict=True):
             leaf.entries[-1].EvalAbstract(context)
+            leaf.tuned.EvalAbstract(context)
 
     def names(self) -> dict[str, object]:
         """Return what the statements name; of the entries, those of the first leaf."""
@@ -94,10 +107,32 @@ class DrakeModel:
             "upd_state": self.context.get_mutable_continuous_state_vector,
             "x": self.x,
             "context": self.contexts[0],
+            "set_first": self.contexts[0].SetContinuousState,
+            "x_first": np.array(VALUES),
+            "upd_parameter": self.contexts[0].get_mutable_numeric_parameter,
+            "p": np.array([1.5]),
+            "evaluate_tuned": self.leaves[0].tuned.EvalAbstract,
             "evaluate_first": first.EvalAbstract,
             "evaluate_last": last.EvalAbstract,
             "lasts": [(leaf.entries[-1].EvalAbstract, context) for leaf, context in pairs],
         }
+
+
+def adding(subsystems: int) -> tuple[Callable[[int], object], Callable[[int], object]]:
+    """Return what makes leaf systems and a builder, and what adds all of them to it."""
+    leaves: list[LeafSystem] = []
+    builders: list[DiagramBuilder] = []
+
+    def prepare(_number: int) -> None:
+        builders[:] = [DiagramBuilder()]
+        leaves[:] = [DrakeLeaf().system for _ in range(subsystems)]
+
+    def add_all(_number: int) -> None:
+        add_one = builders[0].AddSystem
+        for leaf in leaves:
+            add_one(leaf)
+
+    return prepare, add_all
 
 
 def nothing(_context: object, _box: AbstractValue) -> None:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from benchmarks.figures import Unit
-from benchmarks.limits import AtMost, OfPeer, OfRow
+from benchmarks.limits import OfPeer, OfRow
 from benchmarks.memory import Memory
 from benchmarks.peers import AbstractPeer, H, Peer, Reader
 from benchmarks.probes import AbstractProbe, Building, Repeated
@@ -99,7 +99,7 @@ def ladder_rows(size: int) -> Group:
     name = f"ladder of {size:,}"
     long = size > 1000
     without = TOO_LONG if long else {}
-    kilobyte = [AtMost(1000, Unit.BYTES)] if long else []
+    less = [OfPeer(0.45, "reaktiv")] if long else []
     constant = [OfRow(1.5, "ladder of 1,000: write head again")] if long else []
     rungs = {"head": 0, "middle": size // 2, "tail": size - 1}
     return (
@@ -108,7 +108,7 @@ def ladder_rows(size: int) -> Group:
             f"{name}: memory, per rung",
             remember_ladder(size),
             Unit.BYTES,
-            limits=kilobyte,
+            limits=less,
             without=without,
             slow=True,
         ),
@@ -136,7 +136,7 @@ CHAINS: Final[Group] = (
     Row(
         "chain of 1,000: write head, read tail",
         through_chain(1000),
-        limits=[OfPeer(0.3, "drake")],
+        limits=[OfPeer(0.06, "drake")],
     ),
     Row("chain of 1,000: write elsewhere, read tail", beside_chain),
 )

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from benchmarks.figures import Unit
-from benchmarks.limits import AtMost
+from benchmarks.limits import OfPeer
 from benchmarks.memory import Memory
 from benchmarks.peers import AbstractPeer, H, Peer
 from benchmarks.probes import AbstractProbe, Building
@@ -40,7 +40,7 @@ FOOTPRINT: Final[Group] = (
         "10,000 entries below 100 variables: memory, per entry",
         remember,
         Unit.BYTES,
-        limits=[AtMost(400, Unit.BYTES)],
+        limits=[OfPeer(0.25, "drake")],
         slow=True,
     ),
 )

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Final
 
-from benchmarks.figures import Unit
 from benchmarks.kinematics import TWINS, AbstractTwin, load_twin
-from benchmarks.limits import AbstractLimit, AtMost, Growth, OfRow
+from benchmarks.limits import AbstractLimit, Growth, OfPeer, OfRow
 from benchmarks.peers import OWN, Peer
 from benchmarks.probes import AbstractProbe, Repeated
 from benchmarks.rows.base import Group, Row, Section
@@ -138,7 +137,7 @@ MARKERS: Final[Group] = (
         WRITE_ALL,
         "jacobian",
         JACOBIANS,
-        [AtMost(350e-6, Unit.SECONDS)],
+        [OfPeer(10, "mujoco")],
     ),
     _row("31 u: the last q, Jacobian of 40 markers", person, WRITE_ONE, "jacobian", JACOBIANS),
 )

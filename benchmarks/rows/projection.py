@@ -67,7 +67,12 @@ def _grown(name: Named, build: Callable[[int], Build]) -> Group:
     """The rows of one thing, the last of them with the exponent of its growth."""
     growth = Growth(1.2, tuple((count, name(count)) for count in COUNTS))
     return tuple(
-        Row(name(count), build(count), limits=[growth] if count == COUNTS[-1] else [])
+        Row(
+            name(count),
+            build(count),
+            limits=[growth] if count == COUNTS[-1] else [],
+            alone="the other libraries project with their own constraints",
+        )
         for count in COUNTS
     )
 

@@ -6,12 +6,12 @@ row says "÷ 40" it is divided by 4 stages × 10 subsystems, and so on.
 
 from typing import Final
 
-from benchmarks.figures import Unit
-from benchmarks.limits import AbstractLimit, AtMost
-from benchmarks.models import STAGES, Computed, Hooked, Model, Scalar
+from benchmarks.limits import AbstractLimit, OfPeer, OfRow
+from benchmarks.models import STAGES, Computed, Hooked, Model, Scalar, Tuned
 from benchmarks.peers import OWN, Peer
-from benchmarks.probes import AbstractProbe, Repeated
+from benchmarks.probes import AbstractProbe, Prepared, Repeated
 from benchmarks.rows.base import Build, Row, Section
+from stagecache import System
 
 DRAKE: Final = "drake"
 
@@ -20,9 +20,15 @@ UPDATE: Final = "state.upd_q()[:] = q; state.upd_u()[:] = u"
 REALIZATION: Final = "system.realize(state, ACCELERATION)"
 WRITE_PARAMETER: Final = "gain.set(state, 1.5)"
 INSTANCE_REALIZATION: Final = "system.realize(state, INSTANCE)"
+POSITION_REALIZATION: Final = "system.realize(state, POSITION)"
+
+COUNTS: Final = (1, 100, 5_000)
+ADDED: Final = (100, 1_000, 5_000)
 
 DRAKE_WRITE: Final = "set_state(x)"
 DRAKE_UPDATE: Final = "upd_state().SetFromVector(x)"
+DRAKE_WRITE_ONE: Final = "set_first(x_first)"
+DRAKE_TUNE: Final = "upd_parameter(0).SetFromVector(p)"
 DRAKE_EVALUATE: Final = "evaluate_last(context)"
 DRAKE_EVALUATE_ALL: Final = "for evaluate, context in lasts: evaluate(context)"
 
@@ -92,6 +98,87 @@ def _realize_all(subsystems: int, limit: AbstractLimit) -> Row:
     )
 
 
+def set_one(peer: Peer) -> AbstractProbe:
+    """Write one number through its handle, again and again."""
+    if peer.name == DRAKE:
+        return drake(DRAKE_WRITE, times=10)
+    scalar = Scalar()
+    names = {**Model(scalar).names(), "position": scalar.position}
+    return Repeated("position.set(state, 0.3)", names, times=10)
+
+
+def realize_q(subsystems: int) -> Build:
+    """Return the row of one q of one subsystem, and Position."""
+
+    def build(peer: Peer) -> AbstractProbe:
+        if peer.name == DRAKE:
+            return drake(f"{DRAKE_WRITE_ONE}\nevaluate_first(context)", subsystems=subsystems)
+        parts = [Tuned() for _ in range(subsystems)]
+        names = {**Model(*parts).names(), "position": parts[0].position}
+        return Repeated(f"position.set(state, 0.3)\n{POSITION_REALIZATION}", names)
+
+    return build
+
+
+def realize_parameter(subsystems: int) -> Build:
+    """Return the row of a parameter of one subsystem, and Instance."""
+
+    def build(peer: Peer) -> AbstractProbe:
+        if peer.name == DRAKE:
+            return drake(f"{DRAKE_TUNE}\nevaluate_tuned(context)", subsystems=subsystems)
+        parts = [Tuned() for _ in range(subsystems)]
+        names = {**Model(*parts).names(), "gain": parts[0].gain}
+        return Repeated(f"{WRITE_PARAMETER}\n{INSTANCE_REALIZATION}", names)
+
+    return build
+
+
+def add(subsystems: int) -> Build:
+    """Return the row of building a System of subsystems that are made before."""
+
+    def build(peer: Peer) -> AbstractProbe:
+        if peer.name == DRAKE:
+            from benchmarks.peers.drake_model import adding  # noqa: PLC0415  # it may be missing
+
+            return Prepared(*adding(subsystems), operations=subsystems)
+        parts: list[Tuned] = []
+        systems: list[System] = []
+
+        def prepare(_number: int) -> None:
+            systems[:] = [System()]
+            parts[:] = [Tuned() for _ in range(subsystems)]
+
+        def add_all(_number: int) -> None:
+            add_one = systems[0].add
+            for part in parts:
+                add_one(part)
+
+        return Prepared(prepare, add_all, operations=subsystems)
+
+    return build
+
+
+def _subsystems(count: int) -> str:
+    return f"{count:,} subsystem{'s' if count > 1 else ''}"
+
+
+def _realize_q(count: int) -> Row:
+    name = "set one q, realize Position"
+    limits = [] if count == 1 else [OfRow(1.5, f"{_subsystems(1)}: {name}")]
+    return Row(f"{_subsystems(count)}: {name}", realize_q(count), limits=limits)
+
+
+def _realize_parameter(count: int) -> Row:
+    limits = [OfRow(1.5, f"{_subsystems(count)}: set one q, realize Position")]
+    name = f"{_subsystems(count)}: set a parameter, realize Instance"
+    return Row(name, realize_parameter(count), limits=limits)
+
+
+def _add(count: int) -> Row:
+    limits = [] if count == ADDED[0] else [OfRow(1.5, f"add {_subsystems(ADDED[0])}, each")]
+    return Row(f"add {_subsystems(count)}, each", add(count), limits=limits)
+
+
 REALIZE: Final = Section(
     "Realizing",
     (
@@ -99,17 +186,29 @@ REALIZE: Final = Section(
             Row(
                 "1 subsystem: write q and u, realize 4 stages, in all",
                 realize(1, 1),
-                limits=[AtMost(6e-6, Unit.SECONDS)],
+                limits=[OfPeer(1, DRAKE)],
             ),
-            _realize_all(10, AtMost(250e-9, Unit.SECONDS)),
-            _realize_all(50, AtMost(250e-9, Unit.SECONDS)),
+            _realize_all(10, OfPeer(0.1, DRAKE)),
+            _realize_all(50, OfPeer(0.1, DRAKE)),
         ),
         (
             Row("1 subsystem: upd_q(), upd_u(), realize 4 stages, in all", realize_updated),
-            Row("1 subsystem: write q and u, realize 4 stages, an entry at each", realize_computed),
+            Row(
+                "1 subsystem: write q and u, realize 4 stages, an entry at each",
+                realize_computed,
+                limits=[OfPeer(1.2, DRAKE)],
+            ),
             Row("1 subsystem: realize, nothing was written", realize_again),
-            Row("1 subsystem: set one q, read an entry below it", set_and_read),
+            Row("1 subsystem: set one q, nothing valid", set_one, limits=[OfPeer(1.2, DRAKE)]),
+            Row(
+                "1 subsystem: set one q, read an entry below it",
+                set_and_read,
+                limits=[OfPeer(0.7, DRAKE)],
+            ),
         ),
+        tuple(_realize_q(count) for count in COUNTS),
+        tuple(_realize_parameter(count) for count in COUNTS),
+        tuple(_add(count) for count in ADDED),
     ),
     peers=(OWN, DRAKE),
 )

@@ -6,8 +6,7 @@ have an explicit prerequisite have q and need no stage.
 
 from typing import Final
 
-from benchmarks.figures import Unit
-from benchmarks.limits import AtMost, OfPeer, OfRow
+from benchmarks.limits import OfPeer, OfRow
 from benchmarks.peers import OWN, Peer
 from benchmarks.probes import AbstractProbe, Prepared, Repeated
 from benchmarks.rows.base import Build, Row, Section
@@ -21,12 +20,21 @@ SUBSYSTEMS: Final = 100
 
 FEW_DEPENDENTS: Final = "upd_q(), 10 + 10 valid dependents"
 DEPENDENTS: Final = "upd_q(), 10,000 + 10,000 valid dependents"
+FEW_ASSIGNED: Final = "state.q = q, 10 + 10 valid dependents"
+ASSIGNED: Final = "state.q = q, 10,000 + 10,000 valid dependents"
+
+UNTRACED: Final = "upd_q(), then an entry that computes"
 
 HIT_TRACED: Final = "entry(state), valid, traced"
 COMPUTED_TRACED: Final = "upd_q(), then an entry that computes, traced: three events"
 
 FEW_BACK: Final = "checkpoint, upd_q(), rollback, 10 valid dependents"
 BACK: Final = "checkpoint, upd_q(), rollback, 10,000 valid dependents"
+
+
+NO_CHECKPOINTS: Final = {SIMBODY: "Simbody has no checkpoints"}
+NO_FUNCTIONS: Final = {SIMBODY: "an entry of Simbody has no function"}
+NOT_TRACED: Final = {SIMBODY: "Simbody has no traces"}
 
 
 def read(_: Peer) -> AbstractProbe:
@@ -38,9 +46,9 @@ def read(_: Peer) -> AbstractProbe:
     return Repeated("entry(state)", {"entry": entry, "state": subject.state}, times=20)
 
 
-def write(size: int, dependents: int, *, cold: bool = False) -> Build:
+def write(size: int, dependents: int, *, cold: bool = False, assigned: bool = False) -> Build:
     """Return the row of a single write of q."""
-    return lambda _: Prepared(*writing(size, dependents, cold=cold))
+    return lambda _: Prepared(*writing(size, dependents, cold=cold, assigned=assigned))
 
 
 def go_back(size: int) -> Build:
@@ -128,7 +136,7 @@ STATE: Final = Section(
             Row(
                 "entry(state), valid",
                 read,
-                limits=[OfPeer(6, "cached_property")],
+                limits=[OfPeer(3, "cached_property")],
                 beside={"cached_property": read_attribute, SIMBODY: simbody("read")},
             ),
         ),
@@ -141,7 +149,19 @@ STATE: Final = Section(
             Row(
                 DEPENDENTS,
                 write(MOST, MOST),
-                limits=[OfRow(2, FEW_DEPENDENTS), OfPeer(1, SIMBODY)],
+                limits=[OfRow(2, FEW_DEPENDENTS), OfPeer(0.06, SIMBODY)],
+                beside={SIMBODY: simbody("write_many", MOST)},
+            ),
+            Row(
+                FEW_ASSIGNED,
+                write(MOST, FEW, assigned=True),
+                limits=[OfPeer(19, SIMBODY)],
+                beside={SIMBODY: simbody("write_few", MOST)},
+            ),
+            Row(
+                ASSIGNED,
+                write(MOST, MOST, assigned=True),
+                limits=[OfRow(2, FEW_ASSIGNED), OfPeer(0.06, SIMBODY)],
                 beside={SIMBODY: simbody("write_many", MOST)},
             ),
             Row(
@@ -151,8 +171,8 @@ STATE: Final = Section(
             ),
         ),
         (
-            Row(FEW_BACK, go_back(FEW)),
-            Row(BACK, go_back(MOST), limits=[OfRow(2, FEW_BACK)]),
+            Row(FEW_BACK, go_back(FEW), without=NO_CHECKPOINTS),
+            Row(BACK, go_back(MOST), limits=[OfRow(2, FEW_BACK)], without=NO_CHECKPOINTS),
         ),
         (
             Row(
@@ -161,11 +181,15 @@ STATE: Final = Section(
                 limits=[OfPeer(0.2, SIMBODY)],
                 beside={SIMBODY: simbody("copy", MOST)},
             ),
-            Row("copy(keep_cache=True), 10,000 valid entries below q", copy(keep_cache=True)),
+            Row(
+                "copy(keep_cache=True), 10,000 valid entries below q",
+                copy(keep_cache=True),
+                without={SIMBODY: "Simbody has one kind of copy, which is in the row above"},
+            ),
             Row(
                 "allocate 10,000 entries below q, per entry",
                 allocate,
-                limits=[OfPeer(2, SIMBODY)],
+                limits=[OfPeer(0.6, SIMBODY)],
                 beside={SIMBODY: simbody("allocate", MOST)},
             ),
         ),
@@ -181,9 +205,20 @@ STATE: Final = Section(
             ),
         ),
         (
-            Row(HIT_TRACED, hit_traced, limits=[AtMost(2e-6, Unit.SECONDS)]),
-            Row("upd_q(), then an entry that computes", compute(traced=False)),
-            Row(COMPUTED_TRACED, compute(traced=True)),
+            Row(
+                HIT_TRACED,
+                hit_traced,
+                limits=[OfPeer(40, "cached_property")],
+                beside={"cached_property": read_attribute},
+                without=NOT_TRACED,
+            ),
+            Row(UNTRACED, compute(traced=False), without=NO_FUNCTIONS),
+            Row(
+                COMPUTED_TRACED,
+                compute(traced=True),
+                limits=[OfRow(4, UNTRACED)],
+                without=NOT_TRACED,
+            ),
         ),
     ),
     peers=(OWN,),

@@ -13,6 +13,7 @@ from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.shapes import SHAPE_GROUPS
 from benchmarks.rows.simulate import SIMULATE
+from benchmarks.rows.start import START
 from benchmarks.rows.state import STATE
 from benchmarks.rows.workloads import WORKLOADS
 
@@ -31,4 +32,14 @@ GRAPH: Final = Section(
     peers=tuple(HOMES),
 )
 
-SECTIONS: Final = (GRAPH, STATE, REALIZE, PROJECTION, SIMULATE, WORKLOADS, MULTIBODY, ASSEMBLER)
+SECTIONS: Final = (
+    GRAPH,
+    STATE,
+    REALIZE,
+    PROJECTION,
+    SIMULATE,
+    WORKLOADS,
+    MULTIBODY,
+    ASSEMBLER,
+    START,
+)

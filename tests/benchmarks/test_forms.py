@@ -77,3 +77,9 @@ def test_a_part_of_the_page_is_replaced_and_the_others_are_kept_in_order(tmp_pat
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert text[text.index("## A") :] == "## A\n\nkept\n\n## B\n\nnew\n"
+
+
+@pytest.mark.parametrize("row", [row for _, row in ALL_ROWS], ids=lambda row: row.name)
+def test_every_row_has_a_peer_or_says_that_there_is_none(row: Row) -> None:
+    (section,) = {section.heading: section for section, one in ALL_ROWS if one is row}.values()
+    assert set(section.peers) - {OWN} - set(row.without) or row.beside or row.without or row.alone

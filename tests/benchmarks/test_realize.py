@@ -4,17 +4,21 @@ from typing import Any
 
 import pytest
 
-from benchmarks.models import STAGES, Computed, Hooked, Model, Scalar
+from benchmarks.models import STAGES, Computed, Hooked, Model, Scalar, Tuned
 from benchmarks.peers import OWN, load_peer
-from benchmarks.probes import Repeated
+from benchmarks.probes import Prepared, Repeated
 from benchmarks.rows import REALIZE, Row
 from benchmarks.rows.realize import (
     DRAKE_EVALUATE_ALL,
+    DRAKE_TUNE,
     DRAKE_UPDATE,
     DRAKE_WRITE,
+    DRAKE_WRITE_ONE,
+    INSTANCE_REALIZATION,
     REALIZATION,
     UPDATE,
     WRITE,
+    WRITE_PARAMETER,
 )
 from stagecache import Stage
 
@@ -79,8 +83,19 @@ def test_a_figure_is_divided_by_what_the_row_says(subsystems: int) -> None:
     assert probe._operations == pairs
 
 
+@pytest.mark.parametrize("peer", [OWN, "drake"])
+@pytest.mark.parametrize("subsystems", [100, 1_000])
+def test_adding_is_divided_by_the_number_of_subsystems(subsystems: int, peer: str) -> None:
+    if peer != OWN:
+        pytest.importorskip("pydrake", reason="pydrake is in the extra: pip install '.[bench]'")
+    probe = ROWS[f"add {subsystems:,} subsystems, each"].build(load_peer(peer))
+    assert isinstance(probe, Prepared)
+    assert probe._operations == subsystems
+    assert probe.sample() > 0
+
+
 def test_no_other_figure_is_divided() -> None:
-    for name in ROWS.keys() - {name for name in ROWS if "÷" in name}:
+    for name in {name for name in ROWS if "÷" not in name and "each" not in name.split(", ")}:
         probe = ROWS[name].build(load_peer(OWN))
         assert isinstance(probe, Repeated)
         assert probe._operations == (10 if "nothing" in name else 1)  # as often as it is unrolled
@@ -121,7 +136,35 @@ def test_setting_one_q_makes_the_entry_below_it_invalid() -> None:
     assert part.below_position.is_valid(state)
 
 
-@pytest.mark.parametrize("name", ROWS)
+def test_a_parameter_takes_the_state_back_to_model_and_instance_is_realized_again() -> None:
+    part = Tuned()
+    model = Model(part, Tuned())
+    names = {**model.names(), "gain": part.gain}
+    exec(WRITE_PARAMETER, names)
+    stages = [model.state.stage]
+    exec(INSTANCE_REALIZATION, names)
+    stages.append(model.state.stage)
+    assert stages == [Stage.MODEL, Stage.INSTANCE]
+    assert part.gain(model.state) == 1.5
+
+
+def test_a_parameter_of_drake_makes_the_entry_below_it_out_of_date_and_no_other() -> None:
+    pytest.importorskip("pydrake", reason="pydrake is in the extra: pip install '.[bench]'")
+    from benchmarks.peers.drake_model import DrakeModel  # noqa: PLC0415
+
+    model = DrakeModel(2)
+    names: dict[str, Any] = model.names()
+    pairs = list(zip(model.leaves, model.contexts, strict=True))
+    exec(DRAKE_TUNE, names)
+    assert [leaf.tuned.is_out_of_date(context) for leaf, context in pairs] == [True, False]
+    assert not any(e.is_out_of_date(context) for leaf, context in pairs for e in leaf.entries)
+    exec("evaluate_tuned(context)", names)
+    assert not model.leaves[0].tuned.is_out_of_date(model.contexts[0])
+    exec(DRAKE_WRITE_ONE, names)
+    assert [leaf.entries[0].is_out_of_date(context) for leaf, context in pairs] == [True, False]
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if "5,000" not in name])
 def test_every_row_can_be_measured_on_drake(name: str) -> None:
     pytest.importorskip("pydrake", reason="pydrake is in the extra: pip install '.[bench]'")
     assert ROWS[name].build(load_peer("drake")).sample() > 0
