@@ -238,12 +238,15 @@ class TimeStepper(Study):
         status: StepStatus | None = None
         try:
             self._is_stepping, integrator._watch = True, show
+            integrator._shows_windows = self._see is not None or self._reports_all
             while status is None and not self._done.has_ended:
                 status = self._advance(time)
                 show(integrator.time)
             self._is_stepping, integrator._watch = False, None
+            integrator._shows_windows = True
         except BaseException:
             self._is_stepping, integrator._watch = False, None
+            integrator._shows_windows = True
             raise
         return END if status is None else status
 
@@ -277,14 +280,14 @@ class TimeStepper(Study):
                 is_last = is_last and (now < final or self._reports_all)
                 return status if is_last else None
         elif status is START:
-            self._show(integrator.state)
+            self._show()
         elif status is TRIGGER:
             return self._handle_triggered()
         elif status is SCHEDULED:
             if not self._handle_scheduled():
                 return None
         elif status is STEP:
-            self._show(integrator.state)
+            self._show()
             self._time_has_advanced()
         elif status is END:
             return self._end()
@@ -347,7 +350,7 @@ class TimeStepper(Study):
         All of it happens; or an error leaves everything as it was before.
         """
         integrator = self._integrator
-        self._show(integrator.state)
+        self._show()
         state, reason = integrator.advanced_state, integrator._reason
         results: HandleEventsResults | None = None
         mark = state.checkpoint()
@@ -369,7 +372,7 @@ class TimeStepper(Study):
         finally:
             mark.release()
         if results.any_change_made:
-            self._show(integrator.state, is_new=True)
+            self._show(is_new=True)
 
     def _handle_triggered(self) -> StepStatus | None:
         found = self._integrator.triggered_events
@@ -401,15 +404,15 @@ class TimeStepper(Study):
 
     def _end(self) -> StepStatus:
         has_updates = self._integrator._initialized("the advanced State").has_updates
-        self._show(self._integrator.state, is_new=has_updates)
+        self._show(is_new=has_updates)
         self._handle(EventCause.TERMINATION, done=evolve(self._done, has_ended=True))
         return END
 
-    def _show(self, state: State, *, is_new: bool = False) -> None:
-        """Show a State to the watcher, unless it is the last one again."""
-        if self._see is not None and (is_new or state.time > self._last_seen):
-            self._last_seen = state.time
-            self._see(state, is_new)
+    def _show(self, *, is_new: bool = False) -> None:
+        """Show the State to the watcher, unless it is the last one again."""
+        if self._see is not None and (is_new or self._integrator.time > self._last_seen):
+            self._last_seen = self._integrator.time
+            self._see(self._integrator.state, is_new)
 
     # ------------------------------------------------------------------ State and time
 

@@ -60,6 +60,14 @@ class Subject:
         self.grip.update.mark_valid(self.state)
         self.state.auto_update_discrete_variables()
 
+    def go_back(self) -> None:
+        mark = self.state.checkpoint()
+        try:
+            self.mass.set(self.state, 7.0)
+            self.state.rollback(mark)
+        finally:
+            mark.release()
+
     def store(self) -> None:
         self.stored.set(self.state, self.mass(self.state))
         self.stored.mark_valid(self.state)
@@ -120,6 +128,7 @@ OPERATIONS: dict[str, tuple[Stage, Callable[[Subject], object]]] = {
     "back up below what is allocated": (REPORT, lambda s: s.state.invalidate_all(TOPOLOGY)),
     "update": (REPORT, lambda s: s.swap()),
     "store and mark": (REPORT, lambda s: s.store()),
+    "go back, and release": (REPORT, lambda s: s.go_back()),
     "clear": (REPORT, lambda s: s.state.clear()),
 }
 

@@ -102,6 +102,7 @@ class Advancer:
         self.signs = Signs.of_nothing()
         self._is_updated = False  # at this time
         self._interpolant: StepPolynomial | None = None
+        self._interpolated: tuple[float, Vector] | None = None
         self._method_class = method_class
         self._method: AbstractMethod | None = None
         self.restart()
@@ -153,7 +154,7 @@ class Advancer:
         self.t_old = self.t = state.time
         self.y = np.array(state.y)
         derivatives.y, derivatives.time = self.y, self.t
-        self._interpolant = None
+        self._forget_step()
         self._is_begun = False
         self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
 
@@ -217,7 +218,7 @@ class Advancer:
                 self._update()
                 if self.signs.window is not None:
                     return False
-            self._interpolant = None
+            self._forget_step()
             if self._has_constraints:
                 self._step_on_constraints(bound)
             else:
@@ -430,6 +431,7 @@ class Advancer:
                 if self._keeper.keep(self.state):
                     y, found = self._moved(), self._last_step()
                     self._interpolant = found.through(found.y0, window.high, y)
+                    self._interpolated = window.high, y
                     values = self._triggers_with(window.high, y, self.signs.watch)
             self.t, self.y = window.high, y
             self._is_begun = False
@@ -451,8 +453,17 @@ class Advancer:
     # ------------------------------------------------------------------ in between
 
     def interpolate(self, t: float) -> Vector:
-        """Return y at a time in the last step, by the interpolant of the method."""
-        return self._last_step()(t)
+        """Return y at a time in the last step, by the interpolant of the method.
+
+        The same array, if it is the time of the last call: the State may have it.
+        """
+        if self._interpolated is None or self._interpolated[0] != t:
+            self._interpolated = t, self._last_step()(t)
+        return self._interpolated[1]
+
+    def _forget_step(self) -> None:
+        """Forget the interpolant of the last step, and y that was interpolated last."""
+        self._interpolant = self._interpolated = None
 
     def _last_step(self) -> StepPolynomial:
         if self._interpolant is None:
@@ -496,7 +507,7 @@ class Advancer:
     def _go_back(self, t: float, y: Vector, mark: Checkpoint | None) -> None:
         """Restore the State to its values before the step."""
         self.t, self.y = t, y
-        self._interpolant = None
+        self._forget_step()
         self._is_begun = False
         if mark is not None and not mark.is_released:
             self._is_updated = False

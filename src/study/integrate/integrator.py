@@ -158,6 +158,7 @@ class Integrator(Study):
         self._statistics = IntegratorStatistics()
         self._advancer: Advancer | None = None
         self._watch: Callable[[float], object] | None = None  # called after each step
+        self._shows_windows = True  # an interpolated State at the beginning of a window of events
         self._begin()
 
     def _begin(self) -> None:
@@ -406,7 +407,8 @@ class Integrator(Study):
             return None
         events = advancer.signs.watch.events(window)
         if window.low < window.high:
-            self._interpolate(advancer, window.low)
+            if self._shows_windows:
+                self._interpolate(advancer, window.low)
         else:  # a write has triggered them
             if len(self._rounds) == MOST_ROUNDS:
                 raise _endless(advancer.state, self._rounds)

@@ -11,7 +11,7 @@ makes a method try a shorter step, and `failure` keeps the reason.
 """
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isfinite
 from typing import final
 
 import numpy as np
@@ -130,23 +130,24 @@ class Derivatives:
         Exception
             Any exception of a hook or an entry, but failures of arithmetic.
         """
-        num_failures = self.num_failures
-        ydot = self.inside(time, y)
-        contents = self.state._contents
-        if contents.pools.lacks_triggers and self.num_failures == num_failures:
-            try:
-                contents.complete_triggers()
-            except (ArithmeticError, ValueError) as error:
-                return self._failed(error, y, len(y))
-        return ydot
+        return self._with_triggers(self.inside(time, y), y)
 
-    def inside(self, time: float, y: Vector) -> Vector:
+    def here(self, time: float, y: Vector) -> Vector:
+        """Return ydot, as a call does; the State is not written if it has this time and array.
+
+        No item of the array may have changed since it was written.
+        """
+        is_here = self.y is y and self.time == time
+        return self._with_triggers(self.inside(time, y, is_here=is_here), y)
+
+    def inside(self, time: float, y: Vector, *, is_here: bool = False) -> Vector:
         """Return ydot at a time and y inside of a step, where triggers are not computed."""
         self.count += 1
         try:
-            self.put(time, y)
-            if self.is_driven:
-                self.drive()
+            if not is_here:
+                self.put(time, y)
+                if self.is_driven:
+                    self.drive()
             self._advance(ACCELERATION)
         except (ArithmeticError, ValueError) as error:
             return self._failed(error, y, len(y))
@@ -156,6 +157,16 @@ class Derivatives:
         if ydot.dot(ydot) < inf or np.isfinite(ydot).all():
             return ydot
         return self._failed(self._not_finite(ydot), y, len(y))
+
+    def _with_triggers(self, ydot: Vector, y: Vector) -> Vector:
+        """Compute the triggers of the State that has this ydot, which is returned; NaN if not."""
+        contents = self.state._contents
+        if contents.pools.lacks_triggers and isfinite(ydot.sum()):
+            try:
+                contents.complete_triggers()
+            except (ArithmeticError, ValueError) as error:
+                return self._failed(error, y, len(y))
+        return ydot
 
     def qdot(self, time: float, y: Vector) -> Vector:
         """Return qdot, which needs no more than Velocity."""

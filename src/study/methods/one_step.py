@@ -154,7 +154,7 @@ class AbstractOneStep(AbstractMethod):
         return min(max(factor, SHRINK), most)
 
     def _checked_derivatives(self, t: float, y: Vector) -> Vector:
-        ydot = self.derivatives(t, y)
+        ydot = self.derivatives.here(t, y)
         self.derivatives.check(ydot)
         return ydot
 
