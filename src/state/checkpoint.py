@@ -72,7 +72,10 @@ class Checkpoint:
     def release(self) -> None:
         """Release it: a rollback to it is not possible any more. No effect if it was released."""
         if self._snapshot is not None:
-            checkpoints = self._state._mended().checkpoints  # a rollback may have been cut short
+            contents = self._state._contents
+            if contents.realization.is_torn:
+                contents.mend()  # a rollback may have been cut short
+            checkpoints = contents.checkpoints
             checkpoints[:] = [(mark, k) for mark, k in checkpoints if k is not self._snapshot]
             self._snapshot.release()
             self._ended("released")
