@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 from rich.table import Table as RichTable
 
-from benchmarks.limits import Verdict
+from benchmarks.limits import OfPeer, Verdict
 from benchmarks.peers import OTHER, OWN, Peer
 from benchmarks.rows import Group, Row, Section
 from benchmarks.runner import Measured
@@ -100,16 +100,19 @@ def _judge(row: Row, measured: Measured) -> list[Verdict]:
 
 
 def _comparison(row: Row, columns: Sequence[str], measured: Measured) -> str:
-    """Return the limits and whether they are met or, without any, the ratio to the best peer."""
+    """Return the limits, whether they are met, and the ratio to a peer if no limit has one."""
     beside = [
         f"{name}: {measured.figures[row.name, name]}"
         for name in row.beside
         if name not in columns and (row.name, name) in measured.figures
     ]
     verdicts = [str(verdict) for verdict in _judge(row, measured)]
-    if beside or verdicts:
-        alone = [f"no peer: {row.alone}"] if row.alone else []
-        return "; ".join([*verdicts, *beside, *alone])
+    if not any(isinstance(limit, OfPeer) for limit in row.limits):
+        verdicts.append(_beside_the_fastest(row, columns, measured))
+    return "; ".join(text for text in [*verdicts, *beside] if text)
+
+
+def _beside_the_fastest(row: Row, columns: Sequence[str], measured: Measured) -> str:
     own = measured.figures[row.name, OWN].median
     peers = [column for column in columns if column not in (OWN, OTHER)]
     others = [(f.median, c) for c in peers if (f := measured.figures.get((row.name, c)))]

@@ -9,11 +9,11 @@ RESULTS: Final = Path(__file__).with_name("RESULTS.md")
 
 HEAD: Final = """# Results of the benchmarks
 
-Written by `python -m benchmarks`. The [page on the benchmarks](README.md) explains the rows and columns.
-A cell is a median, ± half of the interquartile range. The last column compares stagecache, compiled, with
-its peers in the same run: with the limit that it has to keep (✓ or ✗) or, where there is none, with the
+Written by `python -m benchmarks`; `benchmarks/README.md` explains rows and columns. A cell is a
+median, ± half of the interquartile range. The last column compares stagecache, compiled, with its
+peers in the same run: with the limit that it has to keep (✓ or ✗) or, where there is none, with the
 fastest.
-"""  # noqa: E501  # lines of a page, not of code
+"""
 
 
 def write_results(parts: Mapping[str, str], order: Sequence[str], path: Path = RESULTS) -> None:

@@ -102,6 +102,10 @@ class Chain:
     system : System
     state : State
         At Velocity.
+    q : (2 n,) ndarray
+        Of the hanging chain, on the constraints.
+    q_off, u_off : (2 n,) ndarray
+        Off the constraints.
     """
 
     def __init__(self, count: int) -> None:
@@ -110,17 +114,18 @@ class Chain:
         self.state = self.system.new_state()
         self.system.realize(self.state, Stage.VELOCITY)
         rng = np.random.default_rng(count)
-        self._q = self.state.q + OFF * rng.uniform(-1, 1, 2 * count)
-        self._u = 100 * OFF * rng.uniform(-1, 1, 2 * count)
+        self.q = self.state.q.copy()
+        self.q_off = self.q + OFF * rng.uniform(-1, 1, 2 * count)
+        self.u_off = 100 * OFF * rng.uniform(-1, 1, 2 * count)
 
     def leave_q(self, _: int) -> None:
         """Move q off the constraints."""
-        self.state.q = self._q
+        self.state.q = self.q_off
         self.system.realize(self.state, Stage.POSITION)
 
     def leave_u(self, _: int) -> None:
         """Move u off the constraints."""
-        self.state.u = self._u
+        self.state.u = self.u_off
         self.system.realize(self.state, Stage.VELOCITY)
 
     def project_q(self, _: int) -> ProjectResults:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from benchmarks.by_hand.rods import RodsByHand
 from benchmarks.figures import Figure, Unit
 from benchmarks.limits import Growth
 from benchmarks.peers import OWN, load_peer
@@ -65,3 +66,26 @@ def test_the_exponent_is_fitted_to_the_rows() -> None:
     assert (str(verdict), verdict.met) == ("grows as n^1.50, ≤ 1.2 ✗", False)
     del results["ten", OWN]
     assert growth.judge("thousand", results).met is None
+
+
+@pytest.mark.parametrize("count", [2, 10, 100])
+def test_by_hand_the_chain_comes_back_to_the_same_place(count: int) -> None:
+    chain = Chain(count)
+    hand = RodsByHand(chain)
+    chain.leave_q(0)
+    hand.leave_q(0)
+    iterations = chain.project_q(0).num_iterations
+    assert abs(hand.project_q(0) - iterations) <= 1
+    np.testing.assert_allclose(hand.q, chain.state.q, atol=1e-6)
+    assert hand.project_q(0) == 0
+
+
+@pytest.mark.parametrize("count", [2, 10, 100])
+def test_by_hand_the_speeds_come_back_to_the_same(count: int) -> None:
+    chain = Chain(count)
+    hand = RodsByHand(chain)
+    chain.leave_u(0)
+    hand.leave_u(0)
+    chain.project_u(0)
+    hand.project_u(0)
+    np.testing.assert_allclose(hand.u, chain.state.u, atol=1e-6)
