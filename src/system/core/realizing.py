@@ -13,7 +13,7 @@ If a call raises, what is done is done, and realizing goes on there the next tim
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN, REALIZING
@@ -41,6 +41,10 @@ then on, which are itself and those with which it is in a circle."""
 
 def nothing(_: object) -> None:
     """Do nothing, for a subsystem without a hook."""
+
+
+NOTHING: Final[Call] = nothing
+"""The same, as a constant, which compiled code does not look up."""
 
 
 class Calls:
@@ -163,8 +167,9 @@ class Schedule:
             try:
                 if nodes:
                     self._open(realization, opens, stage)
-                reach(state)
-                if nodes or pools.is_open:
+                if reach is not NOTHING:
+                    reach(state)
+                if x in nodes or pools.is_open:
                     self._reach(realization, pools, x, stage)
                 machine.put(x, stage)
                 if after is not None:
