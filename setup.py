@@ -28,7 +28,7 @@ HOT = [
         "state/contents/contents",
     ),
     "system/motion/paired",
-    "system/core/realizing",
+    *("system/declare/trigger_rows", "system/core/realizing"),
 ]
 
 

@@ -533,7 +533,7 @@ class Contents:
     def complete_triggers(self) -> None:
         """Compute declared triggers of stages that were realized without them."""
         if self.pools.lacks_triggers and self.system is not None:
-            self.system._complete_triggers(self)
+            self.system._triggers.complete(self)
 
     def upd_triggers(self, stage: Stage, subsystem: int | None) -> Vector:
         """Return a writable view of them."""

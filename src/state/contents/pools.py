@@ -308,7 +308,7 @@ class Pools:
 
     def write_triggers(self, stage: Stage, subsystem: int, start: int, values: Vector) -> None:
         """Write some of a subsystem's event triggers of a stage."""
-        at = self.trigger_slice(stage, subsystem).start + start
+        at = self.trigger_bases[stage] + self.trigger_starts[stage][subsystem] + start
         self._arrays[EVENT_TRIGGERS.pool][at : at + len(values)] = values
 
     def start(self, part: str, subsystem: int | None) -> int:

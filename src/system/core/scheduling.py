@@ -20,7 +20,7 @@ def schedule_of(
     planned: Sequence[PlannedEntry],
     order: Callable[[Stage, tuple[Subsystem, ...]], Sequence[Subsystem]],
 ) -> tuple[Schedule, Schedule]:
-    """Return the tasks of each stage, and those without what can be completed later.
+    """Return the tasks of each stage, and those without event triggers.
 
     If a subsystem declares a mass matrix, dynamics are computed before all hooks.
 
@@ -34,7 +34,7 @@ def schedule_of(
         order in which they are.
     """
     dynamics = Dynamics(subsystems)
-    needed = [entry for entry in planned if entry.complete is None]
+    needed = [entry for entry in planned if entry.trigger is None]
     found: list[tuple[Sequence[PlannedEntry], list[list[Task]]]] = [(planned, [[]]), (needed, [[]])]
     for stage in list(Stage)[Stage.TOPOLOGY : Stage.INFINITY]:
         circles = _circles(stage, len(subsystems), planned)

@@ -57,6 +57,7 @@ from stagecache.system.core.transport import complete_system, reduce_system
 from stagecache.system.declare import fast_variables
 from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.declare.trigger_rows import TriggerRows
 from stagecache.system.events.default_subsystem import DefaultSystemSubsystem, kind_name
 from stagecache.system.events.dispatcher import EventDispatcher
 from stagecache.system.events.events import Event, EventCause, EventTriggerInfo
@@ -212,9 +213,8 @@ class System:
         self._default: State | None = None
         self._schedule = Schedule([], 0)
         self._schedule_of_rates = Schedule([], 0)  # without event triggers
-        self._triggers: list[Callable[[Contents], None]] = []  # which complete them
+        self._triggers = TriggerRows([])
         self._driven: list[Subsystem] = []  # in any of its States
-        self._last_triggers = 0  # stage from which on no more of them are computed
         self._content = ""  # the identity of the present content, once it was asked for
         self._allocating = RLock()  # its holder makes the default State
         self._is_allocating = False
@@ -551,9 +551,7 @@ class System:
             self._driven = [s for s in self._subsystems if prescribing.may_be_driven(s)]
             schedules = schedule_of(self._subsystems, planned, self._checked_order)
             self._schedule, self._schedule_of_rates = schedules
-            self._triggers = [entry.complete for entry in planned if entry.complete is not None]
-            stages = [entry.handle.computed_by for entry in planned if entry.complete is not None]
-            self._last_triggers = max(stages, default=Stage.EMPTY)
+            self._triggers = TriggerRows([e.trigger for e in planned if e.trigger is not None])
             self._realize(state, contents, TOPOLOGY)
         finally:
             self._is_allocating = False
@@ -674,16 +672,9 @@ class System:
         self._statistics.num_realize_calls += 1
         at = contents.realization.machine.stage
         if at < stage:
-            if at < self._last_triggers:
+            if at < self._triggers.last:
                 contents.pools.lacks_triggers = True
             self._schedule_of_rates.realize(state, contents, stage, self._statistics._realizations)
-
-    def _complete_triggers(self, contents: Contents) -> None:
-        """Compute event triggers of the stages that a State has reached without them."""
-        for complete in self._triggers:
-            complete(contents)
-        if contents.realization.machine.stage >= self._last_triggers:
-            contents.pools.lacks_triggers = False
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
         self._schedule.realize(state, contents, stage, self._statistics._realizations)

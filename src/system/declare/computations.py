@@ -21,6 +21,7 @@ from stagecache.system.declare.declaration import (
     check_prerequisites,
     resolve,
 )
+from stagecache.system.declare.trigger_rows import TriggerRow
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -181,7 +182,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             self._fill(handle),
             self._lowest(handle._owner),
             self.is_last,
-            self._complete(handle),
+            self._trigger(handle),
         )
 
     def _lowest(self, subsystem: Any) -> Stage:  # noqa: ARG002  # others need it
@@ -198,5 +199,5 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     def _fill(self, handle: Any) -> Callable[[Any], Any] | None:  # noqa: ARG002  # others need it
         return None
 
-    def _complete(self, handle: Any) -> Callable[[Any], None] | None:  # noqa: ARG002  # likewise
+    def _trigger(self, handle: Any) -> TriggerRow | None:  # noqa: ARG002  # likewise
         return None

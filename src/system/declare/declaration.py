@@ -22,6 +22,7 @@ from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
+from stagecache.system.declare.trigger_rows import TriggerRow
 
 H = TypeVar("H")
 P = TypeVar("P")
@@ -48,8 +49,8 @@ class PlannedEntry:
     is_last: bool = False
     """True if the item is due once all subsystems have reached the stage, not only its own."""
 
-    complete: Callable[[Contents], None] | None = None
-    """Puts its value into a vector that a State was realized without, if that can be left out."""
+    trigger: TriggerRow | None = None
+    """The row of an event trigger, without which a State may be realized."""
 
 
 class AbstractDeclaration(Generic[H]):

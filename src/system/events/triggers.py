@@ -10,12 +10,12 @@ from attrs import frozen
 from stagecache.checks import require_bool, require_count, require_positive
 from stagecache.errors import DeclarationError, short_repr
 from stagecache.state.allocation import Attempt, allocate_triggers
-from stagecache.state.contents.contents import Contents
 from stagecache.state.items.layout import Rows, SubsystemLayout
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import check_compute, decorator
 from stagecache.system.declare.declaration import Prerequisites
 from stagecache.system.declare.rows import AbstractAllocatedRows, Compute, Size
+from stagecache.system.declare.trigger_rows import TriggerRow
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -176,20 +176,26 @@ class TriggerDeclaration(AbstractAllocatedRows):
             subsystem, lambda d: isinstance(d, TriggerDeclaration) and d.stage == self.stage
         )
 
+    def _trigger(self, handle: Any) -> TriggerRow:
+        owner = handle._owner
+        return handle, owner.index, self.stage, self.slot(owner), self.is_last
+
     def _fill(self, handle: Any) -> Callable[[Any], None]:
-        put = self._put(handle)
+        _, x, stage, slot, is_last = self._trigger(handle)
 
         def fill(state: Any) -> None:
-            put(state._contents)
+            contents = state._contents
+            rows = contents.realization.layout.subsystems[x].triggers[stage][slot]
+            contents.pools.write_triggers(stage, x, rows.start, handle(state))
 
-        if not self.is_last:
+        if not is_last:
             return fill
 
         def fill_at_stage(state: Any) -> None:  # the last of the stage sees all of it
             machine = state._contents.realization.machine
             at = machine.stage
             try:
-                machine.pretend(self.stage)
+                machine.pretend(stage)
                 fill(state)
                 machine.pretend(at)
             except BaseException:
@@ -197,26 +203,6 @@ class TriggerDeclaration(AbstractAllocatedRows):
                 raise
 
         return fill_at_stage
-
-    def _complete(self, handle: Any) -> Callable[[Contents], None]:
-        put, x, stage = self._put(handle), handle._owner.index, self.stage
-
-        def complete(contents: Contents) -> None:
-            machine = contents.realization.machine
-            if stage <= (machine.stage if self.is_last else machine.stages[x]):
-                put(contents)
-
-        return complete
-
-    def _put(self, handle: Any) -> Callable[[Contents], None]:
-        """Return the function that puts the values into their rows, computed if need be."""
-        x, slot, stage = handle._owner.index, self.slot(handle._owner), self.stage
-
-        def put(contents: Contents) -> None:
-            rows = contents.realization.layout.subsystems[x].triggers[stage][slot]
-            contents.pools.write_triggers(stage, x, rows.start, contents.read_stale(handle))
-
-        return put
 
     def _allocate_rows(self, what: Attempt, count: int | None) -> None:
         allocate_triggers(what, self.stage, count)
