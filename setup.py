@@ -29,6 +29,7 @@ HOT = [
     ),
     "system/motion/paired",
     *("system/declare/trigger_rows", "system/core/realizing"),
+    "inspection/trace/tracer",
 ]
 
 

@@ -107,7 +107,7 @@ def hit_traced(_: Peer) -> AbstractProbe:
     entry = subject.below("q")
     subject.realize()
     entry.mark_valid(subject.state)
-    subject.state.trace(most=0).__enter__()
+    subject.state.trace().__enter__()
     return Repeated("entry(state)", {"entry": entry, "state": subject.state}, times=10)
 
 
@@ -122,7 +122,7 @@ def compute(*, traced: bool) -> Build:
         )
         subject.realize(Stage.TIME)
         if traced:
-            subject.state.trace(most=0).__enter__()
+            subject.state.trace().__enter__()
         names = {"upd_q": subject.state.upd_q, "entry": entry, "state": subject.state}
         return Repeated("upd_q(); entry(state)", names, times=5)
 

@@ -201,10 +201,13 @@ class TraceLog:
         written = self._write(tracer, cause)
         written.writes += 1
         written.invalidated += len(gone)
-        written.parts = parts if parts >= written.parts else parts | written.parts
+        if parts is not written.parts:
+            written.parts = parts if parts >= written.parts else parts | written.parts
         path = tracer.path(cause)
         state.written[path] = at, downstream
-        state.changed.update(dict.fromkeys((path, *parts), at))
+        state.changed[path] = at
+        for part in parts:
+            state.changed[part] = at
 
     def _count_invalidated(self, state: StateTally, record: list[Any]) -> None:
         _, _, _, tracer, cause, gone = record
@@ -223,10 +226,9 @@ class TraceLog:
         tally.last_nanoseconds = end - start
         if error:
             tally.failed += 1
-        read = tally.read
-        for item in reads:
-            if item not in read:
-                read[item] = tracer.path(item)
+        if reads is not state.read.get(entry):
+            for item in reads:
+                tally.read.setdefault(item, tracer.path(item))
         since = state.computed.get(entry, 0)
         if since and _are_as_at(since, state.read[entry], state.changed, tracer):
             tally.needless += 1
@@ -335,10 +337,10 @@ def _are_as_at(
     since: int, read: Iterable[AbstractHandle | str], changed: dict[str, int], tracer: Tracer
 ) -> bool:
     """Return True if all items read are known to have the values of that time."""
-    return all(
-        isinstance(item, AbstractHandle) and changed.get(tracer.path(item), 0) <= since
-        for item in read
-    )
+    for item in read:
+        if not isinstance(item, AbstractHandle) or changed.get(tracer.path(item), 0) > since:
+            return False
+    return True
 
 
 def _node(entry: CacheEntry[Any]) -> int:

@@ -37,10 +37,11 @@ class Trace:
     """A record of all that happens to States in a ``with`` block, to be read in it and after it.
 
     Made by `State.trace`. The copy on which a study works is traced with the State from which it
-    was made, as a State of its own; other copies are not traced. An event costs a microsecond or
-    two, which is part of the times that are told, unless a computation is compared with large
-    earlier values: that is not part of them. It takes about 350 bytes until the Trace is gone, so
-    a million of them 350 MB; and `events` half as much again.
+    was made, as a State of its own; other copies are not traced. An event costs about a
+    microsecond, which is part of the times that are told, unless a computation is compared with
+    large earlier values: that is not part of them. It takes 100 to 200 bytes until the Trace is
+    gone. Events are counted when somebody looks, at about a microsecond each, and meanwhile only
+    if there are more of them than are kept.
 
     A Trace holds the States, also when it has ended.
 

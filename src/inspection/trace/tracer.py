@@ -133,7 +133,7 @@ class Tracer(Observer):
         self._serial = -1
         self._reached: dict[tuple[int, ...], Reach] = {}
         self._presumed: list[CacheEntry[Any]] = []
-        self._writes: dict[object, tuple[int, Sequence[int], CodeType, int]] = {}
+        self._writes: dict[object, Record] = {}
         self.paths: dict[object, str] = {}
         self._is_library: dict[str, bool] = {}  # by file
         self._last: dict[object, Record] = {}
@@ -259,21 +259,20 @@ class Tracer(Observer):
         found = act()
         realization = self.contents.realization
         after = realization.store.versions[node]
-        stages = stage, realization.machine.stage
         going = self.valid & reach[0]
         gone = self._gone(going, cause) if going else ()
         now = perf_counter_ns()
         me = get_ident()
         if len(nodes) > 1:
             frame = self._frame()
-            place = frame.f_code, frame.f_lasti
-            self._writes[cause] = now, nodes, *place
-            versions = before, after
-            self._note((WRITTEN, now, me, self, cause, nodes, *versions, *place, reach, gone))
+            code, at = frame.f_code, frame.f_lasti
+            record = (WRITTEN, now, me, self, cause, nodes, before, after, code, at, reach, gone)
+            self._writes[cause] = record
+            self._note(record)
         elif gone:
             self._note((INVALIDATED, now, me, self, cause, gone))
-        if stages[0] != stages[1]:
-            self._note((STAGED, now, me, self, cause, *stages, now, ""))
+        if realization.machine.stage != stage:
+            self._staged(0, stage, cause)
         return found
 
     def _frame(self) -> FrameType:
@@ -357,11 +356,11 @@ class Tracer(Observer):
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
-        found = [write for write in self._writes.values() if node in write[1]]
+        found = [record for record in self._writes.values() if node in record[5]]
         if not found:
             return None
-        _, _, code, instruction = max(found, key=_time)
-        return self.contents.realization.store.versions[node] - 1, *place_of(code, instruction)
+        file, line = place_of(*max(found, key=_time)[8:10])
+        return self.contents.realization.store.versions[node] - 1, file, line
 
     # ------------------------------------------------------------------ stages
 
@@ -399,8 +398,8 @@ class Tracer(Observer):
             self._note((STAGED, start, get_ident(), self, cause, before, after, end, subsystem))
 
 
-def _time(write: tuple[int, Sequence[int], CodeType, int]) -> int:
-    return write[0]
+def _time(record: Record) -> int:
+    return record[1]  # type: ignore[no-any-return]  # a time
 
 
 def place_of(code: CodeType, instruction: int) -> Place:
@@ -415,7 +414,7 @@ class TracedFunction:
 
     __slots__ = ("_function", "_node", "_tracer")
 
-    def __init__(self, tracer: Any, node: int, function: Function) -> None:
+    def __init__(self, tracer: Tracer, node: int, function: Function) -> None:
         self._tracer = tracer
         self._node = node
         self._function = function
@@ -428,6 +427,7 @@ class TracedFunction:
         if not tracer.logs or store.marks[node] > COMPUTING:
             return self._function(state)  # it has ended; or the value is only verified
         entry = store.keys[node]
+        assert isinstance(entry, CacheEntry)
         is_known = entry in tracer.known
         before = store.values[node] if is_known else None
         me = get_ident()
@@ -437,7 +437,7 @@ class TracedFunction:
         depth = len(stack)
         running = Running(entry)
         stack.append(running)
-        is_unchanged = None
+        is_equal = None
         error = ""
         start = end = perf_counter_ns()
         try:
@@ -451,7 +451,7 @@ class TracedFunction:
             tracer.valid.add(entry)
             tracer.unread.add(entry)
             if is_known:
-                is_unchanged = is_same(before, value)
+                is_equal = is_same(before, value)
             else:
                 tracer.known.add(entry)
             return value
@@ -460,8 +460,8 @@ class TracedFunction:
             del stack[depth:]
             reader = stack[-1].entry if depth else None
             reads = tracer._kept_once(entry, running.reads)
-            result = own, reads, is_unchanged, error, reader
-            tracer._note((COMPUTED, start, me, tracer, entry, end, *result))
+            record = (COMPUTED, start, me, tracer, entry, end, own, reads, is_equal, error, reader)
+            tracer._note(record)
             if depth:  # with what it took to note this, which is not the reader's own time either
                 stack[-1].inside += perf_counter_ns() - start
 
