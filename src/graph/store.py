@@ -586,10 +586,12 @@ class Store:
             for g in queue:
                 if not live[g]:
                     live[g] = True
-                    for above in upstream[g]:
-                        queue.append(above)
-                        if live_below and above in live_below:
-                            live_below[above][g] = None
+                    if upstream[g]:
+                        queue.extend(upstream[g])
+                    if live_below:
+                        for above in upstream[g]:
+                            if above in live_below:
+                                live_below[above][g] = None
         except BaseException:
             self.is_torn = True
             raise
@@ -610,9 +612,8 @@ class Store:
                     live[g] = False
                     gates[g] = clock if gates[g] < SHUT else gates[g] - clock_of(gates[g]) + clock
                     if len(downstream[g]) <= WIDE:
-                        for below in downstream[g]:
-                            if live[below]:
-                                queue.append(below)  # noqa: PERF401  # compiled, this is faster
+                        if downstream[g]:
+                            queue.extend(downstream[g])
                     else:
                         queue.extend(live_below.get(g, downstream[g]))
                         live_below[g] = {}
@@ -707,8 +708,7 @@ class Store:
             gate = gates[g] + by
             gates[g] = gate
             if was_open or gate < SHUT:
-                for below in downstream[g]:
-                    queue.append(below)  # noqa: PERF402  # compiled, this is faster
+                queue.extend(downstream[g])
 
     def _presume(self, stage: int) -> None:
         gates = self.gates
