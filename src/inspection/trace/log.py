@@ -196,7 +196,7 @@ class TraceLog:
         return is_kept
 
     def _count_written(self, state: StateTally, record: list[Any]) -> None:
-        _, _, _, tracer, cause, _, _, _, _, _, (downstream, parts), gone = record
+        _, _, _, tracer, cause, _, _, _, _, (downstream, parts, _), gone = record
         at = self._number
         written = self._write(tracer, cause)
         written.writes += 1
@@ -321,7 +321,7 @@ class TraceLog:
             return [staged]
         found: list[AbstractTraceEvent] = []
         if kind == WRITTEN:
-            before, after, code, instruction = record[6:10]
+            before, after, code, instruction = record[5:9]
             file, line = place_of(code, instruction)
             found.append(
                 WriteEvent(

@@ -31,18 +31,18 @@ HIT: Final = 0
 COMPUTED: Final = 1
 """(COMPUTED, time, thread, tracer, entry, end, own time, reads, is unchanged, error, reader)"""
 WRITTEN: Final = 2
-"""(WRITTEN, time, thread, tracer, cause, nodes, versions: 2, code, instruction, reach, gone)"""
+"""(WRITTEN, time, thread, tracer, cause, version before, after, code, instruction, reach, gone)"""
 INVALIDATED: Final = 3
 """(INVALIDATED, time, thread, tracer, cause, gone)"""
 STAGED: Final = 4
 """(STAGED, time, thread, tracer, cause, stage before, stage after, end, subsystem)"""
-WIDTHS: Final = (6, 11, 12, 6, 9)
+WIDTHS: Final = (6, 11, 11, 6, 9)
 """Lengths of records, by their kind, which is their first item."""
 
 Record = tuple[Any, ...]
 
-Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str]]
-"""The entries that a write makes stale, and the paths of the variables and stages it changes."""
+Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str], tuple[int, ...]]
+"""The entries that a write makes stale; paths and nodes of the variables and stages it changes."""
 
 
 class TakesRecords(Protocol):
@@ -266,7 +266,7 @@ class Tracer(Observer):
         if len(nodes) > 1:
             frame = self._frame()
             code, at = frame.f_code, frame.f_lasti
-            record = (WRITTEN, now, me, self, cause, nodes, before, after, code, at, reach, gone)
+            record = (WRITTEN, now, me, self, cause, before, after, code, at, reach, gone)
             self._writes[cause] = record
             self._note(record)
         elif gone:
@@ -345,7 +345,7 @@ class Tracer(Observer):
             entries = frozenset([item for item in below if isinstance(item, CacheEntry)])
             written = [structure.keys[node] for node in key]
             parts = [self.path(item) for item in written]
-            found = self._reached[key] = entries, frozenset(parts)
+            found = self._reached[key] = entries, frozenset(parts), key
         return found
 
     def _look_for_valid(self) -> None:
@@ -356,10 +356,10 @@ class Tracer(Observer):
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
-        found = [record for record in self._writes.values() if node in record[5]]
+        found = [record for record in self._writes.values() if node in record[9][2]]
         if not found:
             return None
-        file, line = place_of(*max(found, key=_time)[8:10])
+        file, line = place_of(*max(found, key=_time)[7:9])
         return self.contents.realization.store.versions[node] - 1, file, line
 
     # ------------------------------------------------------------------ stages

@@ -1,6 +1,7 @@
 """Tracing a State: what is noted, that it adds up, and that nothing is left of it afterwards."""
 
 import csv
+import gc
 import io
 import json
 import math
@@ -483,6 +484,22 @@ def test_events_beyond_the_most_are_counted_only() -> None:
     assert len(trace.events) == 3
     assert trace.num_dropped == 3 + 9 - 3
     assert trace.summary().reads == 12
+
+
+def test_events_leave_no_objects_for_the_garbage_collector() -> None:
+    fixture = Fixture()
+    left = []
+    with fixture.state.trace() as trace:
+        for number in (10, 100, 1000):
+            gc.collect()
+            before = len(gc.get_objects())
+            for value in range(number):
+                fixture.mass.set(fixture.state, value)
+                fixture.torque(fixture.state)
+                fixture.torque(fixture.state)
+            left.append(len(gc.get_objects()) - before)
+    assert max(left[1:]) < 20
+    assert trace.summary()["arm.torque"].reads == 2220
 
 
 def test_records_are_counted_when_somebody_looks() -> None:
