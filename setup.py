@@ -30,6 +30,7 @@ HOT = [
     "system/motion/paired",
     *("system/declare/trigger_rows", "system/core/realizing"),
     "inspection/trace/tracer",
+    "study/methods/derivatives",
 ]
 
 

@@ -335,9 +335,10 @@ class TimeStepper(Study):
     def _as_one(self, time: float, events: tuple[Event, ...], *others: float) -> float:
         """Return the first of other times that equals the time of events; else this time."""
         for other in others if events else ():
-            close = min(e.handled_by.rounding(other, self._begin) for e in events)
-            if abs(time - other) <= close < inf:
-                return other
+            if abs(time - other) < inf:  # else nothing happens then
+                close = min(e.handled_by.rounding(other, self._begin) for e in events)
+                if abs(time - other) <= close < inf:
+                    return other
         return time
 
     # ------------------------------------------------------------------ events

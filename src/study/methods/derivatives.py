@@ -186,8 +186,8 @@ class Derivatives:
 
     def put(self, time: float, y: Vector) -> None:
         """Write the time and y into the State. Invalidates Time, or only Position."""
-        self.time = float(time)
-        self.state._contents.write_time_and_y(self.time, y)
+        self.time = time = float(time)
+        self.state._contents.write_time_and_y(time, y)
         self.y = y
 
     def settle(self, time: float, y: Vector, stage: Stage) -> None:

@@ -361,7 +361,8 @@ def _handled(
     if changes.any:
         names = ", ".join(event.name for event in handlers)
         _satisfy_constraints(system, state, options, names)
-    any_change, lowest = changes.any, changes.lowest_stage
+    lowest = changes.lowest_stage
+    any_change = lowest < Stage.INFINITY or changes.any
     _report(state, events)
     if not ended_by:
         return HandleEventsResults(HandleEventsStatus.SUCCEEDED, any_change, lowest)
@@ -467,20 +468,20 @@ class StateChanges:
     def any(self) -> bool:
         """True if anything was written."""
         return (
-            self.lowest_stage < Stage.INFINITY or self._variables != self._versions_of_variables()
+            self._stages != self._versions_of_stages()
+            or self._variables != self._versions_of_variables()
+            or self.lowest_stage < Stage.INFINITY
         )
 
     @property
     def lowest_stage(self) -> Stage:
         """The lowest stage that was invalidated; Infinity if none was."""
-        now = self._versions_of_stages()
-        changed = (
-            stage
-            for stage, before, after in zip(Stage, self._stages, now, strict=True)
-            if stage >= Stage.MODEL and before != after
-        )
         left = max(Stage.MODEL, self._state.lowest_stage_difference(self._versions))
-        return min(next(changed, Stage.INFINITY), left)
+        now = self._versions_of_stages()
+        for stage in range(Stage.MODEL, left):
+            if now[stage] != self._stages[stage]:
+                return Stage(stage)
+        return left
 
     def _versions_of_stages(self) -> list[int]:
         realization = self._state._contents.realization
