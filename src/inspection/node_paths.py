@@ -11,6 +11,7 @@
 No two nodes have the same path: where one is taken, " (2)" is appended.
 """
 
+from collections import Counter
 from typing import Final, final
 
 from stagecache.checks import did_you_mean
@@ -48,11 +49,12 @@ class NodePaths:
         self._contents = contents
         self.of: dict[int, str] = {}
         self.node: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}  # appended last, by path
         layout = contents.realization.layout
         names = [subsystem.name for subsystem in layout.subsystems]
+        times = Counter(names)
         self.subsystems = [
-            name if name and names.count(name) == 1 else f"subsystem {x}"
-            for x, name in enumerate(names)
+            name if name and times[name] == 1 else f"subsystem {x}" for x, name in enumerate(names)
         ]
         for stage in STAGES:
             self._add(stage_path(stage), layout.stages[stage])
@@ -67,9 +69,9 @@ class NodePaths:
                 self._add(f"{label}.{_name(item)}", item._node)
 
     def _add(self, path: str, node: int) -> None:
-        free, number = path, 1
+        free = path
         while free in self.node:
-            number += 1
+            self._numbers[path] = number = self._numbers.get(path, 1) + 1
             free = f"{path} ({number})"
         self.of[node] = free
         self.node[free] = node
