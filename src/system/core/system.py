@@ -1,7 +1,7 @@
 """The System: subsystems, and the realization of States stage by stage."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import chain, count
+from itertools import count
 from threading import RLock
 from typing import Any, Generic, NoReturn, Self, SupportsIndex, TypeVar, overload
 from uuid import uuid4
@@ -17,7 +17,6 @@ from stagecache.checks import (
     require_new_name,
     require_positive,
     require_text,
-    require_type,
     wrong_type,
 )
 from stagecache.decorations.coordinate_direction import CoordinateDirection
@@ -205,6 +204,8 @@ class System:
         self._identity = identity
         self._topology_version = topology_version
         self._subsystems: list[Subsystem] = []
+        self._known_names: set[str] = set()
+        self._next_numbers: dict[str, int] = {}  # by name of a class: the first that may be free
         self._variables = new_variables()
         for attribute, handle in self._variables.items():
             handle._declared(self, attribute)
@@ -307,13 +308,13 @@ class System:
         ------
         WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
-        require_type(
-            subsystem,
-            Subsystem,
-            f"{short_repr(subsystem)}: not a subsystem",
-            "a Subsystem",
-            "pass an instance of a class that derives from Subsystem",
-        )
+        if not isinstance(subsystem, Subsystem):
+            raise wrong_type(
+                subsystem,
+                f"{short_repr(subsystem)}: not a subsystem",
+                "a Subsystem",
+                "pass an instance of a class that derives from Subsystem",
+            )
         if getattr(type(subsystem), "__attrs_own_setattr__", False):
             raise AdoptionError(
                 f"{subsystem!r}: cannot be added",
@@ -333,13 +334,14 @@ class System:
         name = require_name(name, "the name of a subsystem")
         require_new_name(
             name,
-            [other.name for other in self._subsystems],
+            self._names,
             "subsystem",
             "choose another name, or leave it out for a free one",
         )
         self._require_idle(f"the subsystems of {self._name}")
         self._refuse_in_hook("add()")
         subsystem._adopted(self, len(self._subsystems), name)
+        self._known_names.add(name)
         self._subsystems.append(subsystem)
         self._topology_changed(f"{name} was added")
         return subsystem
@@ -348,9 +350,22 @@ class System:
         """Return the name of the class of a subsystem, with a number if it is taken."""
         if not isinstance(subsystem, Subsystem) or subsystem.is_adopted:
             return None  # it is refused later
-        name, taken = subsystem.name, {*reserved, *(other.name for other in self._subsystems)}
-        numbered = chain([name], (f"{name}_{i}" for i in count(2)))
-        return next(candidate for candidate in numbered if candidate not in taken)
+        name, taken = subsystem.name, self._names
+        if name not in taken and name not in reserved:
+            return name
+        numbers = count(self._next_numbers.get(name, 2))
+        number = next(
+            i for i in numbers if f"{name}_{i}" not in taken and f"{name}_{i}" not in reserved
+        )
+        self._next_numbers[name] = number
+        return f"{name}_{number}"
+
+    @property
+    def _names(self) -> set[str]:
+        """Names of all subsystems. Cost O(1), except after unpickling."""
+        if len(self._known_names) != len(self._subsystems):
+            self._known_names = {subsystem.name for subsystem in self._subsystems}
+        return self._known_names
 
     @property
     def subsystems(self) -> tuple[Subsystem, ...]:
