@@ -70,6 +70,10 @@ class ConstraintTable:
         Rows of uerr that are derivatives of rows of qerr.
     sources : ndarray of int
         Rows of qerr whose derivatives these are.
+    twice_derived, twice_sources : ndarray of int
+        Rows of udoterr that are second derivatives of rows of qerr, and these.
+    last_derived, last_sources : ndarray of int
+        Rows of udoterr that are derivatives of rows of uerr, and these.
     """
 
     constraints: tuple[ConstraintRows, ...]
@@ -78,6 +82,10 @@ class ConstraintTable:
     normalization_rows: NDArray[np.intp]
     derived: NDArray[np.intp]
     sources: NDArray[np.intp]
+    twice_derived: NDArray[np.intp]
+    twice_sources: NDArray[np.intp]
+    last_derived: NDArray[np.intp]
+    last_sources: NDArray[np.intp]
 
 
 def constraint_table(contents: Any) -> ConstraintTable:
@@ -101,6 +109,10 @@ def _table_of(contents: Any) -> ConstraintTable:
         _rows([c.qerr for c in constraints if c.is_normalization]),
         _rows([c.uerr for c in constraints if c.qerr is not None]),
         _rows([c.qerr for c in constraints if c.uerr is not None]),
+        _rows([c.udoterr for c in constraints if c.qerr is not None]),
+        _rows([c.qerr for c in constraints if c.udoterr is not None]),
+        _rows([c.udoterr for c in constraints if c.uerr is not None]),
+        _rows([c.uerr for c in constraints if c.udoterr is not None]),
     )
 
 

@@ -319,42 +319,39 @@ def _constrained(
     is_all = np.array_equal(columns, np.arange(len(udot)))
     of_blocks = g if is_all else g[:, columns]
     of_bias, f = bias + g @ given, forces[columns]
-    slack = slack_of(state, table, g, of_bias, free)
-    for cut in sorted({max(slack.cut, TOLERANCE), TOLERANCE}, reverse=True):
+    slack = np.zeros(0)  # as long as none is needed
+    for cut in sorted({max(cut_of(state, table, g), TOLERANCE), TOLERANCE}, reverse=True):
         found, multipliers = solve_blocks(blocks, of_blocks, f, of_bias, cut)
         udot[columns] = given[columns] = found
-        if np.all(excess_of(g, given, bias, free, slack.errors) <= 1):
+        if np.all(excess_of(g, given, bias, free, 0.0) <= 1):
             return udot, multipliers
-    check_consistent(
-        g, given, bias, free, lambda row: row_names(state, "udoterr")[row], slack.errors
-    )
+        if not slack.size:
+            slack = slack_of(state, table, g, of_bias, free)
+        if np.all(excess_of(g, given, bias, free, slack) <= 1):
+            return udot, multipliers
+    check_consistent(g, given, bias, free, lambda row: row_names(state, "udoterr")[row], slack)
     return udot, multipliers
 
 
 # ---------------------------------------------------------------------- slack
 
 
-@frozen(eq=False)
-class Slack:
-    """Errors that may be left.
+def cut_of(state: Any, table: ConstraintTable, g: Any) -> float:
+    """Return the length below which combinations of rows of length 1 count as redundant.
 
-    Attributes
-    ----------
-    cut : float
-        The length below which combinations of rows of length 1 are redundant.
-    errors : (nudoterr,) float
-        The acceleration errors that these may leave.
+    It is 0 where position errors are 0. The scale of lengths, along which directions change, is
+    `default_length_scale` of the System.
     """
+    qerr = np.abs(state._contents.pools.whole["qerr"][table.twice_sources])
+    if not qerr.any():
+        return 0.0
+    return FACTOR * _distance(state, qerr, _lengths(g)[table.twice_derived])
 
-    cut: float
-    errors: Vector
 
-
-def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vector) -> Slack:
+def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vector) -> Vector:
     """Return the acceleration errors that may be left in a State. Cost O(numbers in G).
 
-    They are 0 where position and velocity errors are 0. The scale of lengths, along which
-    directions change, is `default_length_scale` of the System.
+    They are 0 where position and velocity errors are 0, and grow with these as `cut_of` does.
 
     Parameters
     ----------
@@ -367,28 +364,34 @@ def slack_of(state: Any, table: ConstraintTable, g: Any, bias: Vector, free: Vec
         Accelerations without constraints.
     """
     whole = state._contents.pools.whole
-    qerr, uerr = np.zeros(len(bias)), np.zeros(len(bias))
-    for constraint in table.constraints:
-        for found, errors, rows in (
-            (qerr, whole["qerr"], constraint.qerr),
-            (uerr, whole["uerr"], constraint.uerr),
-        ):
-            if rows is not None and constraint.udoterr is not None:
-                found[constraint.udoterr] = np.abs(errors[rows])
-    if not (qerr.any() or uerr.any()):
-        return Slack(0.0, np.zeros(len(bias)))
-    sizes = abs(g)
+    qerr = np.abs(whole["qerr"][table.twice_sources])
+    uerr = np.abs(whole["uerr"][table.last_sources])
+    lengths, sizes = _lengths(g), abs(g)
+    position = _distance(state, qerr, lengths[table.twice_derived])
+    fast = _most(uerr, lengths[table.last_derived])
+    speed = _most(sizes @ np.abs(whole["u"]), lengths)
+    velocity = min(fast, LARGEST * speed) * speed / state.system.default_length_scale
+    slack: Vector = position * (np.abs(bias) + sizes @ np.abs(free)) + velocity * lengths
+    return FACTOR * slack
+
+
+def _distance(state: Any, qerr: Vector, lengths: Vector) -> float:
+    """Return the largest distance from the constraints, in units of the scale of lengths."""
+    scale: float = state.system.default_length_scale
+    return min(_most(qerr, lengths) / scale, LARGEST)
+
+
+def _lengths(g: Any) -> Vector:
+    """Return the lengths of the rows of G."""
     squares = g**2 if isinstance(g, np.ndarray) else g.power(2)
-    lengths = np.sqrt(np.asarray(squares.sum(axis=1))).ravel()
-    per_length = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1.0), 0.0)
-    scale = state.system.default_length_scale
-    far = float((np.nan_to_num(qerr) * per_length).max())
-    fast = float((np.nan_to_num(uerr) * per_length).max())
-    speed = float(((sizes @ np.abs(whole["u"])) * per_length).max())
-    position = min(far / scale, LARGEST)
-    velocity = min(fast, LARGEST * speed) * speed / scale
-    terms = np.abs(bias) + sizes @ np.abs(free)
-    return Slack(FACTOR * position, FACTOR * (position * terms + velocity * lengths))
+    lengths: Vector = np.sqrt(np.asarray(squares.sum(axis=1))).ravel()
+    return lengths
+
+
+def _most(errors: Vector, lengths: Vector) -> float:
+    """Return the largest error by the length of its row; rows of length 0 do not count."""
+    parts = np.nan_to_num(errors) / np.where(lengths > 0, lengths, np.inf)
+    return float(parts.max(initial=0.0))
 
 
 # ---------------------------------------------------------------------- refusals

@@ -38,6 +38,7 @@ from stagecache.errors import (
 )
 from stagecache.numerics import constrained_dynamics
 from stagecache.numerics.constrained_dynamics import solve_constrained
+from stagecache.system.dynamics import accelerating
 from stagecache.system.dynamics.dynamics import generalized_force, inverse_mass_matrix, mass_matrix
 from stagecache.testing import check_coherence, check_pickle
 from tests.profiles import examples
@@ -308,6 +309,28 @@ def test_a_loop_with_a_bar_too_many_moves_where_its_constraints_are_violated_a_l
     assert_allclose(state.udot, [4.2, -4.4] * 3, atol=1e-9 + 300 * size)
     assert np.abs(state.multipliers).max() < 10
     assert_allclose(state.udoterr, 0, atol=1e-9 + 300 * size)
+
+
+def test_errors_that_may_be_left_are_computed_only_if_any_are_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+
+    def slack_of(state: Any, *others: Any) -> Vector:
+        calls.append(state)
+        return slack(state, *others)
+
+    slack = accelerating.slack_of
+    monkeypatch.setattr(accelerating, "slack_of", slack_of)
+    bob = DeclaredBob()
+    system, state = realized(bob)
+    bob.place.set(state, (3.0, 1.0))
+    system.realize(state, ACCELERATION)
+    assert not calls
+    system, state = realized(ThirdCrank(), stage=POSITION)
+    state.q = state.q + 1e-5 * np.arange(6)
+    system.realize(state, ACCELERATION)
+    assert calls == [state]
 
 
 def test_acceleration_constraints_hold_off_the_constraints() -> None:
