@@ -196,7 +196,8 @@ class TraceLog:
         return is_kept
 
     def _count_written(self, state: StateTally, record: list[Any]) -> None:
-        _, _, _, tracer, cause, _, _, _, _, (downstream, parts, _), gone = record
+        _, _, _, tracer, cause, _, _, _, _, reach, gone = record
+        parts = reach.parts
         at = self._number
         written = self._write(tracer, cause)
         written.writes += 1
@@ -204,7 +205,7 @@ class TraceLog:
         if parts is not written.parts:
             written.parts = parts if parts >= written.parts else parts | written.parts
         path = tracer.path(cause)
-        state.written[path] = at, downstream
+        state.written[path] = at, reach.downstream
         state.changed[path] = at
         for part in parts:
             state.changed[part] = at

@@ -41,9 +41,6 @@ WIDTHS: Final = (6, 11, 11, 6, 9)
 
 Record = tuple[Any, ...]
 
-Reach = tuple[frozenset[CacheEntry[Any]], frozenset[str], tuple[int, ...]]
-"""The entries that a write makes stale; paths and nodes of the variables and stages it changes."""
-
 
 class TakesRecords(Protocol):
     """A log."""
@@ -54,6 +51,32 @@ class TakesRecords(Protocol):
 
 SMALL: Final = 1 << 14  # bytes of an array that are compared at once
 CONTAINERS: Final = (np.ndarray, list, tuple, dict)  # whose items are compared one by one
+
+
+@final
+class Reach:
+    """The variables and stages that a write changes, and the entries that depend on them.
+
+    It is not a tuple, since compiled code would make a new one at each use.
+
+    Attributes
+    ----------
+    nodes : tuple of int
+        Nodes of the variables and stages that it changes.
+    parts : frozenset of str
+        Paths of these nodes.
+    downstream : frozenset of CacheEntry
+        Entries that depend on them.
+    """
+
+    __slots__ = ("downstream", "nodes", "parts")
+
+    def __init__(
+        self, nodes: tuple[int, ...], parts: frozenset[str], downstream: frozenset[CacheEntry[Any]]
+    ) -> None:
+        self.nodes = nodes
+        self.parts = parts
+        self.downstream = downstream
 
 
 @final
@@ -259,7 +282,7 @@ class Tracer(Observer):
         found = act()
         realization = self.contents.realization
         after = realization.store.versions[node]
-        going = self.valid & reach[0]
+        going = self.valid & reach.downstream
         gone = self._gone(going, cause) if going else ()
         now = perf_counter_ns()
         me = get_ident()
@@ -324,7 +347,7 @@ class Tracer(Observer):
         return found
 
     def _reach(self, nodes: Sequence[int]) -> Reach:
-        """Return the entries downstream of some nodes, and the paths of these nodes.
+        """Return what a write of some nodes reaches.
 
         Cost O(what is downstream) the first time.
         """
@@ -345,7 +368,7 @@ class Tracer(Observer):
             entries = frozenset([item for item in below if isinstance(item, CacheEntry)])
             written = [structure.keys[node] for node in key]
             parts = [self.path(item) for item in written]
-            found = self._reached[key] = entries, frozenset(parts), key
+            found = self._reached[key] = Reach(key, frozenset(parts), entries)
         return found
 
     def _look_for_valid(self) -> None:
@@ -356,7 +379,7 @@ class Tracer(Observer):
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
-        found = [record for record in self._writes.values() if node in record[9][2]]
+        found = [record for record in self._writes.values() if node in record[9].nodes]
         if not found:
             return None
         file, line = place_of(*max(found, key=_time)[7:9])
