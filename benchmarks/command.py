@@ -20,6 +20,7 @@ from benchmarks.rows import SECTIONS, Section
 from benchmarks.runner import FULL, QUICK, Measured, measure, select
 from benchmarks.simbody import SIMBODY, version
 
+HEADINGS: Final = [section.heading for section in SECTIONS]
 ROWS_HELP: Final = "Only rows whose name has a match of this regular expression."
 WIDTH: Final = 200  # what the table needs, also where the terminal is narrower: nothing is cut off
 
@@ -45,9 +46,8 @@ def command(
     @click.option("--write", is_flag=True, help=f"Put the tables into {RESULTS.name}.")
     def main(quick: bool, pattern: str, both_forms: bool, write: bool) -> None:
         is_complete = is_everything and not quick and not pattern
-        tables = run(choose(sections, pattern), quick=quick, both_forms=both_forms)
-        if write or is_complete:
-            write_results(tables, order=[section.heading for section in SECTIONS])
+        chosen = choose(sections, pattern)
+        run(chosen, quick=quick, both_forms=both_forms, write=write or is_complete)
 
     return main
 
@@ -72,38 +72,33 @@ def choose(sections: Sequence[Section], pattern: str) -> list[Section]:
     return chosen
 
 
-def run(sections: Sequence[Section], *, quick: bool, both_forms: bool) -> dict[str, str]:
-    """Measure all rows of the sections and print their tables; return them as Markdown."""
-    wanted = {name for section in sections for name in section.peers}
-    peers, missing = load_peers(wanted)
+def run(sections: Sequence[Section], *, quick: bool, both_forms: bool, write: bool = False) -> None:
+    """Measure the rows of each section, print its table, and put it on the page where `write`."""
+    peers, missing = load_peers({name for section in sections for name in section.peers})
     forms = [form_here(), other_form()] if both_forms else [form_here()]
     effort = QUICK if quick else FULL
     outcomes: list[Measured] = []
-    with (
-        process_of_other_form() if both_forms else nullcontext() as other,
-        progress(sum(len(group) for s in sections for group in s.groups)) as advance,
-    ):
+    with process_of_other_form() if both_forms else nullcontext() as other:
         for section in sections:
             columns = [peer for peer in peers if peer.name in section.peers]
-            measured = measure(section, columns, effort, advance, other)
-            outcomes.append(measured.exchanged() if forms == [PLAIN, COMPILED] else measured)
-    forms.sort()  # compiled comes first, and is judged where it was measured
-    pages: dict[str, str] = {}
-    for section, measured in zip(sections, outcomes, strict=True):
-        columns = [peer for peer in peers if peer.name in section.peers]
-        table = tabulate(section, columns, measured, forms)
-        Console(width=max(WIDTH, Console().width)).print(table.as_rich())
-        below = [*table.notes, describe_run(columns, forms, _others(measured))]
-        limits = summary([section], [measured])
-        click.echo("\n".join(["", *below, *limits, ""]))
-        pages[section.heading] = "\n\n".join(
-            [table.as_markdown(), "  \n".join(below), "\n".join(limits)]
-        )
+            with progress(sum(len(group) for group in section.groups)) as advance:
+                measured = measure(section, columns, effort, advance, other)
+            if forms == [PLAIN, COMPILED]:
+                measured = measured.exchanged()
+            outcomes.append(measured)
+            # sorted, "compiled" comes first: it is judged where it was measured
+            table = tabulate(section, columns, measured, sorted(forms))
+            below = [*table.notes, describe_run(columns, sorted(forms), _others(measured))]
+            limits = summary([section], [measured])
+            Console(width=max(WIDTH, Console().width)).print(table.as_rich())
+            click.echo("\n".join(["", *below, *limits, ""]))
+            if write:
+                part = [table.as_markdown(), "  \n".join(below), "\n".join(limits)]
+                write_results({section.heading: "\n\n".join(part)}, HEADINGS)
     if len(sections) > 1:
         click.echo("\n".join(summary(sections, outcomes)))
     if missing:
         click.echo(f"Not installed: {', '.join(missing)}. To have them: pip install '.[bench]'")
-    return pages
 
 
 def _others(measured: Measured) -> list[str]:

@@ -8,7 +8,13 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 ROOT: Final = Path(__file__).parents[1]
-TEXTS: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
+TEXTS: Final = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "benchmarks/README.md",
+    "benchmarks/RESULTS.md",
+)
 
 
 class Page(HTMLParser):
