@@ -8,7 +8,7 @@ from typing import final
 
 from attrs import frozen
 
-from benchmarks.figures import Figure, Unit
+from benchmarks.figures import Figure
 from benchmarks.peers import OWN
 
 Results = Mapping[tuple[str, str], Figure]
@@ -59,19 +59,6 @@ class OfRow(AbstractLimit):
     def judge(self, row: str, results: Results) -> Verdict:
         other = results.get((self.row, OWN))
         return _compare(results[row, OWN], other, f"“{self.row}”", self.factor)
-
-
-@final
-@frozen
-class AtMost(AbstractLimit):
-    """A fixed amount."""
-
-    amount: float
-    unit: Unit
-
-    def judge(self, row: str, results: Results) -> Verdict:
-        figure = results[row, OWN]
-        return Verdict(f"≤ {self.unit.format(self.amount)}", figure.median <= self.amount)
 
 
 @final

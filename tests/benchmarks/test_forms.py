@@ -11,10 +11,8 @@ from benchmarks.peers import OTHER, OWN, load_peer
 from benchmarks.probes import Repeated
 from benchmarks.report import summary, tabulate
 from benchmarks.results import write_results
-from benchmarks.rows import SECTIONS, STATE, Row, Section
+from benchmarks.rows import STATE, Row, Section
 from benchmarks.runner import QUICK, Measured, measure
-
-ALL_ROWS = [(section, row) for section in SECTIONS for group in section.groups for row in group]
 
 
 def test_there_are_two_forms_and_one_is_here() -> None:
@@ -41,10 +39,6 @@ def test_a_process_that_ends_is_an_error() -> None:
             other.ask("sample", "no such section", "no such row")
     finally:
         other.close()
-
-
-def test_names_of_rows_are_unique_so_that_the_second_process_finds_them() -> None:
-    assert len({(section.heading, row.name) for section, row in ALL_ROWS}) == len(ALL_ROWS)
 
 
 def test_the_compiled_form_comes_first_and_is_judged() -> None:
@@ -77,9 +71,3 @@ def test_a_part_of_the_page_is_replaced_and_the_others_are_kept_in_order(tmp_pat
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert text[text.index("## A") :] == "## A\n\nkept\n\n## B\n\nnew\n"
-
-
-@pytest.mark.parametrize("row", [row for _, row in ALL_ROWS], ids=lambda row: row.name)
-def test_every_row_has_a_peer_or_says_that_there_is_none(row: Row) -> None:
-    (section,) = {section.heading: section for section, one in ALL_ROWS if one is row}.values()
-    assert set(section.peers) - {OWN} - set(row.without) or row.beside or row.without or row.alone
