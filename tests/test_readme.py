@@ -52,14 +52,18 @@ def test_a_picture_says_in_words_what_it_shows() -> None:
     assert all(len(text) > 40 for text in pictures)
 
 
-def test_every_figure_of_the_comparison_stands_in_the_tables_of_the_benchmarks() -> None:
-    comparison = README.split("## Beside other libraries")[1].split("\n## ")[0]
-    figures = re.findall(r"\d[\d.,]* (?:ns|µs|ms)", comparison)
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [("README.md", "## Beside other libraries"), ("docs/explanation/cost.md", "## Figures")],
+)
+def test_every_figure_stands_in_the_tables_of_the_benchmarks(page: str, heading: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    figures = re.findall(r"\d[\d.,]* (?:ns|µs|ms)", text.split(heading)[1].split("\n## ")[0])
     assert len(figures) >= 10
     tables = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
     cells = set(re.findall(r"\| (\d[\d.,]* (?:ns|µs|ms)) ", tables))
     cells |= set(re.findall(r"cached_property: (\d[\d.,]* ns)", tables))
-    assert [f for f in figures if f not in cells and f.replace(" ns", ".0 ns") not in cells] == []
+    assert [figure for figure in figures if figure not in cells] == []
 
 
 def test_the_readme_shows_what_the_command_prints_for_this_version() -> None:
