@@ -89,4 +89,10 @@ def _compare(own: Figure, other: Figure | None, name: str, factor: float) -> Ver
     if other is None:
         return Verdict(f"≤ {factor:g} × {name}: not measured", None)
     ratio = own.median / other.median
-    return Verdict(f"{ratio:.2f} × {name}, ≤ {factor:g}", ratio <= factor)
+    return Verdict(f"{ratio_text(ratio)} × {name}, ≤ {factor:g}", ratio <= factor)
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with two or three digits that count."""
+    digits = 0 if ratio >= 100 else 1 if ratio >= 10 else 2 if ratio >= 0.1 else 3
+    return f"{ratio:,.{digits}f}"

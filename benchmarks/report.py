@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 from rich.table import Table as RichTable
 
-from benchmarks.limits import OfPeer, Verdict
+from benchmarks.limits import OfPeer, Verdict, ratio_text
 from benchmarks.peers import OTHER, OWN, Peer
 from benchmarks.rows import Group, Row, Section
 from benchmarks.runner import Measured
@@ -119,4 +119,4 @@ def _beside_the_fastest(row: Row, columns: Sequence[str], measured: Measured) ->
     if not others:
         return f"no peer: {row.alone}" if row.alone else ""
     best, name = min(others)
-    return f"{own / best:.2f} × {name}"
+    return f"{ratio_text(own / best)} × {name}"
