@@ -7,6 +7,8 @@ NumPy. For type checkers, the names are those of the packages.
 
 import sys
 from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 _PACKAGES = (  # whose names are here, from the ground up
@@ -15,6 +17,9 @@ _PACKAGES = (  # whose names are here, from the ground up
 )
 
 if TYPE_CHECKING:
+    compiled: tuple[str, ...]
+    """Names of the modules that are compiled; empty where stagecache is plain Python."""
+
     import stagecache.multibody  # their names are not here, only the packages are
     import stagecache.simbody  # noqa: F401
     from stagecache.assembly import (
@@ -126,6 +131,8 @@ else:
     def __getattr__(name: str) -> object:
         if name in _PACKAGES or name in ("errors", "multibody", "simbody"):
             return import_module(f"stagecache.{name}")
+        if name == "compiled":
+            return globals().setdefault(name, _compiled())
         if name in __all__:
             for package in _PACKAGES:
                 module = import_module(f"stagecache.{package}")
@@ -135,7 +142,13 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=this)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted({*globals(), *__all__, "compiled"})
+
+    def _compiled() -> tuple[str, ...]:
+        """Return the names of the compiled modules, without importing any."""
+        root, suffix = Path(__file__).parent, EXTENSION_SUFFIXES[0]
+        found = [file.relative_to(root.parent).as_posix() for file in root.rglob(f"*{suffix}")]
+        return tuple(sorted(name.removesuffix(suffix).replace("/", ".") for name in found))
 
 
 __all__ = [

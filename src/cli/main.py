@@ -39,10 +39,13 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
     if value and not context.resilient_parsing:
         from importlib.metadata import version  # noqa: PLC0415
 
-        from stagecache.graph import store  # noqa: PLC0415
+        from stagecache import compiled  # noqa: PLC0415
 
-        form = "plain Python" if (store.__file__ or "").endswith(".py") else "compiled"
+        form = "compiled" if compiled else "plain Python"
         click.echo(f"stagecache {version('stagecache')} ({form})")
+        if compiled:
+            names = ", ".join(name.removeprefix("stagecache.") for name in compiled)
+            click.echo(f"compiled modules: {names}")
         context.exit()
 
 

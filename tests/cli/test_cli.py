@@ -13,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+import stagecache
 from stagecache.cli.main import Commands, main
 from stagecache.graph import store
 
@@ -62,8 +63,31 @@ def test_version_is_that_of_the_installed_package_and_says_if_it_is_compiled() -
     result = run("--version")
     assert result.exit_code == 0
     is_compiled = any(suffix in (store.__file__ or "") for suffix in EXTENSION_SUFFIXES)
-    form = "compiled" if is_compiled else "plain Python"
-    assert result.output == f"stagecache {version('stagecache')} ({form})\n"
+    assert (
+        ("stagecache.graph.store" in stagecache.compiled)
+        == is_compiled
+        == bool(stagecache.compiled)
+    )
+    first, *others = result.output.splitlines()
+    assert (
+        first
+        == f"stagecache {version('stagecache')} ({'compiled' if is_compiled else 'plain Python'})"
+    )
+    names = ", ".join(name.removeprefix("stagecache.") for name in stagecache.compiled)
+    assert others == ([f"compiled modules: {names}"] if is_compiled else [])
+
+
+def test_version_imports_neither_numpy_nor_the_graph() -> None:
+    program = (
+        "import sys\n"
+        "from stagecache.cli.main import main\n"
+        "main(['--version'], standalone_mode=False)\n"
+        "print(sorted({'numpy', 'rich', 'stagecache.graph'} & sys.modules.keys()))\n"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
+    assert printed.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("frames", ["11", "3601", "1.5", "many"])
