@@ -113,7 +113,7 @@ class TraceLog:
         self._records: list[Any] = []  # one after the other
         self._num_counted = 0  # items of this list that are counted and kept
         self._longest = WIDTHS[HIT] * max(most, FEWEST)
-        self._changes: dict[int, Changes] = {}  # before computations, by number of the record
+        self._changes: dict[int, Changes] = {}  # before computations, by place of the record
         self._num_kept = 0  # events
         self._counting = Lock()
         self._states: dict[Tracer, StateTally] = {}
@@ -161,15 +161,15 @@ class TraceLog:
                     record = records[at : at + WIDTHS[records[at]]]
                     at += len(record)
                     self._number += 1
-                    if self._count(record):
+                    if self._count(record, kept):
                         kept = at
             finally:  # Control-C leaves the others
                 del records[kept:at]
                 self._num_counted = kept
                 self._longest = kept + WIDTHS[HIT] * max(self._most - self._num_kept, FEWEST)
 
-    def _count(self, record: list[Any]) -> bool:
-        """Count a record; return True if it is kept."""
+    def _count(self, record: list[Any], place: int) -> bool:
+        """Count a record; return True if it is kept, at a place in the list."""
         kind, _, thread, tracer, item = record[:5]
         if thread not in self._threads:
             self._threads[thread] = len(self._threads)
@@ -182,7 +182,7 @@ class TraceLog:
         elif kind == COMPUTED:
             changed = self._count_computed(state, record)
             if is_kept and changed is not None:
-                self._changes[self._number] = changed
+                self._changes[place] = changed
         elif kind == WRITTEN:
             num_events += len(record[-1])
             self._count_written(state, record)
@@ -199,12 +199,12 @@ class TraceLog:
         _, _, _, tracer, cause, _, _, _, _, reach, gone = record
         parts = reach.parts
         at = self._number
-        written = self._write(tracer, cause)
+        path = tracer.path(cause)
+        written = self._writes.get(path) or self._write(path, cause)
         written.writes += 1
         written.invalidated += len(gone)
         if parts is not written.parts:
             written.parts = parts if parts >= written.parts else parts | written.parts
-        path = tracer.path(cause)
         state.written[path] = at, reach.downstream
         state.changed[path] = at
         for part in parts:
@@ -212,8 +212,9 @@ class TraceLog:
 
     def _count_invalidated(self, state: StateTally, record: list[Any]) -> None:
         _, _, _, tracer, cause, gone = record
-        self._write(tracer, cause).invalidated += len(gone)
         path = tracer.path(cause)
+        written = self._writes.get(path) or self._write(path, cause)
+        written.invalidated += len(gone)
         if path not in state.written:
             for entry in gone:
                 state.causes.setdefault(entry, {})[path] = None
@@ -262,11 +263,9 @@ class TraceLog:
         found.handle = entry  # if one of that path was forgotten, and this has taken its place
         return found
 
-    def _write(self, tracer: Tracer, cause: object) -> WriteTally:
-        path = tracer.path(cause)
-        if path not in self._writes:
-            self._writes[path] = WriteTally(cause)
-        return self._writes[path]
+    def _write(self, path: str, cause: object) -> WriteTally:
+        found = self._writes[path] = WriteTally(cause)
+        return found
 
     # ------------------------------------------------------------------ events
 
@@ -276,15 +275,14 @@ class TraceLog:
         with self._counting:
             kept = self._records[: self._num_counted]
         found: list[AbstractTraceEvent] = []
-        at = number = 0
+        at = 0
         while at < len(kept):
             record = kept[at : at + WIDTHS[kept[at]]]
+            found += self._events(record, at)
             at += len(record)
-            number += 1
-            found += self._events(record, number)
         return tuple(found)
 
-    def _events(self, record: list[Any], number: int) -> list[AbstractTraceEvent]:
+    def _events(self, record: list[Any], place: int) -> list[AbstractTraceEvent]:
         kind, start, thread, tracer, item = record[:5]
         path = tracer.path
         common: dict[str, Any] = {
@@ -302,7 +300,7 @@ class TraceLog:
                 own_seconds=own * NS,
                 reads=tuple([path(read) for read in reads]),
                 reader=_path(tracer, reader),
-                changed=self._changes.get(number),
+                changed=self._changes.get(place),
                 is_unchanged=is_unchanged,
                 error=error,
                 **common,

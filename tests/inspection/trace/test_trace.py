@@ -541,24 +541,31 @@ def test_how_many_are_kept_changes_neither_counts_nor_what_is_kept(
     assert (len(few) + short.num_dropped, whole.num_dropped) == (len(all_), 0)
 
 
+@pytest.mark.parametrize("number", range(1, 12))
 def test_control_c_while_records_are_counted_loses_one_of_them(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     fixture = Fixture()
-    with fixture.state.trace() as trace:
-        for _ in range(10):
+    with fixture.state.trace() as whole, fixture.state.trace() as trace:
+        for value in range(10):
+            fixture.mass.set(fixture.state, value)
             fixture.torque(fixture.state)
     count = TraceLog._count
+    expected = whole.events
+    lost: list[list[Any]] = []
 
-    def count_or_stop(log: TraceLog, record: list[Any]) -> bool:
-        if log._number == 5:
+    def count_or_stop(log: TraceLog, record: list[Any], place: int) -> bool:
+        if log._number == number and not lost:
+            lost.append(record)
             raise KeyboardInterrupt
-        return count(log, record)
+        return count(log, record, place)
 
     monkeypatch.setattr(TraceLog, "_count", count_or_stop)
     with pytest.raises(KeyboardInterrupt):
         trace.summary()
-    assert trace.summary().reads == 12 - 1
+    assert len(trace.events) == len(expected) - len(whole._log._events(lost[0], -1))
+    changed = [event.changed for event in events_of(trace, ComputationEvent)]
+    assert changed[-2:] == [("arm.mass",), ("arm.mass",)]
 
 
 def test_control_c_is_raised_also_when_a_computation_has_just_ended(
