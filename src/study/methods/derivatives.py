@@ -150,6 +150,7 @@ class Derivatives:
                     self.drive()
             self._advance(ACCELERATION)
         except (ArithmeticError, ValueError) as error:
+            self.y = None  # prescribed motion may be missing
             return self._failed(error, y, len(y))
         ydot: Vector = self.state._contents.pools.whole["ydot"].copy()
         if self.is_driven:
@@ -186,8 +187,10 @@ class Derivatives:
 
     def put(self, time: float, y: Vector) -> None:
         """Write the time and y into the State. Invalidates Time, or only Position."""
-        self.time = time = float(time)
+        time = float(time)
+        self.y = None  # until all is written, be it by the next call
         self.state._contents.write_time_and_y(time, y)
+        self.time = time
         self.y = y
 
     def settle(self, time: float, y: Vector, stage: Stage) -> None:

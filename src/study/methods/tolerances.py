@@ -10,6 +10,7 @@ is block diagonal: where N is 1, a q has the weight of its u. All q of another b
 of Wq, its largest factor, since a method takes one tolerance for each number.
 """
 
+from math import sqrt
 from typing import final
 
 import numpy as np
@@ -57,7 +58,7 @@ def norm_of(errors: Vector, *, use_infinity_norm: bool) -> float:
         return 0.0
     if use_infinity_norm:
         return float(np.abs(errors).max())
-    return float(np.sqrt(errors.dot(errors) / errors.size))
+    return sqrt(errors.dot(errors) / errors.size)
 
 
 def tolerances_of(
