@@ -25,6 +25,7 @@ Examples:
   python -m benchmarks.projection       the rows of projection alone
   python -m benchmarks.simulate         the rows of simulating alone
   python -m benchmarks.workloads        four simulations beside the same by hand
+  python -m benchmarks.scale            the growth of costs, which is not part of everything
   python -m benchmarks.multibody        the rows of trees of bodies alone
   python -m benchmarks.assembler        the rows of inverse kinematics alone
 """
