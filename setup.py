@@ -60,8 +60,11 @@ def extensions() -> list[Extension]:
         from mypyc.build import mypycify  # noqa: PLC0415
     except ImportError:
         return []
-    paths = [str(sources_under_their_name() / f"{name}.py") for name in HOT]
-    options = ["--config-file=", "--follow-imports=silent"]
+    sources = sources_under_their_name()
+    settings = sources.with_name("mypy.ini")
+    settings.write_text("[mypy]\nplugins = ../../mypyc_plugin.py\n", encoding="utf-8")
+    options = [f"--config-file={settings}", "--follow-imports=silent"]
+    paths = [str(sources / f"{name}.py") for name in HOT]
     try:
         return list(mypycify([*options, *paths], group_name="stagecache"))
     except (Exception, SystemExit) as error:  # this mypyc does not take the sources

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from threading import Lock
+from types import GenericAlias
 from typing import Any, Final, Generic, NoReturn, TypeVar, final
 
 from stagecache.errors import (
@@ -256,6 +257,10 @@ class Variable(AbstractNode, Generic[T]):
 
     __slots__ = ()
 
+    def __class_getitem__(cls, value_type: Any) -> GenericAlias:
+        """Return `Variable[float]` and the like, for annotations."""
+        return GenericAlias(cls, value_type)
+
     def __call__(self) -> T:
         """Return the value. Cost O(1)."""
         try:
@@ -288,6 +293,10 @@ class Entry(AbstractNode, Generic[T]):
     """A value computed when it is read and kept while nothing upstream changes. Call it to read."""
 
     __slots__ = ("_group",)
+
+    def __class_getitem__(cls, value_type: Any) -> GenericAlias:
+        """Return `Entry[float]` and the like, for annotations."""
+        return GenericAlias(cls, value_type)
 
     def __init__(self, handles: Handles, node: int, name: str) -> None:
         super().__init__(handles, node, name)

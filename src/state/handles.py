@@ -11,6 +11,7 @@ its System, again whenever that is made anew, and so all States of the System ha
 
 from copy import deepcopy
 from operator import attrgetter
+from types import GenericAlias
 from typing import Any, Final, Generic, Protocol, SupportsFloat, TypeVar, final
 
 import numpy as np
@@ -188,6 +189,10 @@ class CacheEntry(AbstractHandle, Generic[T]):
 
     __slots__ = ("available_from", "computed_by")
 
+    def __class_getitem__(cls, value_type: Any) -> GenericAlias:
+        """Return `CacheEntry[float]` and the like, for annotations."""
+        return GenericAlias(cls, value_type)
+
     def __init__(self, name: str, available_from: Stage, computed_by: Stage) -> None:
         super().__init__(name)
         self.available_from = available_from
@@ -256,6 +261,10 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
     """
 
     __slots__ = ("_update", "invalidates")
+
+    def __class_getitem__(cls, value_type: Any) -> GenericAlias:
+        """Return `DiscreteVariable[float]` and the like, for annotations."""
+        return GenericAlias(cls, value_type)
 
     def __init__(self, name: str, invalidates: Stage) -> None:
         super().__init__(name)

@@ -1,14 +1,19 @@
 import copy
 import pickle
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import numpy as np
 import pytest
 
 from stagecache import (
+    AutoUpdateVariable,
     CacheEntry,
+    DiscreteVariable,
+    Entry,
+    Graph,
     Stage,
     State,
+    Variable,
     simbody,
 )
 from stagecache.errors import (
@@ -209,3 +214,21 @@ def test_a_time_may_be_a_number_of_any_kind(value: Any) -> None:
     state = realize(state_of("arm"), Stage.TIME)
     state.variable("time").set(state, value)
     assert (state.time, type(state.time)) == (1.0, float)
+
+
+def test_a_handle_refuses_unknown_attributes() -> None:
+    """Compiled as well: a dictionary would take `angle.value = 3` without a word."""
+    graph = Graph()
+    source = graph.variable("source", 1.0)
+    entry = graph.entry("entry", float, prerequisites=(source,))
+    handles: list[Any] = [source, entry, *build()[1]]
+    for handle in handles:
+        with pytest.raises(AttributeError, match="'value'"):
+            handle.value = 3
+
+
+@pytest.mark.parametrize(
+    "handle", [Variable, Entry, CacheEntry, DiscreteVariable, AutoUpdateVariable]
+)
+def test_the_class_of_a_handle_takes_a_type_in_annotations(handle: Any) -> None:
+    assert (get_origin(handle[float]), get_args(handle[float])) == (handle, (float,))
