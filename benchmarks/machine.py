@@ -9,8 +9,8 @@ from os import cpu_count
 from pathlib import Path
 from typing import Final
 
+import stagecache
 from benchmarks.peers import OWN, Peer, versions
-from stagecache.graph import store
 
 CPUINFO: Final = Path("/proc/cpuinfo")
 
@@ -43,7 +43,7 @@ def describe_run(peers: Sequence[Peer], forms: Sequence[str], others: Sequence[s
 
 def is_compiled() -> bool:
     """Whether the stagecache that is imported here is compiled."""
-    return not str(store.__file__).endswith(".py")
+    return bool(stagecache.compiled)
 
 
 def _processor() -> str:
