@@ -25,7 +25,7 @@ from stagecache.errors import (
     short_repr,
 )
 from stagecache.graph.evaluation import NO_FUNCTION, Arguments
-from stagecache.graph.releasing import let_go
+from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.store import SHUT
 from stagecache.state.contents.causes import why_not_valid
 from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
@@ -789,7 +789,7 @@ class Contents:
         self.require(variable)
         value = snapshot(value, variable)
         self._count_write_of_discrete(variable)
-        self.realization.store.values[variable._node] = value
+        replace(self.realization.store.values, variable._node, value)
         self.handed_out.discard(variable._node)
 
     def upd_discrete(self, variable: DiscreteVariable[Any]) -> Any:
@@ -943,7 +943,7 @@ class Contents:
         self.require_not_frozen("storing a value")
         own = snapshot(value, entry)
         self.realization.store.renounce(entry._node)
-        self.realization.store.values[entry._node] = own
+        replace(self.realization.store.values, entry._node, own)
         self.handed_out.discard(entry._node)
         if self.observers:
             self._tell_handed_out(entry)
@@ -1003,12 +1003,14 @@ class Contents:
             return value
         if isinstance(value, np.ndarray):
             if not value.flags.writeable:  # copies of the State share it
-                value = values[node] = independent_copy(value)
+                value = independent_copy(value)
+                replace(values, node, value)
         elif node not in self.handed_out and (
             self.checkpoints  # which keep the value of before
             or self.realization.layout.functions[node] is not NO_FUNCTION  # copies share it
         ):
-            value = values[node] = duplicate(value)
+            value = duplicate(value)
+            replace(values, node, value)
         self.handed_out.add(node)
         return value
 
