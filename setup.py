@@ -16,19 +16,10 @@ from setuptools.command.build_ext import build_ext
 HOT = [
     *("graph/releasing", "graph/structure", "graph/store"),
     *("graph/rollback", "graph/evaluation", "graph/handles"),
-    *(
-        "state/vectors/vectors",
-        "state/values/values",
-        "state/handles",
-        "state/items/layout",
-        "state/items/stage_machine",
-        "state/items/realization",
-        "state/contents/guards",
-        "state/contents/pools",
-        "state/contents/contents",
-    ),
-    "system/motion/paired",
-    *("system/declare/trigger_rows", "system/core/realizing"),
+    *("state/vectors/vectors", "state/values/values", "state/handles"),
+    *("state/items/layout", "state/items/stage_machine", "state/items/realization"),
+    *("state/contents/guards", "state/contents/pools", "state/contents/contents"),
+    *("system/motion/paired", "system/declare/trigger_rows", "system/core/realizing"),
     "inspection/trace/tracer",
     "study/methods/derivatives",
 ]

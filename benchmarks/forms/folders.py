@@ -14,7 +14,7 @@ from benchmarks.machine import is_compiled
 
 ROOT: Final = Path(__file__).parents[2]
 BUILT: Final = ROOT / "build" / "benchmarks"
-SOURCES: Final = ("src", "setup.py", "pyproject.toml", "README.md", "LICENSE")
+SOURCES: Final = ("src", "setup.py", "mypyc_plugin.py", "pyproject.toml", "README.md", "LICENSE")
 
 COMPILED: Final = "compiled"
 PLAIN: Final = "plain"

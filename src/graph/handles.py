@@ -87,6 +87,11 @@ class Handles:
         if self.is_torn:
             self.mend()
         above = tuple([node._node for node in arguments])
+        if above:
+            siblings = self.store.structure.dependents[above[0]]
+            shared = self.evaluator.arguments[siblings[-1]] if siblings else None
+            if shared is not None and shared == arguments:
+                arguments = shared  # one object for all of them
         try:
             node = self.store.add(name, kind, above, value=value, is_compared=equal is not None)
             self._extend()

@@ -275,6 +275,11 @@ class Structure:
             self._require_stage(computed_by)
         if reserved >= 0:
             self._require_reserved(reserved)
+        if prerequisites:
+            siblings = self.dependents[prerequisites[0]]
+            shared = self.prerequisites[siblings[-1]] if siblings else ()
+            if isinstance(shared, tuple) and shared == prerequisites:
+                prerequisites = shared  # one object for all of them
         if 0 <= reserved < len(keys):
             node = reserved
         else:
