@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -65,10 +64,8 @@ def _compile(folder: Path) -> None:
         source = ROOT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, project / name)
-    has_tools = find_spec("setuptools") is not None and find_spec("mypyc") is not None
     command = [
         *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"),
-        *(["--no-build-isolation"] if has_tools else []),
         *("--target", str(target), str(project)),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
