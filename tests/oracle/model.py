@@ -308,6 +308,8 @@ class Model(AbstractModel):
         for g in range(1, min(len(before), len(now))):
             if before[g] != now[g]:
                 return STAGES[g]
+        # At Infinity on both sides, the real library steps to the stage after it.
+        require(min(len(before), len(now)) <= INFINITY, "AssertAbort")
         return STAGES[INFINITY if len(now) >= len(before) else len(now)]
 
     def do_topology_version(self) -> Json:
