@@ -35,6 +35,7 @@ class ScaledSystem:
 
     def __init__(self, size: int) -> None:
         self.links = [Link() for _ in range(size)]
+        self.link = self.links[size // 2]
         self.system = System(*self.links)
         self.state = self.system.new_state()
         self.system.realize(self.state, Stage.REPORT)
@@ -48,7 +49,7 @@ class ScaledSystem:
         return {
             "state": self.state,
             "realize": self.system.realize,
-            "link": self.links[len(self.links) // 2],
+            "link": self.link,
             "graph": self.state.graph,
             "dumps": dumps,
             "INSTANCE": Stage.INSTANCE,

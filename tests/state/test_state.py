@@ -3,6 +3,7 @@
 import gc
 import sys
 import threading
+from functools import partial
 from weakref import ref
 
 import numpy as np
@@ -419,3 +420,18 @@ def test_a_partition_is_found_by_the_name_of_its_subsystem() -> None:
         with pytest.raises(UnknownSubsystemError, match="is not in State") as caught:
             state[name]
         assert caught.value.hint == "use one of 0 'arm', 1 'leg', 2 'leg', 3"
+
+
+def test_advancing_first_completes_an_assignment_that_was_cut_short() -> None:
+    state, other = State(), State()
+    for each in (state, other):
+        each.add_subsystem("part")
+    other[0].advance_to_stage(Stage.TOPOLOGY)
+    other.advance_to_stage(Stage.TOPOLOGY)
+    contents = state._contents
+    twin = other.copy()._contents
+    contents.unfinished = partial(contents.assign, twin)  # as Control-C leaves it
+    contents.realization.is_torn = True
+    state[0].advance_to_stage(Stage.MODEL)
+    assert state[0].stage is Stage.MODEL
+    assert state.stage is Stage.TOPOLOGY

@@ -162,10 +162,7 @@ class Contents:
         replaced, which are released last, since finalizers may look at the State. Observers are
         told the cause.
         """
-        if cause and self.observers:
-            around_replace(self.observers, cause, partial(self._finish, what))
-        else:
-            self._finish(what)
+        around_replace(self.observers if cause else (), cause, partial(self._finish, what))
 
     def _finish(self, what: Callable[[], object]) -> None:
         try:
@@ -213,8 +210,8 @@ class Contents:
                 observer.advanced(stage, subsystem)
 
     def _advance(self, stage: Stage, subsystem: int | None) -> None:
-        realization = self.realization
         at = self.stage_of(subsystem)
+        realization = self.realization
         if stage != at + 1:
             raise StageOrderError(
                 f"{self.who(subsystem)}: cannot advance to {stage}",
@@ -276,6 +273,7 @@ class Contents:
         realization = self.realization
         if realization.is_torn:
             self.mend()
+            realization = self.realization
         if self._guard is not None or realization.evaluator.running:
             self._require_writable(cause)
         if stage <= INSTANCE:
@@ -367,11 +365,8 @@ class Contents:
 
     def outdate(self, change: str) -> None:
         """Refuse writes and computations from now on: the System has changed."""
-        if self.observers:
-            act = partial(self._outdate, change)
-            around_replace(self.observers, f"a change of the System: {change}", act)
-        else:
-            self._outdate(change)
+        cause = f"a change of the System: {change}"
+        around_replace(self.observers, cause, partial(self._outdate, change))
 
     def _outdate(self, change: str) -> None:
         self.guard = OUTDATED
@@ -814,10 +809,7 @@ class Contents:
 
     def auto_update(self) -> None:
         """Swap each discrete variable with its update value, if the update value is valid."""
-        if self.observers:
-            around_compute(self.observers, self._auto_update)
-        else:
-            self._auto_update()
+        around_compute(self.observers, self._auto_update)
 
     def _auto_update(self) -> None:
         self.require_unguarded("auto_update_discrete_variables()")
@@ -838,11 +830,8 @@ class Contents:
 
     def exchange(self, variable: DiscreteVariable[Any], update: int) -> None:
         """Exchange a discrete variable with its update value, which is at that node."""
-        if self.observers:
-            act = partial(self._exchange, variable, update)
-            around_write(self.observers, variable, [update, variable._node], act)
-        else:
-            self._exchange(variable, update)
+        act = partial(self._exchange, variable, update)
+        around_write(self.observers, variable, [update, variable._node], act)
 
     def _exchange(self, variable: DiscreteVariable[Any], update: int) -> None:
         store = self.realization.store
@@ -989,11 +978,8 @@ class Contents:
 
     def discard(self, node: int, cause: object) -> None:
         """Make the entry at a node stale, and all that depends on it."""
-        if self.observers:
-            act = partial(self.realization.store.invalidate, node)
-            around_write(self.observers, cause, [node], act)
-        else:
-            self.realization.store.invalidate(node)
+        act = partial(self.realization.store.invalidate, node)
+        around_write(self.observers, cause, [node], act)
 
     def _changeable(self, item: AbstractHandle) -> Any:
         node = item._node

@@ -154,7 +154,7 @@ class Schedule:
             for x in nodes:
                 if at_start[x] == stage:
                     self._reach(realization, pools, x, stage)
-            machine.begin(stage, at_start)  # last: whoever is at a stage has it open
+            machine.begin(stage, at_start)  # last: the stage is open for all that are at it
         else:
             machine.begin_again(stage)
             for x, at in enumerate(at_start):
