@@ -20,6 +20,7 @@ HOT = [
     *("state/items/layout", "state/items/stage_machine", "state/items/realization"),
     *("state/contents/guards", "state/contents/pools", "state/contents/contents"),
     *("system/motion/paired", "system/declare/trigger_rows", "system/core/realizing"),
+    *("state/stage", "state/allocation"),
     "inspection/trace/tracer",
     "study/methods/derivatives",
 ]

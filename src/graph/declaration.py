@@ -105,7 +105,7 @@ def check_returns(function: Callable[..., object], what: str) -> None:
             )
 
 
-def check_equal(equal: Equality, what: str) -> Callable[[Any, Any], Any] | None:
+def check_equal(equal: Equality, what: object) -> Callable[[Any, Any], Any] | None:
     """Return the function that compares two values, or None."""
     if equal is None or equal is False:
         return None

@@ -65,7 +65,7 @@ from typing import Any, Final, final
 from stagecache.errors import NodeKindError, StagecacheError
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.releasing import let_go, replace
-from stagecache.graph.structure import NEVER, Structure
+from stagecache.graph.structure import CACHE_ENTRY, NEVER, STAGE, Structure
 
 CLOSED: Final = 1 << 60  # added to a gate; above every clock
 SHUT: Final = CLOSED >> 1  # between the gates of open groups and those of closed ones
@@ -76,10 +76,6 @@ COMPUTING: Final = -CLOSED  # the mark of an entry while it is being computed
 VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 
 ABSENT: Final = -1  # in place of a clock or a gate that is not there
-
-# Compiled code looks up members of an Enum, and not these.
-STAGE: Final = NodeKind.STAGE
-CACHE_ENTRY: Final = NodeKind.CACHE_ENTRY
 
 MENDING: Final = Lock()  # several threads may find that a store is torn
 
@@ -309,9 +305,9 @@ class Store:
                 for g in structure.upstream[node]:
                     if self.gates[g] > SHUT:
                         self.gates[node] += CLOSED
-            if kind != NodeKind.CACHE_ENTRY:
+            if kind is not CACHE_ENTRY:
                 self.versions[node] += 1
-            if kind == NodeKind.STAGE:
+            if kind is STAGE:
                 self.close(node)
         except StagecacheError:
             raise  # it was refused

@@ -48,8 +48,14 @@ from stagecache.graph.releasing import let_go, replace
 # adding a node costs what its own prerequisites cost, and such an edge is but a step in a walk.
 LONGEST_REDUCED: Final = 8
 
+NO_SIBLING: Final = -1
 NO_GROUP: Final = -1
 NEVER: Final = -1  # in place of the stage from which on an entry is presumed computed
+
+# Compiled code looks up members of an Enum, and not these.
+VARIABLE: Final = NodeKind.VARIABLE
+STAGE: Final = NodeKind.STAGE
+CACHE_ENTRY: Final = NodeKind.CACHE_ENTRY
 
 
 Edges = list[Sequence[int]]
@@ -240,8 +246,7 @@ class Structure:
         NodeInUseError
             And the structure is as before.
         """
-        prerequisites = tuple(prerequisites)
-        if key is None or key == "":
+        if key is None or (isinstance(key, str) and not key):
             raise InvalidNameError(
                 f"{kind}: its name is missing", "a string that is not empty", repr(key), "name it"
             )
@@ -252,50 +257,34 @@ class Structure:
                 repr(kind),
                 "use NodeKind.VARIABLE, ...",
             )
-        keys = self.keys
-        for p in prerequisites:
-            if not 0 <= p < len(keys) or keys[p] is None:
-                self.require(p)
-        if len(set(prerequisites)) < len(prerequisites):
-            twice = sorted({self.name_of(p) for p in prerequisites if prerequisites.count(p) > 1})
-            raise DuplicatePrerequisiteError(
-                f"{kind} {str(key)!r}: a prerequisite is listed more than once",
-                "each prerequisite once",
-                ", ".join(map(repr, twice)) + " repeatedly",
-                "name each prerequisite once",
-            )
-        if prerequisites and kind != NodeKind.CACHE_ENTRY:
-            raise NodeKindError(
-                f"{kind} {str(key)!r}: is a source and starts without prerequisites",
-                "none",
-                ", ".join(repr(self.name_of(p)) for p in prerequisites),
-                "connect() it to other variables and stages once it exists",
-            )
+        sibling = self._sibling(prerequisites) if kind is CACHE_ENTRY else NO_SIBLING
+        if sibling == NO_SIBLING:
+            prerequisites = tuple(prerequisites)
+            self._require_prerequisites(key, kind, prerequisites)
         if computed_by != NEVER:
             self._require_stage(computed_by)
         if reserved >= 0:
             self._require_reserved(reserved)
-        if prerequisites:
-            siblings = self.dependents[prerequisites[0]]
-            shared = self.prerequisites[siblings[-1]] if siblings else ()
-            if isinstance(shared, tuple) and shared == prerequisites:
-                prerequisites = shared  # one object for all of them
-        if 0 <= reserved < len(keys):
+        if 0 <= reserved < len(self.keys):
             node = reserved
         else:
             node = self._free.pop() if self._free and reserved < 0 else self._extend()
         self.kinds[node] = kind
-        self.prerequisites[node] = prerequisites
+        shared = prerequisites if sibling == NO_SIBLING else self.prerequisites[sibling]
+        self.prerequisites[node] = shared  # one object for all of them
         for p in prerequisites:
             attach(self.dependents, p, node)
         group = node
-        if kind is NodeKind.CACHE_ENTRY:
-            group = self._join_or_found(node, prerequisites, computed_by)
+        if kind is CACHE_ENTRY:
+            if sibling != NO_SIBLING:
+                group = self.group_of[sibling]
+            if sibling == NO_SIBLING or self._computed_by.get(group, NEVER) != computed_by:
+                group = self._join_or_found(node, prerequisites, computed_by)
             if is_compared:
                 self.compared.add(node)
         self.group_of[node] = group
         self.members[group] += 1
-        keys[node] = key  # from here on it is there
+        self.keys[node] = key  # from here on it is there
         return node
 
     def remove(self, node: int) -> None:
@@ -333,9 +322,45 @@ class Structure:
             self._free.append(node)
         let_go(key)
 
+    def _sibling(self, prerequisites: tuple[int, ...]) -> int:
+        """Return an entry with the same prerequisites, if the last one added below them is; or -1.
+
+        These need no second check, and only a stage that computes it can put the new entry into
+        another group.
+        """
+        if prerequisites and 0 <= prerequisites[0] < len(self.dependents):
+            siblings = self.dependents[prerequisites[0]]
+            if siblings and self.prerequisites[siblings[-1]] == prerequisites:
+                return siblings[-1]
+        return NO_SIBLING
+
+    def _require_prerequisites(
+        self, key: object, kind: NodeKind, prerequisites: tuple[int, ...]
+    ) -> None:
+        """Raise unless these are existing nodes, each once, and may be above such a node."""
+        keys = self.keys
+        for p in prerequisites:
+            if not 0 <= p < len(keys) or keys[p] is None:
+                self.require(p)
+        if len(prerequisites) > 1 and len(set(prerequisites)) < len(prerequisites):
+            twice = sorted({self.name_of(p) for p in prerequisites if prerequisites.count(p) > 1})
+            raise DuplicatePrerequisiteError(
+                f"{kind} {str(key)!r}: a prerequisite is listed more than once",
+                "each prerequisite once",
+                ", ".join(map(repr, twice)) + " repeatedly",
+                "name each prerequisite once",
+            )
+        if prerequisites and kind is not CACHE_ENTRY:
+            raise NodeKindError(
+                f"{kind} {str(key)!r}: is a source and starts without prerequisites",
+                "none",
+                ", ".join(repr(self.name_of(p)) for p in prerequisites),
+                "connect() it to other variables and stages once it exists",
+            )
+
     def _require_stage(self, node: int) -> None:
         self.require(node)
-        if self.kinds[node] != NodeKind.STAGE:
+        if self.kinds[node] is not STAGE:
             raise NodeKindError(
                 f"{self.kinds[node]} {self.name_of(node)!r}: cannot be reached",
                 "a stage, from which on an entry is presumed computed",
@@ -365,7 +390,7 @@ class Structure:
 
     def _extend(self) -> int:
         node = len(self.keys)
-        self.kinds.append(NodeKind.VARIABLE)
+        self.kinds.append(VARIABLE)
         self.prerequisites.append(())
         self.dependents.append(())
         self.group_of.append(node)
@@ -406,7 +431,7 @@ class Structure:
         self.require(node)
         self.require(prerequisite)
         for end in (node, prerequisite):
-            if self.kinds[end] == NodeKind.CACHE_ENTRY:
+            if self.kinds[end] is CACHE_ENTRY:
                 raise NodeKindError(
                     f"cache entry {self.name_of(end)!r}: cannot be connected",
                     "variables and stages at both ends",
@@ -507,7 +532,7 @@ class Structure:
         soft = {group: above for group, above in self.soft.items() if members[group]}
         for group in range(count):
             if members[group]:
-                is_entry = self.kinds[group] is NodeKind.CACHE_ENTRY
+                is_entry = self.kinds[group] is CACHE_ENTRY
                 upstream[group] = self.upstream[group] if is_entry else prerequisites[group]
                 for g in upstream[group]:
                     attach(downstream, g, group)
@@ -541,10 +566,7 @@ class Structure:
             # What is upstream of another upstream group need not be named. Only entries' groups
             # are asked: their edges never change, and those made by connect() may be undone.
             for g in list(groups):
-                if (
-                    self.kinds[g] is NodeKind.CACHE_ENTRY
-                    and len(self.upstream[g]) <= LONGEST_REDUCED
-                ):
+                if self.kinds[g] is CACHE_ENTRY and len(self.upstream[g]) <= LONGEST_REDUCED:
                     for above in self.upstream[g]:
                         groups.pop(above, None)
         if len(groups) == 1:
@@ -579,7 +601,7 @@ class Structure:
         for g in list(groups):
             # What another upstream group depends on otherwise than by a compared entry.
             above, _ = self.soft.get(g, (self.upstream[g], ()))
-            if self.kinds[g] is NodeKind.CACHE_ENTRY and len(above) <= LONGEST_REDUCED:
+            if self.kinds[g] is CACHE_ENTRY and len(above) <= LONGEST_REDUCED:
                 for a in above:
                     groups.pop(a, None)
         if len(groups) == 1 and not cuts:
@@ -608,7 +630,7 @@ class Structure:
         for g in upstream:
             detach(self.downstream, g, group)
         self.upstream[group] = ()
-        if self.kinds[group] == NodeKind.CACHE_ENTRY:
+        if self.kinds[group] is CACHE_ENTRY:
             computed_by = self._computed_by.pop(group, NEVER)
             soft = self.soft.pop(group, None)
             key = tuple(upstream) if soft is None else _soft_key(*soft)

@@ -5,7 +5,7 @@ up to that stage or below.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
@@ -20,7 +20,7 @@ from stagecache.errors import (
     short_repr,
 )
 from stagecache.graph.declaration import Equality, check_equal, check_function
-from stagecache.graph.evaluation import Equal, no_function
+from stagecache.graph.evaluation import NO_FUNCTION, Equal
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
 from stagecache.state.continuous.continuous_state import vector_of
@@ -38,6 +38,13 @@ from stagecache.state.values.values import StoredComputation, duplicate, snapsho
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 Compute = Callable[[Any], Any]
+
+# Compiled code looks up members of an Enum, and not these.
+EMPTY: Final = Stage.EMPTY
+TOPOLOGY: Final = Stage.TOPOLOGY
+MODEL: Final = Stage.MODEL
+REPORT: Final = Stage.REPORT
+INFINITY: Final = Stage.INFINITY
 
 
 class Attempt:
@@ -65,15 +72,16 @@ class Attempt:
     def __str__(self) -> str:
         return f"allocating {self._kind} of {self.contents.who(self.subsystem)}"
 
-    def require_at_most(self, highest: Stage) -> Stage:
+    def require_at_most(self, highest: int) -> Stage:
         """Return the stage of the subsystem; raise `StageTooHighError` if it is too high."""
-        if self.contents.realization.is_torn:
-            self.contents.mend()
-        if self.contents.guard in (DEFAULT, FROZEN):
-            self.contents.require_unguarded(str(self))
-        stage = self.contents.realization.machine.stages[self.subsystem]
+        contents = self.contents
+        if contents.realization.is_torn:
+            contents.mend()
+        if contents.guard is DEFAULT or contents.guard is FROZEN:
+            contents.require_unguarded(str(self))
+        stage = contents.realization.machine.stages[self.subsystem]
         if stage > highest:
-            raise too_high(str(self), highest, self.contents.who(self.subsystem), stage)
+            raise too_high(str(self), highest, contents.who(self.subsystem), stage)
         return STAGES[stage]
 
     def push(self, stack: list[Rows], allocated_at: Stage, count: int | None) -> int:
@@ -93,10 +101,10 @@ class Attempt:
             return
         stage = self.contents.realization.machine.stages[self.subsystem]
         if is_continuous:
-            needed, hook, who = Stage.TOPOLOGY, "realize_model()", "modeling options decide"
+            needed, hook, who = TOPOLOGY, "realize_model()", "modeling options decide"
         else:
-            needed, hook, who = Stage.MODEL, "realize_instance()", "parameters decide"
-        if stage < needed or (stage == Stage.MODEL and self.contents.guard is not REALIZING):
+            needed, hook, who = MODEL, "realize_instance()", "parameters decide"
+        if stage < needed or (stage == MODEL and self.contents.guard is not REALIZING):
             raise StageTooLowError(
                 f"{self}: comes after declared ones, whose number {who}",
                 f"a call by {hook}, when their number is known",
@@ -113,7 +121,7 @@ def allocate_block(
     Without values, their number is 0 until `resize`.
     """
     kind = block.kind
-    allocated_at = what.require_at_most(Stage.TOPOLOGY)
+    allocated_at = what.require_at_most(TOPOLOGY)
     realization = what.contents.realization
     layout = realization.layout.subsystems[what.subsystem]
     what.require_known_start(layout.rows[kind], is_continuous=True)
@@ -135,15 +143,15 @@ def allocate_errors(what: Attempt, part: str, count: int | None) -> int:
 
     If the count is None, it is 0 until `resize`.
     """
-    allocated_at = what.require_at_most(Stage.MODEL)
+    allocated_at = what.require_at_most(MODEL)
     layout = what.contents.realization.own_subsystem(what.subsystem)
     return what.push(layout.rows[part], allocated_at, count)
 
 
 def allocate_triggers(what: Attempt, stage: Stage, count: int | None) -> int:
     """Allocate some event triggers of a stage, and return their start among these."""
-    stage = check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, what)
-    allocated_at = what.require_at_most(Stage.MODEL)
+    stage = check_stage(stage, TOPOLOGY, REPORT, what)
+    allocated_at = what.require_at_most(MODEL)
     layout = what.contents.realization.own_subsystem(what.subsystem)
     return what.push(layout.triggers[stage], allocated_at, count)
 
@@ -158,7 +166,7 @@ def allocate_discrete(
     """Allocate a discrete variable, and its update entry if it has one and `with_update`."""
     contents, subsystem = what.contents, what.subsystem
     update = variable._update
-    highest = Stage.EMPTY if variable.invalidates == Stage.MODEL else Stage.TOPOLOGY
+    highest = EMPTY if variable.invalidates == MODEL else TOPOLOGY
     allocated_at = what.require_at_most(highest)
     own = snapshot(value, what)
     of_update = duplicate(own) if update is not None and with_update else None
@@ -185,14 +193,38 @@ def allocate_entry(
     one.
     """
     contents, subsystem = what.contents, what.subsystem
-    allocated_at = what.require_at_most(Stage.MODEL)
+    allocated_at = what.require_at_most(MODEL)
     for handle in prerequisites:
         _check_lifetime(contents, handle, entry.available_from, allocated_at, what)
     own = snapshot(value, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
-    function = no_function if compute is None else StoredComputation(compute, entry, refuse_none)
+    function = NO_FUNCTION if compute is None else StoredComputation(compute, entry, refuse_none)
     contents.realization.add_entry(entry, prerequisites, own, function, equal)
+
+
+def new_entry(
+    contents: Contents,
+    subsystem: int,
+    available_from: Stage,
+    computed_by: Stage,
+    prerequisites: Iterable[AbstractHandle],
+    value: object,
+    compute: Compute | None,
+    equal: Equality,
+    name: object,
+) -> CacheEntry[Any]:
+    """Allocate a cache entry of a subsystem, once all of this is checked, and return its handle."""
+    what = Attempt(contents, subsystem, "a cache entry")
+    above = check_prerequisites(what, prerequisites)
+    available_from = check_stage(available_from, TOPOLOGY, REPORT, what)
+    computed_by = check_stage(computed_by, available_from, INFINITY, what)
+    entry: CacheEntry[Any] = CacheEntry(checked_name(name, what), available_from, computed_by)
+    compare = None
+    if compute is not None or equal is not None:
+        compare = check_functions(what, compute, equal)
+    allocate_entry(what, entry, above, value, compute, equal=compare)
+    return entry
 
 
 def check_functions(what: Attempt, compute: Compute | None, equal: Equality) -> Equal | None:
@@ -207,7 +239,7 @@ def check_functions(what: Attempt, compute: Compute | None, equal: Equality) -> 
                 error.got,
                 "let it take the State, read from it, and return the value",
             ) from None
-    compare = check_equal(equal, str(what))
+    compare = check_equal(equal, what)
     if compare is not None and compute is None:
         raise ComparisonError(
             f"{what}: its values cannot be compared",
@@ -227,14 +259,15 @@ def check_prerequisites(
     what: Attempt, prerequisites: Iterable[AbstractHandle]
 ) -> tuple[AbstractHandle, ...]:
     """Return prerequisites as a tuple, if they are handles of items of the State, each once."""
-    if not isinstance(prerequisites, Iterable):
+    # Most often it is a tuple; the check of any other type takes longer than all else here.
+    if not isinstance(prerequisites, tuple) and not isinstance(prerequisites, Iterable):
         raise WrongTypeError(
             f"{what}: its prerequisites cannot be iterated over",
             "a tuple of handles",
             short_repr(prerequisites),
             "write (handle,) for a single one",
         )
-    above = tuple(prerequisites)
+    above: tuple[Any, ...] = tuple(prerequisites)
     for handle in above:
         if not isinstance(handle, AbstractHandle):
             raise wrong_type(
@@ -244,7 +277,7 @@ def check_prerequisites(
                 "pass the handle, not its index or its value",
             )
         what.contents.require(handle)
-    if len(set(above)) < len(above):
+    if len(above) > 1 and len(set(above)) < len(above):
         path = what.contents.realization.layout.path
         twice = sorted({path(handle) for handle in above if above.count(handle) > 1})
         raise DuplicatePrerequisiteError(
@@ -263,8 +296,8 @@ def _check_lifetime(
     allocated_at: Stage,
     what: Attempt,
 ) -> None:
-    path = contents.realization.layout.path
     if isinstance(handle, CacheEntry) and handle.available_from > available_from:
+        path = contents.realization.layout.path
         raise PrerequisiteStageError(
             f"{what}: a prerequisite is available only later",
             f"prerequisites that depend on {available_from} or an earlier stage",
@@ -272,6 +305,7 @@ def _check_lifetime(
             f"let the entry depend on {handle.available_from} too",
         )
     if handle.allocated_at > allocated_at:
+        path = contents.realization.layout.path
         raise PrerequisiteStageError(
             f"{what}: a prerequisite would be forgotten before it",
             f"prerequisites allocated at {allocated_at} or before",

@@ -30,6 +30,7 @@ T = TypeVar("T")
 Vector = NDArray[np.float64]
 
 NOWHERE: Final = 1 << 60  # the node of a handle that is not allocated: no list is so long
+EMPTY: Final = Stage.EMPTY  # compiled code looks up members of an Enum, and not this
 NO_NUMBER: Final = -1  # of an item that does not belong to a family
 
 
@@ -97,7 +98,7 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
     def __init__(self, name: str) -> None:
         self.subsystem: int | None = None
         self.index = 0
-        self.allocated_at = Stage.EMPTY
+        self.allocated_at = EMPTY
         self._name = name
         self._node = NOWHERE
         self._serial = 0  # handles of one State are allocated in the order of these

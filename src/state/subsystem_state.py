@@ -1,7 +1,7 @@
 """Partitions of a State: the part that a subsystem has."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
+from typing import Any, Final, Literal, SupportsIndex, TypeVar, final, overload
 
 from numpy.typing import ArrayLike
 
@@ -11,12 +11,10 @@ from stagecache.state.allocation import (
     Attempt,
     allocate_block,
     allocate_discrete,
-    allocate_entry,
     allocate_errors,
     allocate_triggers,
-    check_functions,
-    check_prerequisites,
     checked_name,
+    new_entry,
 )
 from stagecache.state.contents.contents import Contents, HasContents
 from stagecache.state.display import counted
@@ -34,6 +32,7 @@ from stagecache.state.stage import Stage, check_stage
 
 T = TypeVar("T")
 Index = SupportsIndex | AbstractHandle
+INFINITY: Final = Stage.INFINITY
 
 
 @final
@@ -281,7 +280,9 @@ class SubsystemState(AbstractPartition):
         ------
         StageOutOfRangeError, StageTooHighError
         """
-        return self._allocate_entry(available_from, computed_by, (), value, None, None, name)
+        return new_entry(
+            self._contents, self._index, available_from, computed_by, (), value, None, None, name
+        )
 
     @overload
     def allocate_lazy_cache_entry(
@@ -321,7 +322,9 @@ class SubsystemState(AbstractPartition):
             equal, the old one stays, and entries that depend on nothing else that has changed are
             valid once this was read.
         """
-        return self._allocate_entry(available_from, Stage.INFINITY, (), value, compute, equal, name)
+        return new_entry(
+            self._contents, self._index, available_from, INFINITY, (), value, compute, equal, name
+        )
 
     @overload
     def allocate_cache_entry_with_prerequisites(
@@ -381,28 +384,17 @@ class SubsystemState(AbstractPartition):
         StageTooHighError
             And nothing has changed.
         """
-        return self._allocate_entry(
-            available_from, computed_by, prerequisites, value, compute, equal, name
+        return new_entry(
+            self._contents,
+            self._index,
+            available_from,
+            computed_by,
+            prerequisites,
+            value,
+            compute,
+            equal,
+            name,
         )
-
-    def _allocate_entry(
-        self,
-        available_from: Stage,
-        computed_by: Stage,
-        prerequisites: Iterable[AbstractHandle],
-        value: object,
-        compute: Callable[[Any], Any] | None,
-        equal: Equality,
-        name: str,
-    ) -> CacheEntry[Any]:
-        what = self._attempt("a cache entry")
-        above = check_prerequisites(what, prerequisites)
-        available_from = check_stage(available_from, Stage.TOPOLOGY, Stage.REPORT, what)
-        computed_by = check_stage(computed_by, available_from, Stage.INFINITY, what)
-        entry: CacheEntry[Any] = CacheEntry(checked_name(name, what), available_from, computed_by)
-        compare = check_functions(what, compute, equal)
-        allocate_entry(what, entry, above, value, compute, equal=compare)
-        return entry
 
     def _attempt(self, kind: str) -> Attempt:
         return Attempt(self._contents, self._index, kind)

@@ -1,6 +1,8 @@
 """Nodes, edges and groups; the random operations are in test_store_machine.py."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stagecache.errors import (
     CycleError,
@@ -15,6 +17,7 @@ from stagecache.graph import (
     Store,
     Structure,
 )
+from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_structure
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
@@ -51,6 +54,25 @@ def test_entries_of_the_same_sources_share_a_group_in_any_order() -> None:
     ab, ba = structure.add("ab", ENTRY, (a, b)), structure.add("ba", ENTRY, (b, a))
     below = structure.add("below", ENTRY, (ab, a))
     assert structure.group_of[ab] == structure.group_of[ba] == structure.group_of[below]
+
+
+@given(st.data())
+def test_entries_with_the_same_prerequisites_share_these_and_a_group(data: st.DataObject) -> None:
+    """It makes no difference if they come one after the other or with other entries in between."""
+    structure = Structure()
+    stages = [structure.add(name, STAGE) for name in ("x", "y")]
+    nodes = [structure.add("v", VARIABLE), *stages]
+    for _ in range(data.draw(st.integers(1, 6))):
+        above = tuple(data.draw(st.lists(st.sampled_from(nodes), min_size=1, unique=True)))
+        computed_by = data.draw(st.sampled_from((NEVER, *stages)))
+        same = [structure.add("e", ENTRY, (*above,), computed_by) for _ in range(2)]
+        is_compared = data.draw(st.booleans())
+        other = structure.add("other", ENTRY, above[:1], stages[0], is_compared=is_compared)
+        same.append(structure.add("e", ENTRY, (*above,), computed_by))
+        assert structure.prerequisites[same[0]] is structure.prerequisites[same[1]]
+        assert len({structure.group_of[e] for e in same}) == 1
+        check_structure(structure)
+        nodes += [same[0], other]
 
 
 def test_entries_presumed_computed_at_different_stages_share_no_group() -> None:

@@ -1,5 +1,6 @@
 """The second table of the contract: what may be allocated when, and when it is forgotten."""
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -221,3 +222,18 @@ def test_an_allocation_in_a_copy_leaves_the_original_alone() -> None:
         first(twin)
     with pytest.raises(ForeignNodeError):
         own[0](state)
+
+
+def test_entries_with_the_same_prerequisites_add_one_tracked_object_each() -> None:
+    state = state_of("a")
+    q = state.variable("q")
+
+    def tracked(count: int) -> int:
+        for _ in range(count):
+            depend_on(state[0], (q,))
+        gc.collect()
+        return len(gc.get_objects())
+
+    tracked(10)
+    before = tracked(10)
+    assert tracked(500) - before < 1.1 * 500

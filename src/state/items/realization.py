@@ -11,11 +11,11 @@ second by closing the subsystems' stages::
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
+from stagecache.graph.evaluation import NO_FUNCTION, Arguments, Equal, Evaluator, Function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.store import Store
-from stagecache.graph.structure import NEVER
+from stagecache.graph.structure import CACHE_ENTRY, NEVER, STAGE, VARIABLE
 from stagecache.state.handles import (
     NOWHERE,
     AbstractContinuousVariable,
@@ -96,14 +96,14 @@ class Realization:
         new = cls(Store(), Layout(variables), bind)
         layout = new.layout
         for stage in STAGES[TOPOLOGY:INFINITY]:
-            layout.stages[stage] = node = new._add(f"stage {stage}", NodeKind.STAGE)
+            layout.stages[stage] = node = new._add(f"stage {stage}", STAGE)
             new.store.open(node)
             if stage > TOPOLOGY:
                 new.store.connect(node, layout.stages[stage - 1])
         for handle in layout.variables.values():
-            new._add(handle, NodeKind.VARIABLE)
+            new._add_item(handle, VARIABLE)
         for kind in WEIGHTS:
-            layout.weights[kind.name] = new._add(kind.name, NodeKind.VARIABLE)
+            layout.weights[kind.name] = new._add(kind.name, VARIABLE)
         return new
 
     def copy(self, bind: Callable[[int], Arguments]) -> "Realization":
@@ -177,7 +177,7 @@ class Realization:
             layout.subsystems.append(SubsystemLayout(name, version, wholes))
             for whole in wholes.values():
                 whole._allocated(index, 0, Stage.EMPTY)
-                self._add(whole, NodeKind.VARIABLE)
+                self._add_item(whole, VARIABLE)
             layout.changed()
             self.machine.add_subsystem()  # last: from here on it is there
         except BaseException:
@@ -197,7 +197,7 @@ class Realization:
         try:
             subsystem = self.own_subsystem(block.subsystem)
             block.slot = len(subsystem.blocks[block.kind])
-            self._add(block, NodeKind.VARIABLE)
+            self._add_item(block, VARIABLE)
             self.layout.changed()
             subsystem.rows[block.kind].append(rows)
             subsystem.blocks[block.kind].append(block)  # last: from here on it is there
@@ -210,7 +210,7 @@ class Realization:
         assert variable.subsystem is not None
         try:
             subsystem = self.own_subsystem(variable.subsystem)
-            self._add(variable, NodeKind.VARIABLE, value=value)
+            self._add_item(variable, VARIABLE, value=value)
             if variable._update is not None:
                 subsystem.auto_update.append(variable)
             subsystem.discrete.append(variable)  # last: from here on it is there
@@ -223,7 +223,7 @@ class Realization:
         entry: CacheEntry[Any],
         prerequisites: tuple[AbstractHandle, ...],
         value: object,
-        function: Function = no_function,
+        function: Function = NO_FUNCTION,
         equal: Equal | None = None,
     ) -> None:
         """Add a cache entry; cost O(its prerequisites), amortised.
@@ -233,15 +233,17 @@ class Realization:
         """
         assert entry.subsystem is not None
         try:
-            subsystem = self.own_subsystem(entry.subsystem)
+            index = entry.subsystem
+            layout = self._own_layout()
+            layout.latest = max(layout.latest, self.machine.stages[index])
+            subsystem = layout.subsystems[index]
             above = [p._node for p in prerequisites]
-            above.append(self._stage_node(entry.subsystem, entry.available_from))
+            above.append(self._stage_node(index, subsystem, entry.available_from))
             computed_by = NEVER
-            if entry.computed_by < INFINITY and function is no_function:
-                computed_by = self._stage_node(entry.subsystem, entry.computed_by)
-            self._add(
-                entry, NodeKind.CACHE_ENTRY, tuple(above), computed_by, value, function, equal
-            )
+            if function is NO_FUNCTION and entry.computed_by < INFINITY:
+                computed_by = self._stage_node(index, subsystem, entry.computed_by)
+            self._add_item(entry, CACHE_ENTRY, tuple(above), computed_by, value, equal)
+            layout.functions[entry._node] = function
             subsystem.entries.append(entry)  # last: from here on it is there
         except BaseException:
             self._is_layout_torn = self.is_torn = True
@@ -253,13 +255,12 @@ class Realization:
         layout.changing(self.machine.stages[index])
         return layout.subsystems[index]
 
-    def _stage_node(self, index: int, stage: Stage) -> int:
+    def _stage_node(self, index: int, subsystem: SubsystemLayout, stage: int) -> int:
         """Return the node of a subsystem's stage, which is made when it is first needed."""
-        subsystem = self.layout.subsystems[index]
         node = subsystem.stages[stage]
         if node == NO_NODE:
-            key = f"stage {stage} of {self.layout.label(index)}"
-            node = self._add(key, NodeKind.STAGE)
+            key = f"stage {STAGES[stage]} of {self.layout.label(index)}"
+            node = self._add(key, STAGE)
             self.store.connect(node, self.layout.stages[stage])
             if self.machine.stages[index] >= stage:
                 self.store.open(node)
@@ -267,30 +268,34 @@ class Realization:
             subsystem.stages[stage] = node  # last: from here on it is there
         return node
 
-    def _add(
+    def _add(self, key: str, kind: NodeKind) -> int:
+        """Add a node that stands for no item."""
+        node = self.store.add(key, kind)
+        self._extend()
+        return node
+
+    def _add_item(
         self,
-        key: str | AbstractHandle,
+        handle: AbstractHandle,
         kind: NodeKind,
         prerequisites: tuple[int, ...] = (),
         computed_by: int = NEVER,
         value: object = None,
-        function: Function = no_function,
         equal: Equal | None = None,
-    ) -> int:
-        layout = self.layout
+    ) -> None:
+        """Add the node of an item."""
         reserved = -1
-        if isinstance(key, AbstractHandle) and key._owner is not None and key._node != NOWHERE:
-            reserved = key._node  # which it has in States of older topologies, too
+        if handle._owner is not None and handle._node != NOWHERE:
+            reserved = handle._node  # which it has in States of older topologies, too
         is_compared = equal is not None
-        node = self.store.add(key, kind, prerequisites, computed_by, value, reserved, is_compared)
+        node = self.store.add(
+            handle, kind, prerequisites, computed_by, value, reserved, is_compared
+        )
         self._extend()
-        layout.functions[node] = function
         if equal is not None:
-            layout.equals[node] = equal
-        if isinstance(key, AbstractHandle):
-            key._node = node
-            key._serial = layout.serial = layout.serial + 1
-        return node
+            self.layout.equals[node] = equal
+        handle._node = node
+        handle._serial = self.layout.serial = self.layout.serial + 1
 
     def reserve(self, handles: Iterable[AbstractHandle]) -> None:
         """Keep the nodes free that declared items have in States of an older topology.
@@ -301,10 +306,10 @@ class Realization:
         self._extend()
 
     def _extend(self) -> None:
-        functions = self.layout.functions
+        functions, arguments = self.layout.functions, self.evaluator.arguments
         while len(functions) < len(self.store.keys):
-            functions.append(no_function)
-            self.evaluator.arguments.append(None)
+            arguments.append(None)
+            functions.append(NO_FUNCTION)  # last: its length is that of both
 
     def _own_layout(self) -> Layout:
         if self._shared:
@@ -343,7 +348,7 @@ class Realization:
             raise
 
     def _remove(self, node: int) -> None:
-        function = replace(self.layout.functions, node, no_function)
+        function = replace(self.layout.functions, node, NO_FUNCTION)
         self.layout.equals.pop(node, None)
         self.store.remove(node)
         let_go(function)

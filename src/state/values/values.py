@@ -28,7 +28,7 @@ def snapshot(value: object, what: object) -> Any:
     NotANumberError
         The value is a masked array, whose mask could be changed; `what` names its item.
     """
-    if isinstance(value, np.ndarray):
+    if type(value) not in IMMUTABLE and isinstance(value, np.ndarray):
         if type(value) is not np.ndarray:
             refuse_masked(value, what)
         value = value.copy()
