@@ -196,8 +196,9 @@ def allocating(size: int) -> tuple[Callable[[int], object], Callable[[int], obje
         (subject,) = subjects
         allocate_entry = subject.subsystem.allocate_cache_entry_with_prerequisites
         q = subject.state.variable("q")
+        topology, infinity = Stage.TOPOLOGY, Stage.INFINITY  # slow to look up, in Python 3.11
         for _ in range(size):
-            allocate_entry(Stage.TOPOLOGY, Stage.INFINITY, (q,), 0.0)
+            allocate_entry(topology, infinity, (q,), 0.0)
 
     return prepare, allocate
 

@@ -330,8 +330,9 @@ class Structure:
         """
         if prerequisites and 0 <= prerequisites[0] < len(self.dependents):
             siblings = self.dependents[prerequisites[0]]
-            if siblings and self.prerequisites[siblings[-1]] == prerequisites:
-                return siblings[-1]
+            last = siblings[-1] if siblings else NO_SIBLING
+            if last != NO_SIBLING and self.prerequisites[last] == prerequisites:
+                return last
         return NO_SIBLING
 
     def _require_prerequisites(

@@ -240,8 +240,9 @@ class Realization:
             above = [p._node for p in prerequisites]
             above.append(self._stage_node(index, subsystem, entry.available_from))
             computed_by = NEVER
-            if function is NO_FUNCTION and entry.computed_by < INFINITY:
-                computed_by = self._stage_node(index, subsystem, entry.computed_by)
+            stage: int = entry.computed_by
+            if function is NO_FUNCTION and stage < INFINITY:
+                computed_by = self._stage_node(index, subsystem, stage)
             self._add_item(entry, CACHE_ENTRY, tuple(above), computed_by, value, equal)
             layout.functions[entry._node] = function
             subsystem.entries.append(entry)  # last: from here on it is there
