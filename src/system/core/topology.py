@@ -177,7 +177,12 @@ class Sources:
 
 
 def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> Sources:
-    found = [above.get(p) or _source(p) for p in entry.prerequisites]
+    for p in entry.prerequisites:
+        if p not in above:
+            above[p] = _source(p)
+    found = [above[p] for p in entry.prerequisites]
+    if len(found) == 1:
+        return found[0]  # one object for all of them
     latest = max(found, key=lambda source: source.latest, default=Sources(TOPOLOGY, None, False))
     has_vectors = any(source.has_vectors for source in found)
     return Sources(latest.latest, latest.latest_one, has_vectors)
