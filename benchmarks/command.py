@@ -17,10 +17,11 @@ from benchmarks.peers import load_peers
 from benchmarks.report import summary, tabulate
 from benchmarks.results import RESULTS, write_results
 from benchmarks.rows import SECTIONS, Section
+from benchmarks.rows.scale import SCALE
 from benchmarks.runner import FULL, QUICK, Measured, measure, select
 from benchmarks.simbody import SIMBODY, version
 
-HEADINGS: Final = [section.heading for section in SECTIONS]
+HEADINGS: Final = [section.heading for section in (*SECTIONS, SCALE)]
 ROWS_HELP: Final = "Only rows whose name has a match of this regular expression."
 WIDTH: Final = 200  # what the table needs, also where the terminal is narrower: nothing is cut off
 

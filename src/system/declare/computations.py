@@ -102,14 +102,15 @@ class NoneRefusal:
     A function whose return annotation admits None may return it, unless it computes rows.
     """
 
-    def __init__(self, compute: Callable[..., Any], what: str) -> None:
+    def __init__(self, compute: Callable[..., Any], what: object) -> None:
         self._compute = compute
         self._what = what
 
     def __call__(self) -> None:
         """Raise `NoValueError` unless None is a value."""
         if not _admits_none(self._compute):
-            raise refused_none(self._what, "return it; if None is one, say so: -> float | None")
+            what = str(self._what)
+            raise refused_none(what, "return it; if None is one, say so: -> float | None")
 
 
 def _admits_none(compute: Callable[..., Any]) -> bool:
@@ -177,7 +178,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             () if named is None else resolve(named, handle),
             self.available_from,
             self._function(handle),
-            NoneRefusal(self.compute, str(handle)),
+            NoneRefusal(self.compute, handle),
             self.equal,
             self._fill(handle),
             self._lowest(handle._owner),
