@@ -19,6 +19,7 @@ HOT = [
     *("state/vectors/vectors", "state/values/values", "state/handles"),
     *("state/items/layout", "state/items/stage_machine", "state/items/realization"),
     *("state/contents/guards", "state/contents/pools", "state/contents/contents"),
+    *("state/partition", "state/subsystem_state"),
     *("system/motion/paired", "system/declare/trigger_rows", "system/core/realizing"),
     *("state/stage", "state/allocation"),
     "inspection/trace/tracer",

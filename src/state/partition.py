@@ -1,5 +1,6 @@
 """The vectors that a State and each of its partitions have in common."""
 
+from mypy_extensions import mypyc_attr
 from numpy.typing import ArrayLike
 
 from stagecache.state.contents.contents import Contents
@@ -26,6 +27,7 @@ from stagecache.state.vectors.vectors import (
 )
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)  # of which State is one
 class AbstractPartition:
     """A State, or the part of a subsystem in it: numbers of items, and their vectors.
 
@@ -39,10 +41,11 @@ class AbstractPartition:
     vectors of its partition.
     """
 
-    __slots__ = ("_index",)
+    __slots__ = ("_contents", "_index")
 
-    _contents: Contents
-    _index: int | None  # of the subsystem; None for the whole State
+    def __init__(self, contents: Contents, index: int | None) -> None:
+        self._contents = contents
+        self._index = index  # of the subsystem; None for the whole State
 
     # ------------------------------------------------------------------ numbers of items
 

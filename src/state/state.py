@@ -36,9 +36,9 @@ from stagecache.state.items.realization import (
     new_wholes,
 )
 from stagecache.state.partition import AbstractPartition
-from stagecache.state.refusals import check_subsystem, too_high
+from stagecache.state.refusals import too_high
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.subsystem_state import SubsystemState
+from stagecache.state.subsystem_state import SubsystemState, index_of, partition
 from stagecache.state.vectors.vectors import (
     EVENT_TRIGGERS,
     YDOT,
@@ -93,7 +93,7 @@ class State(AbstractPartition):
     (False, 0.75)
     """
 
-    __slots__ = ("__weakref__", "_contents", "_lock", "_store")
+    __slots__ = ("__weakref__", "_lock", "_store")
 
     def __init__(self, *, strict: bool = False) -> None:
         self._become(Contents(Realization.empty(_binder(self), new_variables())))
@@ -110,8 +110,7 @@ class State(AbstractPartition):
         return state
 
     def _become(self, contents: Contents) -> None:
-        self._contents = contents
-        self._index = None
+        super().__init__(contents, None)
         self._lock = RLock()
         self._link()
         for observe in OBSERVERS_OF_NEW.get():
@@ -324,7 +323,7 @@ class State(AbstractPartition):
         return realization.add_subsystem(name, version, new_wholes())
 
     def _rename_subsystem(self, which: int, name: str, version: str) -> None:
-        x = self._check_index(which)
+        x = index_of(self, which)
         self._contents.require_unguarded("initialize_subsystem()")
         require_text(name, f"the name of subsystem {x}")
         require_text(version, f"the version of subsystem {x}")
@@ -337,12 +336,7 @@ class State(AbstractPartition):
         ------
         UnknownSubsystemError, ForeignStateError
         """
-        contents = self._contents
-        if contents.system is not None and getattr(subsystem, "_system", None) is contents.system:
-            index: int = subsystem._index  # type: ignore[union-attr]  # the usual case, in hooks, which are called often
-            if index < len(contents.realization.machine.stages):
-                return SubsystemState(self, index)
-        return SubsystemState(self, self._check_index(subsystem))
+        return partition(self, subsystem)
 
     def __len__(self) -> int:
         return self.num_subsystems
@@ -352,19 +346,6 @@ class State(AbstractPartition):
 
     def __bool__(self) -> bool:
         return True
-
-    def _check_index(self, index: object) -> int:
-        contents = self._contents
-        system = getattr(index, "_system", None)
-        if system is not None and system is not contents.system:
-            raise ForeignStateError(
-                f"{index!r}: is not in this State",
-                "a subsystem of "
-                + ("no System" if contents.system is None else repr(contents.system)),
-                f"one of {system!r}",
-                "use a State of that System",
-            )
-        return check_subsystem(index, contents.realization.layout.subsystems, self.__repr__)
 
     # ------------------------------------------------------------------ stages
 

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, SupportsIndex, TypeVar, final, overload
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_count
+from stagecache.errors import ForeignStateError
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
     Attempt,
@@ -51,24 +52,13 @@ class SubsystemState(AbstractPartition):
 
     __slots__ = ("_state",)
 
-    _index: int
-
     def __init__(self, state: HasContents, index: int) -> None:
-        self._state = state
-        self._index = index
-
-    @property
-    def _contents(self) -> Contents:  # type: ignore[override]  # a State has it as an attribute
-        """Contents of the State, which has the subsystem unless it was cleared or assigned to."""
-        contents = self._state._contents
-        if self._index >= len(contents.realization.machine.stages):
-            subsystems = contents.realization.layout.subsystems
-            check_subsystem(self._index, subsystems, lambda: "the State any more")
-        return contents
+        super().__init__(state._contents, index)
+        self._state = state  # else it might end while its partition is in use
 
     def __repr__(self) -> str:
-        if self._index >= len(self._state._contents.realization.machine.stages):
-            return f"SubsystemState(subsystem {self._index}, which is not in the State any more)"
+        if self.index >= len(self._contents.realization.machine.stages):
+            return f"SubsystemState(subsystem {self.index}, which is not in the State any more)"
         discrete, entries = len(self._layout.discrete), len(self._layout.entries)
         return (
             f"SubsystemState({self._contents.who(self._index)} at {self.stage}: "
@@ -86,6 +76,7 @@ class SubsystemState(AbstractPartition):
     @property
     def index(self) -> int:
         """Index of the subsystem."""
+        assert self._index is not None
         return self._index
 
     @property
@@ -108,9 +99,9 @@ class SubsystemState(AbstractPartition):
     @property
     def stage_versions(self) -> tuple[int, ...]:
         """Versions of the stages from Empty to Infinity: one more than the times each was left."""
-        realization = self._contents.realization
+        realization = self._here().realization
         return tuple(
-            [realization.machine.versions.in_subsystem(self._index, stage) for stage in Stage]
+            [realization.machine.versions.in_subsystem(self.index, stage) for stage in Stage]
         )
 
     def advance_to_stage(self, stage: Stage) -> None:
@@ -132,7 +123,7 @@ class SubsystemState(AbstractPartition):
         ------
         UnknownItemError
         """
-        whole = self._contents.variable(name, self._index)
+        whole = self._here().variable(name, self._index)
         assert isinstance(whole, ContinuousVariable)
         return whole
 
@@ -397,8 +388,42 @@ class SubsystemState(AbstractPartition):
         )
 
     def _attempt(self, kind: str) -> Attempt:
-        return Attempt(self._contents, self._index, kind)
+        return Attempt(self._here(), self.index, kind)
 
     @property
     def _layout(self) -> SubsystemLayout:
-        return self._contents.realization.layout.subsystems[self._index]
+        return self._here().realization.layout.subsystems[self.index]
+
+    def _here(self) -> Contents:
+        """Return the contents, unless the subsystem is not in the State any more."""
+        self._contents.stage_of(self._index)
+        return self._contents
+
+
+def partition(state: HasContents, which: Any) -> SubsystemState:
+    """Return the partition of a subsystem, as `State.__getitem__` does."""
+    return SubsystemState(state, index_of(state, which))
+
+
+def index_of(state: HasContents, which: Any) -> int:
+    """Return the index of a subsystem that is given by itself, its index or its name.
+
+    Raises
+    ------
+    UnknownSubsystemError, ForeignStateError
+    """
+    contents: Contents = state._contents
+    realization = contents.realization
+    system = getattr(which, "_system", None)
+    if system is not None and system is contents.system:
+        index: int = which._index
+        if index < len(realization.machine.stages):
+            return index
+    elif system is not None:
+        raise ForeignStateError(
+            f"{which!r}: is not in this State",
+            "a subsystem of " + ("no System" if contents.system is None else repr(contents.system)),
+            f"one of {system!r}",
+            "use a State of that System",
+        )
+    return check_subsystem(which, realization.layout.subsystems, state.__repr__)

@@ -158,8 +158,9 @@ def test_a_partition_is_no_state() -> None:
     state, _, entry = build()
     with pytest.raises(WrongTypeError, match="pass the whole State"):
         entry(state[0])  # type: ignore[arg-type]  # is refused
+    a_class: Any = State
     with pytest.raises(WrongTypeError):
-        entry(State)  # type: ignore[arg-type]  # is refused
+        entry(a_class)
 
 
 def test_states_and_handles_are_not_pickled_yet_but_copied() -> None:

@@ -55,7 +55,7 @@ from stagecache.state.items.stage_machine import (
     TIME,
     TOPOLOGY,
 )
-from stagecache.state.refusals import too_low
+from stagecache.state.refusals import too_low, unknown_subsystem
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.values.values import (
     IMMUTABLE,
@@ -187,11 +187,13 @@ class Contents:
         if realization.is_torn:
             self.mend()
             realization = self.realization
-        return (
-            realization.machine.stage
-            if subsystem is None
-            else realization.machine.stages[subsystem]
-        )
+        if subsystem is None:
+            return realization.machine.stage
+        stages = realization.machine.stages
+        if subsystem >= len(stages):
+            subsystems = realization.layout.subsystems
+            raise unknown_subsystem(subsystem, subsystems, "the State any more")
+        return stages[subsystem]
 
     def who(self, subsystem: int | None) -> str:
         """Return the name of a subsystem, or of the system, in messages."""
@@ -455,8 +457,7 @@ class Contents:
 
     def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Return a writable view of a vector."""
-        if self.realization.is_torn:
-            self.mend()
+        at = self.stage_of(subsystem)
         realization = self.realization
         if realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
@@ -464,17 +465,11 @@ class Contents:
             self._write(realization.layout.write_set(kind, subsystem))
         elif self._guard is FROZEN:
             self.require_unguarded(f"write access to {kind.name}")
-        at = (
-            realization.machine.stage
-            if subsystem is None
-            else realization.machine.stages[subsystem]
-        )
         return self.pools.writable_view(kind, subsystem, at)
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
         """Write all values of a variable."""
-        if self.realization.is_torn:
-            self.mend()
+        self.stage_of(subsystem)  # which mends, and refuses a subsystem that is not there any more
         if self.realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
         place = self.pools.place(kind, subsystem)  # it stays: no vector is lost by its write
@@ -504,8 +499,7 @@ class Contents:
     def _require_part(self, part: str, what: str, subsystem: int | None) -> None:
         """Check that a part of the vectors exists, and tell of the read of its size or start."""
         exists = Stage.MODEL if part in CONTINUOUS else Stage.INSTANCE
-        if self.realization.is_torn:
-            self.mend()
+        self.stage_of(subsystem)  # which mends, and refuses a subsystem that is not there any more
         if self.realization.machine.stage < exists:
             whose = "" if subsystem is None else f" of {self.who(subsystem)}"
             at = self.realization.machine.stage
@@ -793,7 +787,7 @@ class Contents:
         self._count_write_of_discrete(variable)
         value = self._changeable(variable)
         if isinstance(value, np.ndarray):
-            self.pools.writable[variable,] = value
+            self.pools.writable_values[variable._node] = value
             self.pools.is_open = True
         if self.observers:
             self._tell_handed_out(variable)
@@ -910,8 +904,9 @@ class Contents:
 
         In a hook these are caches of earlier subsystems, which are sealed at its end.
         """
-        if self.pools.writable and self._guard is not REALIZING:
-            self.pools.seal()
+        pools = self.pools
+        if (pools.writable or pools.writable_values) and self._guard is not REALIZING:
+            pools.seal()
 
     def get_entry(self, entry: CacheEntry[Any]) -> Any:
         """Return the value; never compute it."""

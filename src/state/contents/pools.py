@@ -6,7 +6,7 @@ in the cache. Slices taken from such a view cannot be sealed.
 """
 
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,48 @@ from stagecache.state.vectors.vectors import (
 
 MODEL: Final = Stage.MODEL
 INSTANCE: Final = Stage.INSTANCE
-POSITION: Final = Stage.POSITION
+EMPTY: Final = int(Stage.EMPTY)
+POSITION: Final = int(Stage.POSITION)
 NO_ITEMS: Final = np.empty(0)
 Rows = slice | NDArray[np.intp]
-Key = tuple[str, int | None, int, int, int]
-"""Key of a view that was handed out: vector, owner, the stage that seals it, place."""
-
 PoolsSnapshot = tuple[
     dict[str, Vector], dict[str, list[int]], list[list[int]], dict[int, slice], bool
 ]
 """The arrays of a State at some time, how they are divided, and whether they lack triggers."""
+
+
+@final
+class Handed:  # no attrs: it is compiled
+    """A vector, or a part of one, that can be handed out for writing.
+
+    Attributes
+    ----------
+    kind : VectorKind
+    owner : int or None
+        The subsystem whose part it is; None for the whole vector.
+    sealed : int
+        The stage of the owner at which the view is sealed.
+    place : slice
+        Place in the array of the vector.
+    view : ndarray or None
+        The view that was handed out last, and not sealed yet.
+    """
+
+    __slots__ = ("kind", "owner", "place", "sealed", "view")
+
+    def __init__(self, kind: VectorKind, owner: int | None, sealed: int, place: slice) -> None:
+        self.kind = kind
+        self.owner = owner
+        self.sealed = sealed
+        self.place = place
+        self.view: Any = None
+
+    def seal(self) -> None:
+        """Make the view read-only. Several threads may do so at a time."""
+        view = self.view
+        if view is not None:
+            view.setflags(write=False)
+            self.view = None
 
 
 class Pools:
@@ -56,14 +88,15 @@ class Pools:
         The whole y among them, one step nearer; empty if it does not exist.
     places : dict of int to slice
         Places in y of the blocks and wholes of q, u and z that exist, by node.
-    writable : dict of tuple to ndarray
-        Views of variables, and of caches that can be read, that were handed out and not sealed yet.
-    writable_caches : dict of tuple to ndarray
-        Views of caches that cannot be read yet, likewise.
-    writable_entries : dict of int to ndarray
-        Values of cache entries that were handed out and not sealed yet, by node.
+    writable : list of Handed
+        Variables, and caches that can be read, that were handed out and not sealed yet.
+    writable_caches : list of Handed
+        Caches that cannot be read yet, likewise.
+    writable_values, writable_entries : dict of int to ndarray
+        Values of discrete variables and of cache entries that were handed out and not sealed yet,
+        by node.
     is_open : bool
-        False if these three are empty.
+        False if these four are empty.
     own_rates : frozenset of (int or None)
         Owners of qdot, ydot or qdotdot that were handed out for writing; None is the whole State.
         A System does not derive qdotdot of these from udot.
@@ -83,7 +116,8 @@ class Pools:
 
     __slots__ = (
         "_arrays",
-        "_handing_out",
+        "_handed",
+        "_parts",
         "_places",
         "_writable_whole",
         "constraints",
@@ -101,11 +135,13 @@ class Pools:
         "writable",
         "writable_caches",
         "writable_entries",
+        "writable_values",
         "y",
     )
 
     def __init__(self) -> None:
         self.writable_entries: dict[int, Any] = {}
+        self.writable_values: dict[int, Any] = {}
         self._arrays: dict[str, Vector] = {}
         self.starts: dict[str, list[int]] = {}
         self.trigger_starts: list[list[int]] = []
@@ -114,13 +150,13 @@ class Pools:
         self.places: dict[int, slice] = {}
         self._places: dict[str, slice] = {}
         self._writable_whole: dict[str, Vector] = {}
-        self.writable: dict[tuple[Any, ...], Any] = {}
+        self.writable: list[Handed] = []
         self.constraints: Any = None
         self.differences: dict[str, Any] = {}
         self.is_open = False
         self.lacks_triggers = False
         self.trigger_bases: list[int] = []
-        self.writable_caches: dict[tuple[Any, ...], Any] = {}
+        self.writable_caches: list[Handed] = []
         self.own_rates: frozenset[int | None] = frozenset()
         self.early_qdot: frozenset[int | None] = frozenset()
         self.sizes: object = None
@@ -186,12 +222,12 @@ class Pools:
         """
         if stage == INSTANCE:
             if self.is_open:
-                self._seal_of({kind.name for kind in VECTORS if kind.exists == INSTANCE})
+                self._seal_of([kind for kind in VECTORS if kind.exists == INSTANCE])
             return
         gone = [kind for kind in VECTORS if kind.exists >= stage]
         if self.whole.keys().isdisjoint([kind.name for kind in gone]):
             return
-        self._seal_of({kind.name for kind in gone})
+        self._seal_of(gone)
         self._become({}, {}, [])
 
     def _become(
@@ -214,7 +250,9 @@ class Pools:
         if "y" not in whole:
             self.places = {}
         self.y = whole.get("y", NO_ITEMS)
-        self._handing_out: dict[tuple[str, int | None], tuple[Key, slice]] = {}
+        # Kept, since hooks ask for the same again and again:
+        self._handed: dict[tuple[object, ...], Handed] = {}
+        self._parts: dict[tuple[str, int], Vector] = {}
         self.constraints = None
         self.differences = {}
         self.sizes = None
@@ -231,41 +269,53 @@ class Pools:
         whole = self.whole[kind.name]
         if subsystem is None:
             return whole
-        starts = self.starts[kind.part]
-        return whole[starts[subsystem] : starts[subsystem + 1]]
+        part = self._parts.get((kind.name, subsystem))
+        if part is None:
+            starts = self.starts[kind.part]
+            part = whole[starts[subsystem] : starts[subsystem + 1]]
+            self._parts[kind.name, subsystem] = part
+        return part
 
     def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
         """Return a view for writing, until it is sealed; `at` is the stage of its owner."""
-        known = self._handing_out.get((kind.name, subsystem))
-        if known is None:  # which is kept, since hooks ask for the same again and again
+        key = kind.name, subsystem, at < kind.sealed_at
+        handed = self._handed.get(key)
+        if handed is None:
             place = self._slice(kind, subsystem)
-            key = (kind.name, subsystem, kind.sealed, place.start, place.stop)
-            known = self._handing_out[kind.name, subsystem] = key, place
-        return self._hand_out(kind, *known, at)
+            handed = self._handed[key] = Handed(kind, subsystem, kind.sealed_at, place)
+        return self._hand_out(handed, kind, at)
 
     def writable_block(self, kind: VectorKind, subsystem: int, place: slice) -> Vector:
         """Return a view for writing some items of y."""
-        key = (kind.name, subsystem, Stage.EMPTY, place.start, place.stop)
-        return self._hand_out(kind, key, place, Stage.EMPTY)
+        key = kind.name, place.start, place.stop
+        handed = self._handed.get(key)
+        if handed is None:
+            handed = self._handed[key] = Handed(kind, subsystem, EMPTY, place)
+        return self._hand_out(handed, kind, EMPTY)
 
     def writable_triggers(self, stage: Stage, subsystem: int | None, at: int) -> Vector:
         """Return a view for writing the event triggers of a stage."""
-        place = self.trigger_slice(stage, subsystem)
-        key = (EVENT_TRIGGERS.name, subsystem, max(stage, INSTANCE), place.start, place.stop)
-        return self._hand_out(EVENT_TRIGGERS, key, place, at)
+        sealed = max(int(stage), INSTANCE)
+        key = stage, subsystem, at < sealed
+        handed = self._handed.get(key)
+        if handed is None:
+            place = self.trigger_slice(stage, subsystem)
+            handed = self._handed[key] = Handed(EVENT_TRIGGERS, subsystem, sealed, place)
+        return self._hand_out(handed, EVENT_TRIGGERS, at)
 
-    def _hand_out(self, kind: VectorKind, key: Key, place: slice, at: int) -> Vector:
+    def _hand_out(self, handed: Handed, kind: VectorKind, at: int) -> Vector:
         """Return a view that is sealed when its stage is reached, or with the next computation."""
-        views = self.writable if at >= key[2] else self.writable_caches
-        view: Vector | None = views.get(key)
-        if view is None or not view.flags.writeable:  # sealing it may have been cut short
-            view = views[key] = self._arrays[kind.pool][place]
-            self.is_open = True
-            if kind is QDOT or kind is QDOTDOT or kind is YDOT:
-                if key[1] not in self.own_rates:
-                    self.own_rates |= {key[1]}
-                if at < POSITION and kind is not QDOTDOT and key[1] not in self.early_qdot:
-                    self.early_qdot |= {key[1]}
+        view: Vector | None = handed.view
+        if view is not None and view.flags.writeable:  # if not, sealing it was cut short
+            return view
+        view = handed.view = self._arrays[kind.pool][handed.place]
+        (self.writable if at >= handed.sealed else self.writable_caches).append(handed)
+        self.is_open = True
+        if kind is QDOT or kind is QDOTDOT or kind is YDOT:
+            if handed.owner not in self.own_rates:
+                self.own_rates |= {handed.owner}
+            if at < POSITION and kind is not QDOTDOT and handed.owner not in self.early_qdot:
+                self.early_qdot |= {handed.owner}
         return view
 
     def place(self, kind: VectorKind, subsystem: int | None) -> Vector:
@@ -294,9 +344,9 @@ class Pools:
 
     def note_early_qdot(self) -> None:
         """Note views of qdot that were handed out since Velocity was left."""
-        for name, owner, *_ in self.writable_caches:
-            if name in (QDOT.name, YDOT.name):
-                self.early_qdot |= {owner}
+        for handed in self.writable_caches:
+            if handed.kind in (QDOT, YDOT):
+                self.early_qdot |= {handed.owner}
 
     def write_y(self, place: slice, values: Vector | float) -> None:
         """Write some items of y."""
@@ -342,34 +392,42 @@ class Pools:
     # ------------------------------------------------------------------ sealing
 
     def seal(self) -> None:
-        """Make read-only the views of variables that were handed out for writing."""
-        for view in list(self.writable.values()):  # other threads may seal as well
-            view.flags.writeable = False
-        self.writable = {}
+        """Seal variables that were handed out for writing."""
+        for handed in list(self.writable):  # other threads may seal as well
+            handed.seal()
+        self.writable = []
+        for value in list(self.writable_values.values()):
+            value.setflags(write=False)
+        self.writable_values = {}
 
     def seal_reached(self, stage: int, subsystem: int | None) -> None:
         """Seal all views that were handed out; of caches, those that a stage makes readable."""
-        if self.writable:
+        if self.writable or self.writable_values:
             self.seal()
         if self.writable_entries:
             for value in self.writable_entries.values():
                 value.flags.writeable = False
             self.writable_entries.clear()
-        views = self.writable_caches
-        if views:
-            for key in tuple(views):
-                _, whose, sealed, _, _ = key
-                if sealed <= stage and (whose is None or subsystem is None or whose == subsystem):
-                    views[key].setflags(write=False)
-                    del views[key]
-        self.is_open = bool(views)
+        if self.writable_caches:
+            left: list[Handed] = []
+            for handed in self.writable_caches:
+                whose = handed.owner
+                if handed.sealed <= stage and (
+                    whose is None or subsystem is None or whose == subsystem
+                ):
+                    handed.seal()
+                else:
+                    left.append(handed)
+            self.writable_caches = left
+        self.is_open = bool(self.writable_caches)
 
-    def _seal_of(self, names: set[str]) -> None:
+    def _seal_of(self, kinds: list[VectorKind]) -> None:
         """Seal the views of some vectors."""
-        for views in (self.writable, self.writable_caches):
-            for key in [key for key in views if key[0] in names]:
-                views[key].flags.writeable = False
-                del views[key]
+        for handed in [*self.writable, *self.writable_caches]:
+            if handed.kind in kinds:
+                handed.seal()
+        self.writable = [handed for handed in self.writable if handed.view is not None]
+        self.writable_caches = [h for h in self.writable_caches if h.view is not None]
 
     # ------------------------------------------------------------------ copies
 

@@ -37,8 +37,8 @@ class VectorKind:  # no attrs: it is compiled
     sealed : Stage
         When this stage is reached, a view of a cache is sealed: some of it can be read. A
         variable's is Empty: it can be read at once, and is sealed by the next computation.
-    exists_at, read_at : int
-        `exists` and `read` as numbers, which compiled code compares faster.
+    exists_at, read_at, sealed_at : int
+        `exists`, `read` and `sealed` as numbers, which compiled code compares faster.
     is_variable : bool
         True if it is written from outside, and a write invalidates what depends on it.
     initial : float
@@ -47,7 +47,7 @@ class VectorKind:  # no attrs: it is compiled
 
     __slots__ = (
         *("before", "exists", "exists_at", "initial", "invalidates", "is_variable", "name"),
-        *("part", "pool", "read", "read_at", "sealed"),
+        *("part", "pool", "read", "read_at", "sealed", "sealed_at"),
     )
 
     def __init__(
@@ -75,6 +75,7 @@ class VectorKind:  # no attrs: it is compiled
         if sealed is None:
             sealed = Stage.EMPTY if self.is_variable else read
         self.sealed = sealed
+        self.sealed_at = int(sealed)
 
     def __repr__(self) -> str:
         return f"VectorKind({self.name!r})"
