@@ -66,6 +66,10 @@ ROOMS: Final = {
 """Rooms, from the ground up, with what each is for."""
 
 DELEGATES: Final = {
+    "stagecache.state.handles": {
+        "stagecache.state.contents.contents",
+        "stagecache.state.partition",
+    },
     "stagecache.state.state": {
         "stagecache.inspection.explain.explain",
         "stagecache.inspection.explain.explanation",

@@ -11,8 +11,9 @@ its System, again whenever that is made anew, and so all States of the System ha
 
 from copy import deepcopy
 from operator import attrgetter
+from threading import RLock
 from types import GenericAlias
-from typing import Any, Final, Generic, Protocol, SupportsFloat, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, SupportsFloat, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +24,11 @@ from stagecache.errors import (
     WrongTypeError,
     short_repr,
 )
-from stagecache.graph.store import Store
 from stagecache.state.stage import Stage
+
+if TYPE_CHECKING:
+    from stagecache.state.contents.contents import Contents
+    from stagecache.state.partition import AbstractPartition
 
 T = TypeVar("T")
 Vector = NDArray[np.float64]
@@ -34,40 +38,13 @@ EMPTY: Final = Stage.EMPTY  # compiled code looks up members of an Enum, and not
 NO_NUMBER: Final = -1  # of an item that does not belong to a family
 
 
-class HoldsItems(Protocol):
-    """Members of the contents of a State that handles call."""
-
-    @property
-    def pools(self) -> Any: ...
-    def read_stale(self, entry: "CacheEntry[Any]") -> Any: ...
-    def is_valid(self, entry: "CacheEntry[Any]") -> bool: ...
-    def mark(self, entry: "CacheEntry[Any]") -> None: ...
-    def unmark(self, entry: "CacheEntry[Any]") -> None: ...
-    def set_entry(self, entry: "CacheEntry[Any]", value: object) -> None: ...
-    def upd_entry(self, entry: "CacheEntry[Any]") -> Any: ...
-    def update_time(self, variable: "DiscreteVariable[Any]") -> float: ...
-    def get_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
-    def set_discrete(self, variable: "DiscreteVariable[Any]", value: object) -> None: ...
-    def upd_discrete(self, variable: "DiscreteVariable[Any]") -> Any: ...
-    def get_block(self, variable: "AbstractContinuousVariable") -> Vector: ...
-    def set_block(self, variable: "AbstractContinuousVariable", values: ArrayLike) -> None: ...
-    def set_scalar(self, variable: "ScalarVariable", value: object) -> None: ...
-    def upd_block(self, variable: "AbstractContinuousVariable") -> Vector: ...
-    def place(self, variable: "AbstractContinuousVariable") -> slice: ...
-    def get_time(self, variable: "TimeVariable") -> float: ...
-    def set_time(self, time: object, variable: "TimeVariable") -> None: ...
-    def version(self, handle: "AbstractHandle") -> int: ...
-    def dependents(self, handle: "AbstractHandle") -> "tuple[CacheEntry[Any], ...]": ...
-    def prerequisites(self, entry: "CacheEntry[Any]") -> "tuple[AbstractHandle, ...]": ...
-
-
 class AnyState(Protocol):
-    """Members of a State that handles use."""
+    """A State, which a partition is not."""
 
     @property
-    def _store(self) -> Store: ...
+    def _contents(self) -> "Contents": ...
     @property
-    def _contents(self) -> HoldsItems: ...
+    def lock(self) -> RLock: ...
 
 
 class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
@@ -213,9 +190,14 @@ class CacheEntry(AbstractHandle, Generic[T]):
             The State does not have it.
         """
         try:
-            store = state._store
+            whole: AbstractPartition = state  # type: ignore[assignment]  # compiled, it is checked
+            store = whole._contents.visible
             node = self._node
-            if store.keys[node] is self and store.marks[node] >= store.gates[store.group_of[node]]:
+            if (
+                whole._index is None
+                and store.keys[node] is self
+                and store.marks[node] >= store.gates[store.group_of[node]]
+            ):
                 return store.values[node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
             pass  # the slow path finds the cause
@@ -286,8 +268,9 @@ class DiscreteVariable(AbstractHandle, Generic[T]):
             The State does not have it.
         """
         try:
-            store = state._store
-            if store.keys[self._node] is self:
+            whole: AbstractPartition = state  # type: ignore[assignment]  # as in CacheEntry
+            store = whole._contents.visible
+            if whole._index is None and store.keys[self._node] is self:
                 return store.values[self._node]  # type: ignore[no-any-return]  # what T was stored
         except (AttributeError, IndexError, TypeError):
             pass  # as in CacheEntry
@@ -394,9 +377,11 @@ class ContinuousVariable(AbstractContinuousVariable):
             The State does not have it.
         """
         try:
-            if state._store.keys[self._node] is self:
-                pools = state._contents.pools
-                return pools.y[pools.places[self._node]]  # type: ignore[no-any-return]  # a vector
+            whole: AbstractPartition = state  # type: ignore[assignment]  # as in CacheEntry
+            contents = whole._contents
+            if whole._index is None and contents.visible.keys[self._node] is self:
+                pools = contents.pools
+                return pools.y[pools.places[self._node]]
         except (AttributeError, IndexError, KeyError, TypeError):
             pass  # as in CacheEntry
         return contents_of(state).get_block(self)
@@ -423,9 +408,11 @@ class ScalarVariable(AbstractContinuousVariable):
             The State does not have it.
         """
         try:
-            if state._store.keys[self._node] is self:
-                pools = state._contents.pools
-                return pools.y.item(pools.places[self._node].start)  # type: ignore[no-any-return]  # a float
+            whole: AbstractPartition = state  # type: ignore[assignment]  # as in CacheEntry
+            contents = whole._contents
+            if whole._index is None and contents.visible.keys[self._node] is self:
+                pools = contents.pools
+                return pools.y.item(pools.places[self._node].start)
         except (AttributeError, IndexError, KeyError, TypeError):
             pass  # as in CacheEntry
         return float(contents_of(state).get_block(self)[0])
@@ -488,7 +475,7 @@ def copied_item(item: Any, owner: Any, attribute: str, number: int, memo: dict[i
     return declared_item(deepcopy(owner, memo), attribute, number)
 
 
-def contents_of(state: AnyState) -> HoldsItems:
+def contents_of(state: AnyState) -> "Contents":
     """Return the contents of a State.
 
     Raises
@@ -496,12 +483,15 @@ def contents_of(state: AnyState) -> HoldsItems:
     WrongTypeError
         It is something else.
     """
+    is_partition = False
     try:
-        if isinstance(state._store, Store):
-            return state._contents
-    except AttributeError:
+        whole: AbstractPartition = state  # type: ignore[assignment]  # as in CacheEntry
+        contents = whole._contents
+        if whole._index is None:
+            return contents
+        is_partition = not isinstance(state, type)
+    except (AttributeError, TypeError):
         pass
-    is_partition = hasattr(state, "_contents") and not isinstance(state, type)
     raise WrongTypeError(
         f"{short_repr(state)}: is not a State",
         "a State",

@@ -17,7 +17,6 @@ from stagecache.errors import (
     short_repr,
 )
 from stagecache.graph.evaluation import Arguments
-from stagecache.graph.store import Store
 from stagecache.state.checkpoint import Checkpoint, going_back
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN
@@ -93,7 +92,7 @@ class State(AbstractPartition):
     (False, 0.75)
     """
 
-    __slots__ = ("__weakref__", "_lock", "_store")
+    __slots__ = ("__weakref__", "_lock")
 
     def __init__(self, *, strict: bool = False) -> None:
         self._become(Contents(Realization.empty(_binder(self), new_variables())))
@@ -112,32 +111,15 @@ class State(AbstractPartition):
     def _become(self, contents: Contents) -> None:
         super().__init__(contents, None)
         self._lock = RLock()
-        self._link()
         for observe in OBSERVERS_OF_NEW.get():
             observe(self)
         self._register()
-
-    def _finish(self, cause: str, what: Callable[[], object]) -> None:
-        """Do what, once begun, is done to its end, be it by the next operation; see `Contents`."""
-
-        def do() -> object:
-            self._store = Store()  # in which no handle finds anything until it is done
-            before = what()
-            self._link()
-            return before
-
-        self._contents.finish(do, cause)
 
     def _mended(self) -> Contents:
         """Return the contents; first finish or undo an operation that was cut short by an error."""
         if self._contents.realization.is_torn:
             self._contents.mend()
         return self._contents
-
-    def _link(self) -> None:
-        """Let handles look into the store; if it is observed, a blank one, so that they ask."""
-        store = self._contents.realization.store
-        self._store = store.blank() if self._contents.observers else store
 
     def _register(self) -> None:
         """Let the System know which States it has."""
@@ -229,7 +211,7 @@ class State(AbstractPartition):
         ReadOnlyError, NodeInUseError, TopologyVersionError
             And nothing has changed.
         """
-        self._finish("rollback()", going_back(self._contents, mark))
+        self._contents.finish(going_back(self._contents, mark), "rollback()")
 
     def __deepcopy__(self, memo: object) -> "State":
         return self.copy()
@@ -271,7 +253,7 @@ class State(AbstractPartition):
         if other is not self:
             self._contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
             twin = other._contents.copy(_binder(self))
-            self._finish("assign()", partial(self._contents.assign, twin))
+            self._contents.finish(partial(self._contents.assign, twin), "assign()")
             self._register()
 
     def clear(self) -> None:

@@ -127,7 +127,7 @@ def test_threads_read_while_observation_begins_and_ends(is_strict: bool) -> None
     if not is_strict:
         assert model.state._contents is contents
         assert contents.observers == ()
-        assert model.state._store is contents.realization.store
+        assert contents.visible is contents.realization.store
 
 
 class Recorder(Observer):
@@ -161,12 +161,12 @@ def test_partitions_and_views_of_before_are_observed() -> None:
     ]
     model.write(1.0)
     model.read(1.0)
-    observe(state, recorder)
+    observe(state._contents, recorder)
     for item, read in reads:
         recorder.items.clear()
         read()
         assert item in recorder.items
-    observe(state)
+    observe(state._contents)
     recorder.items.clear()
     model.read(1.0)
     assert recorder.items == []

@@ -148,7 +148,7 @@ def begin_watching(state: Any, log: ReadLog) -> None:
         contents: Contents = state._contents
         watch = watch_of(contents)
         if watch is None:
-            observe(state, Watch(contents, (log,)), *contents.observers)
+            observe(contents, Watch(contents, (log,)), *contents.observers)
         else:
             watch.logs = (*watch.logs, log)
 
@@ -161,7 +161,7 @@ def end_watching(state: Any, log: ReadLog) -> Watch | None:
         if watch is not None:
             watch.logs = tuple([other for other in watch.logs if other is not log])
         if watch is None or not watch.logs:
-            observe(state, *[other for other in contents.observers if other is not watch])
+            observe(contents, *[other for other in contents.observers if other is not watch])
             unhook(contents)
         return watch
 

@@ -161,7 +161,7 @@ def begin_tracing(state: Any, log: TraceLog) -> Tracer:
         if tracer is None:
             tracer = Tracer(contents)
             tracer.logs = (log,)
-            observe(state, *contents.observers, tracer)
+            observe(contents, *contents.observers, tracer)
         else:
             tracer.unread.clear()  # the new log does not know of these
             tracer.logs = (*tracer.logs, log)
@@ -176,10 +176,10 @@ def end_tracing(state: Any, log: TraceLog) -> None:
         if tracer is not None:
             tracer.logs = tuple([other for other in tracer.logs if other is not log])
             if not tracer.logs:
-                observe(state, *[other for other in contents.observers if other is not tracer])
+                observe(contents, *[other for other in contents.observers if other is not tracer])
                 tracer.unwrap()
         else:
-            state._link()
+            contents.link()
 
 
 def trace_copy(state: Any, copy: Any) -> None:

@@ -26,7 +26,7 @@ from stagecache.errors import (
 )
 from stagecache.graph.evaluation import NO_FUNCTION, Arguments
 from stagecache.graph.releasing import let_go, replace
-from stagecache.graph.store import SHUT
+from stagecache.graph.store import SHUT, Store
 from stagecache.state.contents.causes import why_not_valid
 from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
 from stagecache.state.contents.observer import (
@@ -98,6 +98,9 @@ class Contents:
         Checkpoints, the oldest first: a weak reference, and the snapshot.
     unfinished : callable or None
         Operation that was begun and must be completed: a rollback, or an assignment.
+    visible : Store
+        The store of the realization, in which handles look; a blank one if they shall ask instead,
+        since the State is observed, or an operation was begun.
     """
 
     __slots__ = (
@@ -112,10 +115,12 @@ class Contents:
         "time",
         "unfinished",
         "update_times",
+        "visible",
     )
 
     def __init__(self, realization: Realization, system: Any = None) -> None:
         self.realization = realization
+        self.visible = realization.store
         self.system = system
         self._guard: Guard | None = None
         self.observers: tuple[Observer, ...] = ()
@@ -144,7 +149,13 @@ class Contents:
         if self.observers:
             inherited = [observer.inherited(twin) for observer in self.observers]
             twin.observers = tuple([observer for observer in inherited if observer is not None])
+            twin.link()
         return twin
+
+    def link(self) -> None:
+        """Let handles look into the store; into a blank one if it is observed, so that they ask."""
+        store = self.realization.store
+        self.visible = store.blank() if self.observers else store
 
     def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line.
@@ -167,7 +178,9 @@ class Contents:
     def _finish(self, what: Callable[[], object]) -> None:
         try:
             self.unfinished = what
+            self.visible = Store()  # in which no handle finds anything until it is done
             before = what()
+            self.link()
             self.unfinished = None
         except BaseException:
             self.realization.is_torn = True

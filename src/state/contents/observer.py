@@ -1,13 +1,13 @@
 """Observers of a State: strict mode and traces. They cost nothing where there are none.
 
 The contents of a State tell their observers of each operation: after it, or around it, where an
-observer calls it and returns its result. A handle that is called looks into the store of the State
+observer calls it and returns its result. A handle that is called looks into the visible store
 itself, which takes no time, and asks the contents only if it does not find what it looks for there.
 So an observed State has one in which no handle finds itself::
 
-                    state._store      contents.observers
-    not observed    its store         ()
-    observed        a blank one       (watch, tracer)
+                    contents.visible    contents.observers
+    not observed    its store           ()
+    observed        a blank one         (watch, tracer)
 
 Any thread may begin or end observation; an operation that has begun before is told of in part.
 """
@@ -15,7 +15,7 @@ Any thread may begin or end observation; an operation that has begun before is t
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
@@ -113,25 +113,16 @@ def around_replace(observers: tuple[Observer, ...], cause: str, act: Act) -> Non
     act()
 
 
-class Observable(Protocol):
-    """A State, as far as its observers know it."""
-
-    _contents: Any
-
-    def _link(self) -> None:
-        """Let handles look into the store, or ask the contents."""
-
-
 OBSERVERS_OF_NEW: Final[ContextVar[tuple[Callable[[Any], None], ...]]] = ContextVar(
     "OBSERVERS_OF_NEW", default=()
 )
 """Callables that begin to observe each State made now, in this context."""
 
 
-def observe(state: Observable, *observers: Observer) -> None:
-    """Let a State have these observers, and no others. The caller holds its lock.
+def observe(contents: Any, *observers: Observer) -> None:
+    """Let the contents of a State have these observers only. The caller holds the State's lock.
 
     Control-C may strike in between; so the end of observation can be repeated, and is.
     """
-    state._contents.observers = observers
-    state._link()
+    contents.observers = observers
+    contents.link()

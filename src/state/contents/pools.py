@@ -117,7 +117,6 @@ class Pools:
     __slots__ = (
         "_arrays",
         "_handed",
-        "_parts",
         "_places",
         "_writable_whole",
         "constraints",
@@ -250,9 +249,7 @@ class Pools:
         if "y" not in whole:
             self.places = {}
         self.y = whole.get("y", NO_ITEMS)
-        # Kept, since hooks ask for the same again and again:
-        self._handed: dict[tuple[object, ...], Handed] = {}
-        self._parts: dict[tuple[str, int], Vector] = {}
+        self._handed: dict[tuple[object, ...], Handed] = {}  # hooks ask for the same again
         self.constraints = None
         self.differences = {}
         self.sizes = None
@@ -269,12 +266,8 @@ class Pools:
         whole = self.whole[kind.name]
         if subsystem is None:
             return whole
-        part = self._parts.get((kind.name, subsystem))
-        if part is None:
-            starts = self.starts[kind.part]
-            part = whole[starts[subsystem] : starts[subsystem + 1]]
-            self._parts[kind.name, subsystem] = part
-        return part
+        starts = self.starts[kind.part]
+        return whole[starts[subsystem] : starts[subsystem + 1]]
 
     def writable_view(self, kind: VectorKind, subsystem: int | None, at: int) -> Vector:
         """Return a view for writing, until it is sealed; `at` is the stage of its owner."""

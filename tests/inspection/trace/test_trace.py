@@ -39,7 +39,6 @@ from stagecache.inspection import (
     WriteEvent,
 )
 from stagecache.inspection.trace.log import TraceLog
-from stagecache.state.contents.contents import Contents
 from tests.profiles import examples
 from tests.state.realizing import realize, state_of
 
@@ -295,7 +294,7 @@ def test_entries_made_stale_by_hand_by_rollback_and_by_assign_are_noted() -> Non
     causes = [e.cause for e in events_of(trace, InvalidationEvent) if e.entry == "arm.tip"]
     assert causes == ["rollback()", "arm.tip"]  # a copy keeps it: it needs no later stage
     fixture.tip(state)
-    assert type(state._contents) is Contents
+    assert state._contents.observers == ()
 
 
 def test_what_is_forgotten_meanwhile_keeps_its_name_and_is_said_to_be_stale() -> None:
@@ -597,8 +596,8 @@ def test_nothing_is_left_when_it_ends() -> None:
     with pytest.raises(ZeroDivisionError), state.trace() as trace:
         fails(state)
     contents = state._contents
-    assert type(contents) is Contents
-    assert state._store is contents.realization.store
+    assert contents.observers == ()
+    assert contents.visible is contents.realization.store
     assert contents.realization.evaluator.functions is contents.realization.layout.functions
     number = len(trace.events)
     fixture.angle.set(state, [0.1])
@@ -650,7 +649,7 @@ def test_it_goes_together_with_strict_mode(mode: Any) -> None:
         with state.trace() as other:
             fixture.torque(state)
         assert state.is_strict
-    assert type(state._contents) is Contents
+    assert state._contents.observers == ()
     assert reads.of(fixture.torque) == {fixture.tip, fixture.weight}
     assert trace.summary()["arm.torque"].reads == 2
     assert other.summary()["arm.torque"].computed == 0
