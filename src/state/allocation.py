@@ -55,14 +55,19 @@ class Attempt:
     contents : Contents
         Contents of the State.
     subsystem : int
-    kind : str
-        Kind of the item; of a declared item, its name.
+    kind : str or AbstractHandle
+        Kind of the item; of a declared item, its handle.
     """
 
     __slots__ = ("_is_declared", "_kind", "contents", "subsystem")
 
     def __init__(
-        self, contents: Contents, subsystem: int, kind: str, *, is_declared: bool = False
+        self,
+        contents: Contents,
+        subsystem: int,
+        kind: str | AbstractHandle,
+        *,
+        is_declared: bool = False,
     ) -> None:
         self.contents = contents
         self.subsystem = subsystem

@@ -1,5 +1,6 @@
 """The schedule of realization: the calls at each stage, and their order."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -34,10 +35,14 @@ def schedule_of(
         order in which they are.
     """
     dynamics = Dynamics(subsystems)
-    needed = [entry for entry in planned if entry.trigger is None]
-    found: list[tuple[Sequence[PlannedEntry], list[list[Task]]]] = [(planned, [[]]), (needed, [[]])]
+    full: list[list[Task]] = [[]]
+    without_triggers: list[list[Task]] = [[]]
+    can_be_computed, must_be_computed = defaultdict(list), defaultdict(list)
+    for entry in planned:
+        can_be_computed[entry.handle.available_from].append(entry)
+        must_be_computed[entry.handle.computed_by].append(entry)
     for stage in list(Stage)[Stage.TOPOLOGY : Stage.INFINITY]:
-        circles = _circles(stage, len(subsystems), planned)
+        circles = _circles(stage, len(subsystems), can_be_computed[stage])
         circle_of = {x: tuple(circle) for circle in circles for x in circle}
         chosen = order(stage, tuple(subsystems[x] for x in circle_of))
         reach = [_calls_to_reach(stage, subsystem) for subsystem in subsystems]
@@ -46,15 +51,17 @@ def schedule_of(
         if before is not None:
             reach[DEFAULT].append(before)
             waiting = {subsystem.index for subsystem in dynamics.subsystems}
-        for entries, tasks in found:
-            due = _due_at(stage, subsystems, entries)
+        entries = must_be_computed[stage]
+        needed = [entry for entry in entries if entry.trigger is None]
+        for due_entries, tasks in ((entries, full), (needed, without_triggers)):
+            due = _due_of_each(subsystems, due_entries)
             if before is not None:
                 idle = {x for x in waiting if not reach[x] and not due[x]}
                 chosen = sorted(chosen, key=lambda s: (s.index != DEFAULT, s.index not in idle))
-            due[chosen[-1].index] += _due_last(stage, entries)
+            due[chosen[-1].index] += _due_last(due_entries)
             tasks.append(_tasks([s.index for s in chosen], reach, due, waiting, circle_of))
-    full, partial = [Schedule([*tasks, []], len(subsystems)) for _, tasks in found]
-    return full, partial
+    count = len(subsystems)
+    return Schedule([*full, []], count), Schedule([*without_triggers, []], count)
 
 
 def _tasks(
@@ -95,39 +102,38 @@ def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
     return [call for call in calls if call is not None]
 
 
-def _due_at(
-    stage: Stage, subsystems: Sequence[Subsystem], planned: Sequence[PlannedEntry]
+def _due_of_each(
+    subsystems: Sequence[Subsystem], entries: Sequence[PlannedEntry]
 ) -> list[list[Call]]:
-    """Return, by subsystem, the entries that are computed when it has reached a stage."""
+    """Return, by subsystem, those entries of a stage that are computed when it has reached it."""
     due: list[list[Call]] = [[] for _ in subsystems]
-    for entry in planned:
-        if entry.handle.computed_by == stage and not entry.is_last:
+    for entry in entries:
+        if not entry.is_last:
             due[entry.handle._owner.index].append(
                 entry.handle if entry.fill is None else entry.fill
             )
     return due
 
 
-def _due_last(stage: Stage, planned: Sequence[PlannedEntry]) -> list[Call]:
-    """Return the entries that are computed when all subsystems have reached a stage.
+def _due_last(entries: Sequence[PlannedEntry]) -> list[Call]:
+    """Return those entries of a stage that are computed when all subsystems have reached it.
 
     Entries of the default subsystem come last; they may read the others.
     """
-    found = [entry for entry in planned if entry.handle.computed_by == stage and entry.is_last]
+    found = [entry for entry in entries if entry.is_last]
     found.sort(key=lambda entry: entry.handle._owner.index == 0)
     return [entry.fill or entry.handle for entry in found]
 
 
-def _circles(stage: Stage, num_subsystems: int, planned: Sequence[PlannedEntry]) -> list[list[int]]:
+def _circles(stage: Stage, num_subsystems: int, entries: Sequence[PlannedEntry]) -> list[list[int]]:
     """Return the subsystems in the order of their prerequisites at a stage, then of their indices.
 
-    Subsystems that need each other are in one circle; all their entries can be computed from the
-    first of them on.
+    The entries are those that can be computed from that stage on. Subsystems that need each other
+    are in one circle; all their entries can be computed from the first of them on.
     """
     edges = {
         (p.subsystem, entry.handle.subsystem)
-        for entry in planned
-        if entry.handle.available_from == stage
+        for entry in entries
         for p in entry.prerequisites
         if isinstance(p, CacheEntry)
         and p.available_from == stage

@@ -8,7 +8,9 @@ after those on which it depends::
                       tip  <------------------------  pull
 """
 
-from collections.abc import Iterable, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from graphlib import CycleError as GraphCycleError
 from graphlib import TopologicalSorter
 from typing import Final
@@ -39,6 +41,19 @@ from stagecache.system.declare.subsystem import Subsystem
 TOPOLOGY: Final = Stage.TOPOLOGY
 
 
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the collector of cycles, which would look at each of many new objects several times."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@collection_paused()
 def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> list[PlannedEntry]:
     """Allocate all declared items, and return the cache entries among them, in order."""
     planned: dict[AbstractHandle, PlannedEntry] = {}
@@ -69,6 +84,7 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
     return ordered
 
 
+@collection_paused()
 def declared_handles(
     subsystems: Sequence[Subsystem], variables: Iterable[AbstractHandle]
 ) -> list[AbstractHandle]:

@@ -102,15 +102,15 @@ class NoneRefusal:
     A function whose return annotation admits None may return it, unless it computes rows.
     """
 
-    def __init__(self, compute: Callable[..., Any], what: object) -> None:
+    def __init__(self, compute: Callable[..., Any], handle: AbstractHandle) -> None:
         self._compute = compute
-        self._what = what
+        self._handle = handle
 
     def __call__(self) -> None:
         """Raise `NoValueError` unless None is a value."""
         if not _admits_none(self._compute):
-            what = str(self._what)
-            raise refused_none(what, "return it; if None is one, say so: -> float | None")
+            hint = "return it; if None is one, say so: -> float | None"
+            raise refused_none(str(self._handle), hint)
 
 
 def _admits_none(compute: Callable[..., Any]) -> bool:

@@ -199,7 +199,7 @@ def arguments(handle: AbstractHandle) -> tuple[Any, ...]:
 
 def declared_attempt(contents: Contents, handle: AbstractHandle) -> Attempt:
     """Return the item that is being allocated, for errors."""
-    return Attempt(contents, handle._owner.index, str(handle), is_declared=True)
+    return Attempt(contents, handle._owner.index, handle, is_declared=True)
 
 
 Prerequisite = AbstractDeclaration[Any] | AbstractHandle | Iterable[AbstractHandle]
