@@ -1,9 +1,20 @@
 """Models of any size, for the growth of costs: a System of links, and a Graph of stars."""
 
+from functools import cached_property
 from pickle import dumps
 from typing import Final, final
 
-from stagecache import Graph, Stage, State, Subsystem, System, cached, parameter, q_variable
+from stagecache import (
+    Graph,
+    GraphView,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    cached,
+    parameter,
+    q_variable,
+)
 
 PER_LINK: Final = 10  # entries
 PER_STAR: Final = 100
@@ -11,16 +22,19 @@ PER_STAR: Final = 100
 
 @final
 class Link(Subsystem):
-    """A subsystem with a q, a parameter and ten entries."""
+    """A subsystem with a q, a parameter and some entries."""
 
     angle = q_variable(0.1)
     length = parameter(1.0)
+
+    def __init__(self, num_entries: int = PER_LINK) -> None:
+        self.num_entries = num_entries
 
     @cached(prerequisites=(angle, length))
     def height(self, state: State) -> float:
         return self.length(state) * self.angle(state)
 
-    @cached(prerequisites=(height,), count=PER_LINK - 2)
+    @cached(prerequisites=(height,), count=lambda self: self.num_entries - 2)
     def multiple(self, state: State, i: int) -> float:
         return i * self.height(state)
 
@@ -33,24 +47,29 @@ class Link(Subsystem):
 class ScaledSystem:
     """A System of links, and a State of it in which all entries are valid."""
 
-    def __init__(self, size: int) -> None:
-        self.links = [Link() for _ in range(size)]
-        self.link = self.links[size // 2]
+    def __init__(self, num_links: int, per_link: int = PER_LINK) -> None:
+        self.links = [Link(per_link) for _ in range(num_links)]
+        self.link = self.links[num_links // 2]
         self.system = System(*self.links)
         self.state = self.system.new_state()
         self.system.realize(self.state, Stage.REPORT)
         for link in self.links:
             link.energy(self.state)
-            for i in range(PER_LINK - 2):
-                link.multiple[i](self.state)
+            for multiple in link.multiple:
+                multiple(self.state)
+
+    @cached_property
+    def graph(self) -> GraphView:
+        """The view of the graph, which takes long to make."""
+        return self.state.graph
 
     def names(self) -> dict[str, object]:
         """Return the names in statements."""
         return {
+            "model": self,
             "state": self.state,
             "realize": self.system.realize,
             "link": self.link,
-            "graph": self.state.graph,
             "dumps": dumps,
             "INSTANCE": Stage.INSTANCE,
             "REPORT": Stage.REPORT,
