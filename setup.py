@@ -16,12 +16,11 @@ from setuptools.command.build_ext import build_ext
 HOT = [
     *("graph/releasing", "graph/structure", "graph/store"),
     *("graph/rollback", "graph/evaluation", "graph/handles"),
-    *("state/vectors/vectors", "state/values/values", "state/handles"),
+    *("state/stage", "state/vectors/vectors", "state/values/values", "state/handles"),
     *("state/items/layout", "state/items/stage_machine", "state/items/realization"),
     *("state/contents/guards", "state/contents/pools", "state/contents/contents"),
-    *("state/partition", "state/subsystem_state"),
+    *("state/allocation", "state/partition", "state/subsystem_state"),
     *("system/motion/paired", "system/declare/trigger_rows", "system/core/realizing"),
-    *("state/stage", "state/allocation"),
     "inspection/trace/tracer",
     "study/methods/derivatives",
 ]

@@ -272,7 +272,7 @@ class SubsystemState(AbstractPartition):
         StageOutOfRangeError, StageTooHighError
         """
         return new_entry(
-            self._contents, self._index, available_from, computed_by, (), value, None, None, name
+            self._here(), self.index, available_from, computed_by, (), value, None, None, name
         )
 
     @overload
@@ -314,7 +314,7 @@ class SubsystemState(AbstractPartition):
             valid once this was read.
         """
         return new_entry(
-            self._contents, self._index, available_from, INFINITY, (), value, compute, equal, name
+            self._here(), self.index, available_from, INFINITY, (), value, compute, equal, name
         )
 
     @overload
@@ -376,8 +376,8 @@ class SubsystemState(AbstractPartition):
             And nothing has changed.
         """
         return new_entry(
-            self._contents,
-            self._index,
+            self._here(),
+            self.index,
             available_from,
             computed_by,
             prerequisites,

@@ -255,6 +255,12 @@ def test_a_partition_of_a_subsystem_that_is_gone_says_so() -> None:
             getattr(partition, read)
     with pytest.raises(UnknownSubsystemError):
         partition.allocate_q([1.0])
+    with pytest.raises(UnknownSubsystemError):
+        partition.allocate_lazy_cache_entry(Stage.TIME)
+    with pytest.raises(UnknownSubsystemError):
+        partition.upd_q()
+    with pytest.raises(UnknownSubsystemError):
+        partition.q = [1.0]
 
 
 def test_partitions_are_equal_if_they_are_of_one_state_and_subsystem() -> None:
