@@ -11,7 +11,7 @@ from importlib import import_module
 from math import inf, isfinite
 from operator import index as as_index
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from stagecache.errors import (
     DuplicateNameError,
@@ -37,6 +37,17 @@ Kind = type[StagecacheError]
 
 
 # ---------------------------------------------------------------------- types
+
+
+class AnyText(Protocol):
+    """A str, for parameters of compiled functions, which refuse others without saying what it is.
+
+    Declared as `str`, another object would be refused before the function can name it.
+    """
+
+    def isidentifier(self) -> bool:
+        """Tell whether it could be the name of a variable."""
+        ...
 
 
 def wrong_type(value: object, what: str, expected: str, hint: str) -> WrongTypeError:

@@ -1,11 +1,11 @@
 """Partitions of a State: the part that a subsystem has."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal, SupportsIndex, TypeVar, final, overload
+from typing import Any, Final, SupportsIndex, TypeVar, final, overload
 
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_count
+from stagecache.checks import AnyText, require_count
 from stagecache.errors import ForeignStateError
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
@@ -116,7 +116,7 @@ class SubsystemState(AbstractPartition):
         self._contents.require_unguarded("advance_to_stage()")
         self._contents.advance(stage, self._index)
 
-    def variable(self, name: Literal["q", "u", "z"]) -> ContinuousVariable:
+    def variable(self, name: AnyText) -> ContinuousVariable:
         """Return the handle of the subsystem's "q", "u" or "z", to be a prerequisite.
 
         Raises
@@ -129,7 +129,7 @@ class SubsystemState(AbstractPartition):
 
     # ------------------------------------------------------------------ allocation of vectors
 
-    def allocate_q(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
+    def allocate_q(self, values: ArrayLike, *, name: AnyText = "") -> ContinuousVariable:
         """Allocate generalized coordinates, with their first values. Needs Empty or Topology.
 
         Returns
@@ -143,21 +143,21 @@ class SubsystemState(AbstractPartition):
         """
         return self._allocate_block("q", values, name)
 
-    def allocate_u(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
+    def allocate_u(self, values: ArrayLike, *, name: AnyText = "") -> ContinuousVariable:
         """Allocate generalized speeds, as `allocate_q` does."""
         return self._allocate_block("u", values, name)
 
-    def allocate_z(self, values: ArrayLike, *, name: str = "") -> ContinuousVariable:
+    def allocate_z(self, values: ArrayLike, *, name: AnyText = "") -> ContinuousVariable:
         """Allocate auxiliary variables, as `allocate_q` does."""
         return self._allocate_block("z", values, name)
 
-    def _allocate_block(self, kind: str, values: ArrayLike, name: str) -> ContinuousVariable:
+    def _allocate_block(self, kind: str, values: ArrayLike, name: AnyText) -> ContinuousVariable:
         what = self._attempt(kind)
         block = ContinuousVariable(kind, checked_name(name, what))
         allocate_block(what, block, values)
         return block
 
-    def allocate_qerr(self, count: int) -> int:
+    def allocate_qerr(self, count: SupportsIndex) -> int:
         """Allocate position errors before Instance; return where they start in the partition.
 
         Raises
@@ -166,15 +166,15 @@ class SubsystemState(AbstractPartition):
         """
         return self._allocate_errors("qerr", count)
 
-    def allocate_uerr(self, count: int) -> int:
+    def allocate_uerr(self, count: SupportsIndex) -> int:
         """Allocate velocity errors, as `allocate_qerr` does."""
         return self._allocate_errors("uerr", count)
 
-    def allocate_udoterr(self, count: int) -> int:
+    def allocate_udoterr(self, count: SupportsIndex) -> int:
         """Allocate acceleration errors and as many multipliers, as `allocate_qerr` does."""
         return self._allocate_errors("udoterr", count)
 
-    def allocate_event_trigger(self, stage: Stage, count: int) -> int:
+    def allocate_event_trigger(self, stage: Stage, count: SupportsIndex) -> int:
         """Allocate event triggers computed at a stage; return where they start among these.
 
         Raises
@@ -184,14 +184,14 @@ class SubsystemState(AbstractPartition):
         what = self._attempt("event triggers")
         return allocate_triggers(what, stage, require_count(count, 1, str(what)))
 
-    def _allocate_errors(self, part: str, count: int) -> int:
+    def _allocate_errors(self, part: str, count: SupportsIndex) -> int:
         what = self._attempt(part)
         return allocate_errors(what, part, require_count(count, 0, str(what)))
 
     # ------------------------------------------------------------------ discrete variables
 
     def allocate_discrete_variable(
-        self, invalidates: Stage, value: T, *, name: str = ""
+        self, invalidates: Stage, value: T, *, name: AnyText = ""
     ) -> DiscreteVariable[T]:
         """Allocate a variable of any type. Needs Empty or Topology; Empty if it invalidates Model.
 
@@ -213,7 +213,7 @@ class SubsystemState(AbstractPartition):
         return variable
 
     def allocate_auto_update_discrete_variable(
-        self, invalidates: Stage, value: T, available_from: Stage, *, name: str = ""
+        self, invalidates: Stage, value: T, available_from: Stage, *, name: AnyText = ""
     ) -> AutoUpdateVariable[T]:
         """Allocate a variable together with a cache entry that holds its next value.
 
@@ -252,7 +252,7 @@ class SubsystemState(AbstractPartition):
         computed_by: Stage = Stage.INFINITY,
         value: object = None,
         *,
-        name: str = "",
+        name: AnyText = "",
     ) -> CacheEntry[Any]:
         """Allocate a cache entry that depends on a stage. Needs Empty, Topology or Model.
 
@@ -283,12 +283,12 @@ class SubsystemState(AbstractPartition):
         *,
         compute: Callable[[Any], T],
         equal: Equality = None,
-        name: str = "",
+        name: AnyText = "",
     ) -> CacheEntry[T]: ...
 
     @overload
     def allocate_lazy_cache_entry(
-        self, available_from: Stage, value: object = None, *, name: str = ""
+        self, available_from: Stage, value: object = None, *, name: AnyText = ""
     ) -> CacheEntry[Any]: ...
 
     def allocate_lazy_cache_entry(
@@ -298,7 +298,7 @@ class SubsystemState(AbstractPartition):
         *,
         compute: Callable[[Any], T] | None = None,
         equal: Equality = None,
-        name: str = "",
+        name: AnyText = "",
     ) -> CacheEntry[Any]:
         """Allocate a cache entry that is computed when it is read.
 
@@ -327,7 +327,7 @@ class SubsystemState(AbstractPartition):
         *,
         compute: Callable[[Any], T],
         equal: Equality = None,
-        name: str = "",
+        name: AnyText = "",
     ) -> CacheEntry[T]: ...
 
     @overload
@@ -338,7 +338,7 @@ class SubsystemState(AbstractPartition):
         prerequisites: Iterable[AbstractHandle],
         value: object = None,
         *,
-        name: str = "",
+        name: AnyText = "",
     ) -> CacheEntry[Any]: ...
 
     def allocate_cache_entry_with_prerequisites(
@@ -350,7 +350,7 @@ class SubsystemState(AbstractPartition):
         *,
         compute: Callable[[Any], T] | None = None,
         equal: Equality = None,
-        name: str = "",
+        name: AnyText = "",
     ) -> CacheEntry[Any]:
         """Allocate a cache entry that depends on variables and on other entries as well.
 

@@ -4,6 +4,7 @@ import gc
 import sys
 import threading
 from functools import partial
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -17,6 +18,7 @@ from stagecache.errors import (
     StageOutOfRangeError,
     StageTooHighError,
     StageTooLowError,
+    UnknownItemError,
     UnknownSubsystemError,
     WrongTypeError,
 )
@@ -441,3 +443,12 @@ def test_advancing_first_completes_an_assignment_that_was_cut_short() -> None:
     state[0].advance_to_stage(Stage.MODEL)
     assert state[0].stage is Stage.MODEL
     assert state.stage is Stage.TOPOLOGY
+
+
+@pytest.mark.parametrize("name", ["w", 3, ["q"], None])
+def test_a_variable_that_does_not_exist_is_refused_by_what_was_given(name: Any) -> None:
+    state = state_of("part")
+    for whole in (state, state[0]):
+        with pytest.raises(UnknownItemError, match="one of .*'q', 'u', 'z'") as caught:
+            whole.variable(name)
+        assert caught.value.got == repr(name)

@@ -1010,18 +1010,18 @@ class Contents:
 
     # ------------------------------------------------------------------ handles
 
-    def variable(self, name: str, subsystem: int | None) -> AbstractHandle:
+    def variable(self, name: object, subsystem: int | None) -> AbstractHandle:
         """Return the handle of the time, or of a whole q, u or z."""
         layout = self.realization.layout
         handles = layout.variables if subsystem is None else layout.subsystems[subsystem].whole
-        if name not in list(handles):
-            raise UnknownItemError(
-                f"variable {short_repr(name)} of {self.who(subsystem)}: does not exist",
-                "one of " + ", ".join(map(repr, handles)),
-                short_repr(name),
-                "use the handle that the allocating call returned for any other",
-            )
-        return handles[name]
+        if isinstance(name, str) and name in handles:
+            return handles[name]
+        raise UnknownItemError(
+            f"variable {short_repr(name)} of {self.who(subsystem)}: does not exist",
+            "one of " + ", ".join(map(repr, handles)),
+            short_repr(name),
+            "use the handle that the allocating call returned for any other",
+        )
 
     def require_of(self, handle: AbstractHandle, subsystem: int) -> None:
         """Raise as `require` does, also unless it is the handle of an item of that subsystem."""
