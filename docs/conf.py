@@ -88,6 +88,7 @@ SHORT = {
     r"~?numpy\._typing\.[^,)]*": "ArrayLike",
     r"~?numpy\.ndarray\[tuple\[.*?\], ~?numpy\.dtype\[~?numpy\.float64\]\]": "ndarray",
     r"~?stagecache\.state\.handles\.AnyState": "~stagecache.State",
+    r"~?stagecache\.checks\.AnyText": "str",
 }
 
 

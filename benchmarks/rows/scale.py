@@ -123,7 +123,7 @@ SCALE: Final = Section(
     "Scale",
     (
         *(group for series in SUBSYSTEMS for group in _of_state(series)),
-        _rows("Graph: declare all", "", [partial(_declare, n) for n in ENTRIES]),
+        _rows("Graph: name and declare all", "", [partial(_declare, n) for n in ENTRIES]),
         *map(_in_graph, IN_GRAPH),
     ),
     peers=(OWN,),
