@@ -283,12 +283,12 @@ class SubsystemState(AbstractPartition):
         *,
         compute: Callable[[Any], T],
         equal: Equality = None,
-        name: AnyText = "",
+        name: str = "",
     ) -> CacheEntry[T]: ...
 
     @overload
     def allocate_lazy_cache_entry(
-        self, available_from: Stage, value: object = None, *, name: AnyText = ""
+        self, available_from: Stage, value: object = None, *, name: str = ""
     ) -> CacheEntry[Any]: ...
 
     def allocate_lazy_cache_entry(
@@ -327,7 +327,7 @@ class SubsystemState(AbstractPartition):
         *,
         compute: Callable[[Any], T],
         equal: Equality = None,
-        name: AnyText = "",
+        name: str = "",
     ) -> CacheEntry[T]: ...
 
     @overload
@@ -338,7 +338,7 @@ class SubsystemState(AbstractPartition):
         prerequisites: Iterable[AbstractHandle],
         value: object = None,
         *,
-        name: AnyText = "",
+        name: str = "",
     ) -> CacheEntry[Any]: ...
 
     def allocate_cache_entry_with_prerequisites(
