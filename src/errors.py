@@ -332,6 +332,14 @@ class ModelError(StagecacheError, RuntimeError):
     """A model that a command names cannot be imported, found or run."""
 
 
+class FileFormatError(StagecacheError, ValueError):
+    """A file is damaged, cut short, of another kind, or says what it must not."""
+
+
+class UnsavableValueError(StagecacheError, TypeError):
+    """A value has no form in which it can be saved."""
+
+
 class NotPicklableError(StagecacheError, TypeError):
     """The object cannot be pickled, since it means nothing in another process."""
 

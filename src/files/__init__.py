@@ -1,0 +1,13 @@
+"""Files: values without pickle, and the frame that holds them.
+
+::
+
+    value  ->  encode  ->  JSON and blobs  ->  pack  ->  bytes  ->  write_atomically  ->  a file
+
+Nothing in a file is executed: no module is imported, and no class is called but the functions that
+the program itself has registered.
+"""
+
+from stagecache.files.values import register_value
+
+__all__ = ["register_value"]

@@ -1,0 +1,511 @@
+"""Values as JSON and blobs: self-describing, exact, and nothing in them can be executed.
+
+::
+
+    None, True, 3, 1.5, "text", [...]      as JSON has them
+    nan, 2**70, 1+2j, b"...", (...)        {"float": "nan"}, {"int": "0x..."}, ...
+    {...}, arrays                          {"dict": [[key, value], ...]}, {"array": {...}}
+    Color.RED                              {"enum": ["paint", "Color", ["RED"]]}
+    Material(name="oak", density=700.0)    {"object": ["wood", "Material", {"name": "oak", ...}]}
+    others                                 {"registered": [name, what the first function returned]}
+
+A class is found among the modules that the program has imported; a file cannot import one. An
+object is made of its fields without a call of its class, as pickle makes one of attrs.
+"""
+
+import dataclasses
+import math
+import operator
+import re
+import sys
+from collections.abc import Callable, Sequence
+from enum import Enum, Flag
+from functools import reduce
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from attrs import frozen
+
+from stagecache.errors import FileFormatError, UnsavableValueError, WrongTypeError, short_repr
+
+MOST_NESTED: Final = 100
+"""Values in values."""
+
+MOST_DIMENSIONS: Final = 32
+LARGE: Final = 2**63
+"""Integers from here on are written in hexadecimal digits."""
+
+PLAIN: Final = frozenset("biufcSUmM")
+"""The kinds of dtypes whose arrays are bytes."""
+
+DTYPE: Final = re.compile(r"[<>|][biufcSUmM]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
+
+Blobs = list[bytes]
+"""Bytes to which JSON refers by number."""
+
+
+# ---------------------------------------------------------------------- registered classes
+
+
+@frozen
+class Registered:
+    """A class, and the functions by which its instances are saved and made."""
+
+    name: str
+    cls: type
+    to: Callable[[Any], object]
+    of: Callable[[Any], object]
+
+
+_BY_CLASS: Final[dict[type, Registered]] = {}
+_BY_NAME: Final[dict[str, Registered]] = {}
+
+
+def register_value(
+    cls: type, *, to: Callable[[Any], object], of: Callable[[Any], object], name: str = ""
+) -> None:
+    """Tell how values of a class are saved, for all States and trajectories of the program.
+
+    Numbers, texts, enums, arrays, lists, tuples, dicts, sets, and frozen classes of attrs and of
+    dataclasses need no registration.
+
+    Parameters
+    ----------
+    cls : type
+        Class of the values; subclasses are not meant.
+    to : callable
+        Takes a value, returns one that can be saved.
+    of : callable
+        Takes what `to` has returned, returns the value. It is called with what a file says.
+    name : str, optional
+        Name in files; module and name of the class by default.
+
+    Raises
+    ------
+    WrongTypeError
+        `cls` is not a class, a function cannot be called, or the name belongs to another class.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from stagecache.files import register_value
+    >>> register_value(
+    ...     Fraction, to=lambda x: (x.numerator, x.denominator), of=lambda pair: Fraction(*pair)
+    ... )
+    """
+    given: tuple[Any, ...] = (cls, to, of)
+    wrong = [
+        x for x, fits in zip(given, (is_class, callable, callable), strict=True) if not fits(x)
+    ]
+    if wrong:
+        raise WrongTypeError(
+            "register_value(): cannot register this",
+            "a class and two functions",
+            short_repr(wrong[0]),
+            "write register_value(Material, to=function_of_a_value, of=function_that_makes_it)",
+        )
+    name = name or f"{cls.__module__}.{cls.__qualname__}"
+    known = _BY_NAME.get(name)
+    if known is not None and (known.cls.__module__, known.cls.__qualname__) != (
+        cls.__module__,
+        cls.__qualname__,
+    ):
+        raise WrongTypeError(
+            f"register_value(): the name {name!r} is taken",
+            "a name of its own for each class",
+            f"the name of {known.cls.__qualname__}",
+            "pass name=...",
+        )
+    _BY_CLASS[cls] = _BY_NAME[name] = Registered(name, cls, to, of)
+
+
+# ---------------------------------------------------------------------- saving
+
+
+def encode(value: object, where: str, blobs: Blobs) -> Any:
+    """Return a value as JSON has it; bytes and arrays are appended to the blobs.
+
+    Raises
+    ------
+    UnsavableValueError
+        The value, or one in it, cannot be saved. `where` is its path.
+    """
+    return _encode(value, where, blobs, 0)
+
+
+def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
+    cls = type(value)
+    if cls is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if value is None or cls is bool or cls is str:
+        return _text(value) if cls is str else value
+    if cls is int:
+        return value if -LARGE <= value < LARGE else {"int": hex(value)}
+    if depth == MOST_NESTED:
+        raise UnsavableValueError(
+            f"{where}: is nested too deeply",
+            f"at most {MOST_NESTED} values in each other",
+            "more, or a value that contains itself",
+            "save a flatter value",
+        )
+
+    def inner(values: Sequence[Any]) -> list[Any]:
+        return [_encode(v, f"{where}[{i}]", blobs, depth + 1) for i, v in enumerate(values)]
+
+    registered = _BY_CLASS.get(cls)
+    if registered is not None:
+        made = _encode(registered.to(value), where, blobs, depth + 1)
+        return {"registered": [registered.name, made]}
+    if cls is complex:
+        return {"complex": inner((value.real, value.imag))}
+    if cls is bytes:
+        blobs.append(value)
+        return {"bytes": len(blobs) - 1}
+    if cls is list:
+        return inner(value)
+    if cls in (tuple, set, frozenset):
+        return {cls.__name__: inner(list(value))}
+    if cls is dict:
+        return {"dict": [inner(pair) for pair in value.items()]}
+    if cls is np.ndarray:
+        return {"array": _encode_array(value, where, blobs, depth)}
+    if isinstance(value, np.generic) and value.dtype.kind in PLAIN:
+        return {"scalar": _encode_array(np.asarray(value), where, blobs, depth)}
+    if isinstance(value, Enum):
+        members = value.name.split("|") if value.name else []
+        return {"enum": [*_address(cls, where), members]}
+    names = _fields(cls)
+    if names is not None:
+        fields = {
+            name: _encode(getattr(value, name), f"{where}.{name}", blobs, depth + 1)
+            for name in names
+        }
+        return {"object": [*_address(cls, where), fields]}
+    raise UnsavableValueError(
+        f"{where}: cannot be saved",
+        "numbers, texts, enums, arrays, lists, tuples, dicts, sets, frozen classes of these, or a "
+        "registered class",
+        f"{short_repr(value)} of type {cls.__module__}.{cls.__qualname__}",
+        f"register it: stagecache.files.register_value({cls.__name__}, to=..., of=...); or make it "
+        "a frozen attrs class",
+    )
+
+
+def is_class(value: object) -> bool:
+    """Return True for a class."""
+    return isinstance(value, type)
+
+
+def _text(value: str) -> Any:
+    """Return a text as JSON has it; one with half a surrogate pair in digits."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return {"surrogates": value.encode("utf-16-le", "surrogatepass").hex()}
+    return value
+
+
+def _encode_array(value: Any, where: str, blobs: Blobs, depth: int) -> dict[str, Any]:
+    dtype, shape = value.dtype, list(value.shape)
+    if dtype.kind in "OT":
+        kind = "object" if dtype.kind == "O" else "text"
+        items = value.ravel().tolist()
+        inner = [_encode(v, f"{where}.flat[{i}]", blobs, depth + 1) for i, v in enumerate(items)]
+        return {"dtype": kind, "shape": shape, "items": inner}
+    blobs.append(value.tobytes())
+    return {"dtype": _encode_dtype(dtype, where), "shape": shape, "blob": len(blobs) - 1}
+
+
+def _encode_dtype(dtype: Any, where: str) -> Any:
+    """Return the text of a dtype, or name, dtype and shape of each field."""
+    if dtype.kind in PLAIN:
+        return dtype.str
+    encoded = [
+        [name, _encode_dtype(dtype[name].base, where), list(dtype[name].shape)]
+        for name in dtype.names or ()
+    ]
+    if not encoded or _dtype(encoded, where) != dtype:
+        raise UnsavableValueError(
+            f"{where}: cannot be saved",
+            "an array of numbers, texts, times, objects, or records of these without gaps",
+            f"an array of dtype {dtype}",
+            "convert it by astype()",
+        )
+    return encoded
+
+
+def _fields(cls: type) -> Sequence[str] | None:
+    """Return the names of the fields of a frozen class of attrs or of a dataclass; else None."""
+    if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # that of all frozen classes
+        return [field.name for field in attrs.fields(cls)]
+    parameters = cls.__dict__.get("__dataclass_params__")
+    if parameters is not None and parameters.frozen:
+        return [field.name for field in dataclasses.fields(cls)]
+    return None
+
+
+def _address(cls: type, where: str) -> list[str]:
+    """Return the module and the name by which a class is found again."""
+    module = "__main__" if cls.__module__ == "__mp_main__" else cls.__module__
+    if _found(module, cls.__qualname__) is not cls:
+        raise UnsavableValueError(
+            f"{where}: its class cannot be found again",
+            "a class that its module has by name",
+            f"{module}.{cls.__qualname__}",
+            "define the class in a module, not in a function; or register it: "
+            f"stagecache.files.register_value({cls.__name__}, to=..., of=..., name=...)",
+        )
+    return [module, cls.__qualname__]
+
+
+def _found(module: str, qualname: str) -> Any:
+    """Return what an imported module has under a name; None if it has nothing. It runs no code."""
+    found: Any = sys.modules.get(module)
+    for name in qualname.split("."):
+        if found is None or (not isinstance(found, type) and found is not sys.modules.get(module)):
+            return None
+        found = found.__dict__.get(name)
+    return found
+
+
+# ---------------------------------------------------------------------- loading
+
+
+def decode(found: Any, where: str, blobs: Sequence[Any]) -> Any:
+    """Return the value that JSON and blobs describe. Cost O(its size).
+
+    Raises
+    ------
+    FileFormatError
+        It does not describe a value, or one of a class that the program does not know. `where` is
+        the path of the value.
+    Exception
+        Any exception of a registered function.
+    """
+    return _decode(found, where, blobs, 0)
+
+
+def _decode(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+    if depth > MOST_NESTED:
+        raise bad_file(f"{where}: is nested too deeply", f"at most {MOST_NESTED} values", "more")
+    if isinstance(found, list):
+        return _decoded(found, where, blobs, depth)
+    if not isinstance(found, dict):
+        return found
+    if len(found) != 1:
+        raise bad_file(f"{where}: is not a value", "one kind of value", listed_keys(found))
+    ((kind, content),) = found.items()
+    decoder = DECODERS.get(kind)
+    if decoder is None:
+        raise bad_file(f"{where}: is not a value", f"one of {', '.join(DECODERS)}", repr(kind))
+    return decoder(content, where, blobs, depth)
+
+
+def _decoded(found: Any, where: str, blobs: Sequence[Any], depth: int) -> list[Any]:
+    if not isinstance(found, list):
+        raise bad_file(f"{where}: is not a list of values", "a list", short_repr(found))
+    return [_decode(v, f"{where}[{i}]", blobs, depth + 1) for i, v in enumerate(found)]
+
+
+def _decode_float(found: Any, where: str, *_: Any) -> float:
+    if found not in ("nan", "inf", "-inf"):
+        raise bad_file(f"{where}: is not a number", "nan, inf or -inf", short_repr(found))
+    return float(found)
+
+
+def _decode_int(found: Any, where: str, *_: Any) -> int:
+    if not isinstance(found, str) or not re.fullmatch(r"-?0x[0-9a-f]+", found):
+        raise bad_file(f"{where}: is not an integer", "hexadecimal digits", short_repr(found))
+    return int(found, 16)
+
+
+def _decode_text(found: Any, where: str, *_: Any) -> str:
+    try:
+        return bytes.fromhex(found).decode("utf-16-le", "surrogatepass")
+    except (TypeError, ValueError):
+        raise bad_file(f"{where}: is not a text", "hexadecimal digits", short_repr(found)) from None
+
+
+def _decode_complex(found: Any, where: str, blobs: Sequence[Any], depth: int) -> complex:
+    parts = _decoded(found, where, blobs, depth)
+    if [type(part) for part in parts] != [float, float]:
+        raise bad_file(f"{where}: is not a complex number", "two numbers", short_repr(found))
+    return complex(*parts)
+
+
+def _decode_bytes(found: Any, where: str, blobs: Sequence[Any], *_: Any) -> bytes:
+    return bytes(_blob(found, where, blobs))
+
+
+def _blob(number: Any, where: str, blobs: Sequence[Any]) -> Any:
+    if type(number) is not int or not 0 <= number < len(blobs):
+        raise bad_file(f"{where}: has no bytes", f"a number below {len(blobs)}", short_repr(number))
+    return blobs[number]
+
+
+def _collection(make: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    def decoded(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+        return _made(make, _decoded(found, where, blobs, depth), where)
+
+    return decoded
+
+
+def _made(make: Callable[[Any], Any], items: Any, where: str) -> Any:
+    try:
+        return make(items)
+    except (TypeError, ValueError) as error:  # not hashable, or not a pair
+        raise bad_file(f"{where}: cannot be made", "items of this kind", str(error)) from None
+
+
+def _pairs(pairs: list[Any]) -> dict[Any, Any]:
+    made = {key: value for key, value in pairs}  # noqa: C416  # pairs may have another length
+    if len(made) != len(pairs):
+        raise ValueError("a key that occurs twice")
+    return made
+
+
+def _decode_array(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+    if not isinstance(found, dict) or set(found) not in (
+        {"dtype", "shape", "blob"},
+        {"dtype", "shape", "items"},
+    ):
+        raise bad_file(f"{where}: is not an array", "dtype, shape and numbers", short_repr(found))
+    shape = found["shape"]
+    is_shape = isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS
+    if not is_shape or not all(type(n) is int and 0 <= n < LARGE for n in shape):
+        raise bad_file(f"{where}: is not an array", "a shape", short_repr(shape))
+    count = math.prod(shape)
+    if "items" in found:
+        items = _decoded(found["items"], where, blobs, depth)
+        if len(items) != count or found["dtype"] not in ("object", "text"):
+            raise bad_file(f"{where}: is not an array", f"{count} items", f"{len(items)} items")
+        dtype: Any = object if found["dtype"] == "object" else np.dtypes.StringDType()
+        flat = np.empty(count, dtype)
+        for i, item in enumerate(items):
+            if dtype is not object and type(item) is not str:
+                raise bad_file(f"{where}: is not an array of texts", "a text", short_repr(item))
+            flat[i] = item
+        return flat.reshape(shape)
+    data, dtype = _blob(found["blob"], where, blobs), _dtype(found["dtype"], where)
+    if count * dtype.itemsize != len(data) or (not dtype.itemsize and count > len(data)):
+        raise bad_file(
+            f"{where}: is not an array",
+            f"{count * dtype.itemsize} bytes, of shape {tuple(shape)}",
+            f"{len(data)} bytes",
+        )
+    return _made(lambda d: np.frombuffer(d, dtype).reshape(shape).copy(), data, where)
+
+
+def _decode_scalar(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+    array = _decode_array(found, where, blobs, depth)
+    if array.shape:
+        raise bad_file(f"{where}: is not a number", "shape ()", f"shape {array.shape}")
+    return array[()]
+
+
+def _dtype(found: Any, where: str) -> Any:
+    """Return the dtype of a text, or of fields."""
+    good = isinstance(found, str) and DTYPE.fullmatch(found)
+    if not good and not (isinstance(found, list) and found):
+        raise bad_file(f"{where}: is not an array", "a dtype", short_repr(found))
+    try:
+        if good:
+            return np.dtype(found)
+        fields = [(str(name), _dtype(part, where), tuple(shape)) for name, part, shape in found]
+        return np.dtype(fields)
+    except FileFormatError:
+        raise
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise bad_file(f"{where}: is not an array", "a dtype", str(error)) from None
+
+
+def _named_class(found: Any, where: str, content: type) -> tuple[Any, Any]:
+    """Return the class that a file names, and what it says beside."""
+    good = isinstance(found, list) and [type(part) for part in found] == [str, str, content]
+    if not good:
+        raise bad_file(f"{where}: is not an object", "module, class and content", short_repr(found))
+    module, qualname, inside = found
+    cls = _found(module, qualname)
+    if not isinstance(cls, type):
+        raise FileFormatError(
+            f"{where}: is an object of a class that is not known here",
+            "a class of a module that is imported",
+            f"{module}.{qualname}",
+            f"import {module} before; or register the class under the name that it had",
+        )
+    return cls, inside
+
+
+def _decode_enum(found: Any, where: str, *_: Any) -> Any:
+    cls, names = _named_class(found, where, list)
+    is_enum = issubclass(cls, Enum) and all(isinstance(name, str) for name in names)
+    if not is_enum or any(name not in cls.__members__ for name in names):
+        got = f"{', '.join(map(str, names))} of {cls.__qualname__}"
+        raise bad_file(f"{where}: is not a member of an enum", "a member", got)
+    members = [cls.__members__[name] for name in names]
+    if issubclass(cls, Flag) or len(members) == 1:
+        return reduce(operator.or_, members) if members else cls(0)
+    raise bad_file(f"{where}: is not a member of an enum", "one member", short_repr(names))
+
+
+def _decode_object(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+    cls, values = _named_class(found, where, dict)
+    names = _fields(cls)
+    if names is None or set(names) != set(values):
+        raise FileFormatError(
+            f"{where}: does not fit its class",
+            f"the fields {', '.join(names)} of {cls.__qualname__}"
+            if names is not None
+            else "a frozen class of attrs or of a dataclass",
+            f"{cls.__qualname__} with {', '.join(values) or 'no fields'}",
+            "register the class with a function that takes old values",
+        )
+    made = object.__new__(cls)
+    for name in names:
+        value = _decode(values[name], f"{where}.{name}", blobs, depth + 1)
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _decode_registered(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+    if not isinstance(found, list) or len(found) != 2 or not isinstance(found[0], str):
+        raise bad_file(f"{where}: is not an object", "name and content", short_repr(found))
+    name, content = found
+    if name not in _BY_NAME:
+        raise FileFormatError(
+            f"{where}: is of a class that is not registered here",
+            "the name of a registered class",
+            repr(name),
+            f"call stagecache.files.register_value(..., name={name!r}) before",
+        )
+    return _BY_NAME[name].of(_decode(content, where, blobs, depth + 1))
+
+
+DECODERS: Final[dict[str, Callable[..., Any]]] = {
+    "float": _decode_float,
+    "int": _decode_int,
+    "surrogates": _decode_text,
+    "complex": _decode_complex,
+    "bytes": _decode_bytes,
+    "tuple": _collection(tuple),
+    "set": _collection(set),
+    "frozenset": _collection(frozenset),
+    "dict": _collection(_pairs),
+    "array": _decode_array,
+    "scalar": _decode_scalar,
+    "enum": _decode_enum,
+    "object": _decode_object,
+    "registered": _decode_registered,
+}
+"""Decoders by the kind of a value, as JSON names it."""
+
+
+def bad_file(what: str, expected: str, got: str) -> FileFormatError:
+    """Return the error of a file that says what it must not."""
+    return FileFormatError(what, expected, got, "take an undamaged copy of the file")
+
+
+def listed_keys(found: dict[str, Any]) -> str:
+    """Return the names that JSON has there."""
+    return short_repr(list(found))
