@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable
 from importlib import import_module
 from math import inf, isfinite
 from operator import index as as_index
+from os import PathLike, fspath
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -93,6 +95,18 @@ def require_bool(value: object, what: str, hint: str = "write True or False") ->
     if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
         return bool(value)
     raise NotANumberError(f"{what}: not a bool", "True or False", short_repr(value), hint)
+
+
+def require_path(value: object, what: str) -> Path:
+    """Return the path of a file.
+
+    Raises
+    ------
+    WrongTypeError
+    """
+    if isinstance(value, str | PathLike) and (path := fspath(value)) and isinstance(path, str):
+        return Path(path)
+    raise wrong_type(value, what, "the path of a file", "pass its name, as 'run.state'")
 
 
 def require_callable(value: CallableT, what: str, expected: str, hint: str) -> CallableT:

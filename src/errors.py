@@ -129,6 +129,22 @@ class TopologyVersionError(StagecacheError, ValueError):
     """A State is older than the last change of its System."""
 
 
+class LayoutMismatchError(TopologyVersionError):
+    """A saved State does not fit the model.
+
+    Parameters
+    ----------
+    what, expected, got, hint : str
+    report : LoadReport
+        Every difference, item by item; also an attribute.
+    """
+
+    def __init__(self, what: str, expected: str, got: str, hint: str, report: object) -> None:
+        super().__init__(what, expected, got, hint)
+        self.args = (what, expected, got, hint, report)
+        self.report = report
+
+
 class ForeignStateError(StagecacheError, ValueError):
     """A State belongs to another System, or to none."""
 

@@ -33,6 +33,7 @@ ROOMS: Final = {
     "system/dynamics": "Accelerations and multipliers of constrained dynamics.",
     "system/events": "Events: triggers, handlers, reporters, and their times.",
     "system/hints": "Hints in errors: the declaration that a message proposes.",
+    "system/saved": "Saved States: snapshots by name, matched with a model that has changed.",
     "system/core": "The System: topology, realization, transport of States.",
     "study": "Studies: what is done with a System by means of its States.",
     "study/methods": "Integration methods, one in each file.",
@@ -78,6 +79,7 @@ DELEGATES: Final = {
         "stagecache.inspection.graph_view",
         "stagecache.inspection.strict.strict",
         "stagecache.inspection.trace.trace",
+        "stagecache.system.core.state_file",
         "stagecache.system.core.system",
     },
     "stagecache.system.declare.subsystem": {

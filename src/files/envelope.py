@@ -136,7 +136,7 @@ def _no_file(view: memoryview, where: str) -> FileFormatError:
 # ---------------------------------------------------------------------- on disk
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write a file beside the old one, sync it, and let it take the old one's place.
 
     Raises

@@ -1,7 +1,8 @@
 """The State of a system: its variables, and what was computed from them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from os import PathLike
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, final, overload
 from weakref import ref
@@ -225,6 +226,70 @@ class State(AbstractPartition):
             "a State that was made by hand",
             "pickle the values of its variables; or write the model as Subsystems of a System",
         )
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: "str | PathLike[str]", *, cache: bool = False) -> None:
+        """Write the State into a file, which `load_state` reads.
+
+        A file names each variable, with its kind, form and value; it holds no code. An older file
+        of that name is replaced at once: after a crash the old one or the new one is there, whole.
+        Cost O(items).
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+        cache : bool
+            Save values of valid entries, too. They are valid again where the layout of the model,
+            its attributes, and the functions of the entries are the same. Values that cannot be
+            saved are computed again.
+
+        Raises
+        ------
+        UnsavableValueError
+            A discrete variable has a value of a class that is not registered: see
+            `stagecache.files.register_value`. Nothing is written then.
+        WrongTypeError, TopologyVersionError
+            The State has no System, or the System has changed since.
+        OSError
+        """
+        from stagecache.system.core.state_file import save_state  # noqa: PLC0415  # a delegate
+
+        save_state(self, path, cache=cache)
+
+    def to_bytes(self, *, cache: bool = False) -> bytes:
+        """Return the State as `save` writes it, to be sent elsewhere; the System stays here.
+
+        Raises
+        ------
+        UnsavableValueError, WrongTypeError, TopologyVersionError
+            See `save`.
+        """
+        from stagecache.system.core.state_file import state_bytes  # noqa: PLC0415  # a delegate
+
+        return state_bytes(self, cache=cache)
+
+    @staticmethod
+    def from_bytes(
+        data: bytes,
+        system: "System",
+        *,
+        strict: bool = True,
+        renamed: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Return the State of a System that `to_bytes` has saved.
+
+        Parameters and errors are those of `load_state`.
+
+        Returns
+        -------
+        State
+        LoadReport
+            Only if `strict` is False.
+        """
+        from stagecache.system.core.state_file import state_of_bytes  # noqa: PLC0415  # a delegate
+
+        return state_of_bytes(data, system, strict=strict, renamed=renamed)
 
     def assign(self, other: "State") -> None:
         """Become a copy of another State.

@@ -10,6 +10,7 @@ from stagecache.system.constraints.quaternions import (
     quaternion_kinematics,
     quaternion_normalization,
 )
+from stagecache.system.core.state_file import load_state
 from stagecache.system.core.system import System
 from stagecache.system.declare.auto_update import auto_update
 from stagecache.system.declare.cached import cached
@@ -94,6 +95,7 @@ __all__ = [
     "inverse_mass_matrix",
     "kinematic_blocks",
     "kinematics",
+    "load_state",
     "mass_matrix",
     "modeling_option",
     "normalization_error",

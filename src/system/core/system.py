@@ -50,7 +50,6 @@ from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
-from stagecache.system.core.snapshot import restore_state, snapshot
 from stagecache.system.core.topology import allocate_declared, declared_handles
 from stagecache.system.core.transport import complete_system, reduce_system
 from stagecache.system.declare import fast_variables
@@ -69,6 +68,8 @@ from stagecache.system.events.options import HandleEventsOptions, HandleEventsRe
 from stagecache.system.hints.hints import hint_of, variant_of
 from stagecache.system.motion import operators, prescribing
 from stagecache.system.projection.options import ProjectOptions, ProjectResults
+from stagecache.system.saved.restoring import unpickled_state
+from stagecache.system.saved.snapshot import snapshot
 from stagecache.system.statistics import SystemStatistics
 from stagecache.views.view import GraphView
 
@@ -1213,7 +1214,7 @@ class System:
 
     def _reduce_state(self, state: State) -> Any:
         self._contents_of(state)
-        return restore_state, (self, snapshot(state))
+        return unpickled_state, (self, snapshot(state))
 
     def __copy__(self) -> NoReturn:
         raise ConstModelError(

@@ -1,0 +1,1 @@
+"""Saved States: snapshots by name, matched with a model that has changed."""

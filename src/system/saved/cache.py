@@ -1,0 +1,100 @@
+"""Values of cache entries in files, which are valid again where they would be computed the same.
+
+::
+
+    layout           the same variables, entries, stages and prerequisites
+    model            the same attributes of the System and its subsystems
+    code             the same function, by its code, constants and defaults, in the same Python
+    all agree   ->   the value is stored and marked valid, as soon as its stage is reached
+    else        ->   it is computed again when it is read
+"""
+
+from collections.abc import Sequence
+from graphlib import TopologicalSorter
+from typing import Any
+
+from stagecache.errors import UnsavableValueError, short_repr
+from stagecache.files.values import Blobs, bad_file, decode, encode
+from stagecache.inspection.node_paths import NodePaths
+from stagecache.state.contents.contents import Contents
+from stagecache.state.handles import CacheEntry
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.saved.fingerprints import code_hash, layout_hash, model_hash
+
+
+def cache_content(state: State, blobs: Blobs) -> dict[str, Any]:
+    """Return the values of valid entries as JSON has them; those that can be saved."""
+    contents = state._contents
+    paths = NodePaths(contents)
+    values = contents.realization.store.values
+    entries: dict[str, Any] = {}
+    for entry in _entries(contents):
+        code = code_hash(contents.realization.layout.functions[entry._node])
+        if code and contents.is_valid(entry):
+            path, count = paths.of[entry._node], len(blobs)
+            try:
+                entries[path] = [code, encode(values[entry._node], path, blobs)]
+            except UnsavableValueError:  # it is computed again
+                del blobs[count:]
+    return {
+        "model": model_hash(state.system),
+        "stage": str(Stage(contents.realization.machine.stage)),
+        "entries": entries,
+    }
+
+
+def restore_cache(
+    state: State, stage: Stage, layout: str, found: Any, blobs: Sequence[Any], where: str
+) -> tuple[str, ...]:
+    """Realize a State up to a stage, with the saved values of entries; return those not taken.
+
+    Raises
+    ------
+    FileFormatError
+    Exception
+        Any exception of a hook or an entry.
+    """
+    contents, system = state._contents, state.system
+    saved: Any = found.get("entries") if isinstance(found, dict) else None
+    is_cache = isinstance(saved, dict) and all(
+        isinstance(pair, list) and len(pair) == 2 for pair in saved.values()
+    )
+    if not is_cache:
+        raise bad_file(f"{where}: does not describe a cache", "entries", short_repr(found))
+    paths = NodePaths(contents)
+    refusal = ""
+    if layout_hash(contents, paths) != layout:
+        refusal = "the layout has changed"
+    elif not found.get("model") or model_hash(system) != found.get("model"):
+        refusal = "attributes of the model have changed, or cannot be compared"
+    refused: dict[str, str] = dict.fromkeys(saved, refusal or "it is not in the model")
+    fitting: list[tuple[CacheEntry[Any], Any]] = []
+    for entry in [] if refusal else _entries(contents):
+        path = paths.of[entry._node]
+        if path in saved:
+            code, encoded = saved[path]
+            if code_hash(contents.realization.layout.functions[entry._node]) == code:
+                fitting.append((entry, decode(encoded, path, blobs)))
+                del refused[path]
+            else:
+                refused[path] = "its function has changed"
+    for reached in range(contents.realization.machine.stage, stage + 1):
+        system.realize(state, Stage(reached))
+        ready = min(reached + 1, stage)
+        for entry, value in fitting:
+            if entry.available_from <= ready:
+                contents.set_entry(entry, value)
+                contents.mark(entry)
+        fitting = [(entry, value) for entry, value in fitting if entry.available_from > ready]
+    return tuple(f"{path} ({reason})" for path, reason in refused.items())
+
+
+def _entries(contents: Contents) -> list[CacheEntry[Any]]:
+    """Return all entries, each after its prerequisites."""
+    entries = {e._node: e for s in contents.realization.layout.subsystems for e in s.entries}
+    above = {
+        node: [h._node for h in contents.prerequisites(entry) if h._node in entries]
+        for node, entry in entries.items()
+    }
+    return [entries[node] for node in TopologicalSorter(above).static_order()]

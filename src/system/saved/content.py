@@ -1,0 +1,216 @@
+"""Snapshots as JSON and blobs: the content of a file that holds a State.
+
+::
+
+    {"system": ["pendulum", ""], "subsystems": [["arm", "2"]], "stage": "Time", "time": 0.5,
+     "variables": {"arm.length": {"kind": "discrete variable that invalidates Instance",
+                                  "values": "a number", "allocated_at": "Empty",
+                                  "value": 0.5, "updated": 0.0}, ...},
+     "weights": {...}, "versions": {...}, "left": [...]}
+
+Kind and form stand beside each value, so a file tells what is in it without the model.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.errors import short_repr
+from stagecache.files.values import Blobs, bad_file, decode, encode
+from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGHTS, Z_WEIGHTS
+from stagecache.system.saved.snapshot import Form, Snapshot
+
+STAGES: Final = {str(stage): stage for stage in Stage if stage <= Stage.REPORT}
+PARTS: Final = {"subsystems", "stage", "time", "variables", "weights", "versions", "left"}
+LEAST: Final = {"kind", "values", "allocated_at"}
+"""The names that each variable has."""
+
+MOST: Final = LEAST | {"value", "updated", "unit"}
+COUNT: Final = 2**62
+"""Counts of writes stay below it."""
+
+Units = Mapping[str, str]
+
+
+def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, Any]:
+    """Return a snapshot as JSON has it; the blobs get the arrays.
+
+    Raises
+    ------
+    UnsavableValueError
+    """
+    variables: dict[str, dict[str, Any]] = {}
+    for path, form in taken.forms.items():
+        variables[path] = variable = {
+            "kind": form.kind,
+            "values": form.values,
+            "allocated_at": str(form.allocated_at),
+        }
+        if path in units:
+            variable["unit"] = units[path]
+        if path in taken.values:
+            value = taken.values[path]
+            variable["value"] = encode(_listed(value) if form.is_continuous else value, path, blobs)
+        updated = taken.update_times.get(path, math.nan)
+        if not math.isnan(updated):
+            variable["updated"] = encode(updated, path, blobs)
+    weights = {
+        kind: {name: encode(_listed(w), name, blobs) for name, w in weights.items()}
+        for kind, weights in taken.weights.items()
+    }
+    return {
+        "subsystems": [list(pair) for pair in taken.subsystems],
+        "stage": str(taken.stage),
+        "time": encode(taken.time, "time", blobs),
+        "variables": variables,
+        "weights": weights,
+        "versions": taken.versions,
+        "left": [list(taken.left[0]), list(taken.left[1]), [list(x) for x in taken.left[2]]],
+    }
+
+
+FEW: Final = 16
+
+
+def _listed(values: Any) -> Any:
+    """Return few numbers as a list, which JSON shows; many stay an array."""
+    if isinstance(values, np.ndarray) and len(values) <= FEW:
+        return values.tolist()
+    return values
+
+
+def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot:
+    """Return the snapshot that a file describes.
+
+    Raises
+    ------
+    FileFormatError
+        It says what it must not. `where` is its name.
+    """
+    reader = _Reader(blobs, where)
+    reader.require(isinstance(content, dict) and set(content) >= PARTS, "a State", content)
+    stage = reader.one_of(STAGES, content["stage"], "a stage")
+    pairs = reader.items(list, content["subsystems"], "names and versions of subsystems")
+    subsystems = [reader.texts(pair) for pair in pairs]
+    names = [name for name, _ in subsystems]
+    reader.require(len(set(names)) == len(names), "subsystems with different names", names)
+    forms: dict[str, Form] = {}
+    values: dict[str, Any] = {}
+    update_times: dict[str, float] = {}
+    for path, variable in reader.named(content["variables"], "variables").items():
+        is_variable = isinstance(variable, dict) and LEAST <= set(variable) <= MOST
+        reader.require(is_variable, f"kind and value of {path}", variable)
+        kind, form = reader.texts([variable["kind"], variable["values"]])
+        forms[path] = Form(kind, form, reader.one_of(STAGES, variable["allocated_at"], "a stage"))
+        if "value" in variable:
+            value = decode(variable["value"], path, blobs)
+            values[path] = reader.numbers(value, path) if forms[path].is_continuous else value
+        if not forms[path].is_continuous:
+            updated = decode(variable.get("updated", {"float": "nan"}), path, blobs)
+            reader.require(type(updated) is float, f"the time of the last write of {path}", updated)
+            update_times[path] = updated
+    _check_completeness(reader, stage, forms, values)
+    time = decode(content["time"], "time", blobs)
+    is_time = type(time) is float and math.isnan(time) is (stage < Stage.TOPOLOGY)
+    reader.require(is_time, f"a time at stage {stage}", time)
+    versions = reader.named(content["versions"], "versions")
+    for path, version in versions.items():
+        reader.count(version, f"the version of {path}")
+    return Snapshot(
+        subsystems,
+        stage,
+        time,
+        forms,
+        values,
+        update_times,
+        _weights(reader, content["weights"]),
+        versions,
+        _left(reader, content["left"], len(subsystems)),
+    )
+
+
+def _check_completeness(
+    reader: "_Reader", stage: Stage, forms: Mapping[str, Form], values: Mapping[str, Any]
+) -> None:
+    """Refuse a variable that has no value at the stage of its State."""
+    for path, form in forms.items():
+        has_value = path in values
+        needed = not form.is_continuous or stage >= Stage.MODEL
+        reader.require(has_value is needed, f"a value of {path} at stage {stage}", form.kind)
+
+
+def _weights(reader: "_Reader", found: Any) -> dict[str, dict[str, Any]]:
+    kinds = reader.named(found, "weights")
+    known = {U_WEIGHTS.name, Z_WEIGHTS.name, QERR_WEIGHTS.name, UERR_WEIGHTS.name}
+    reader.require(set(kinds) <= known, "kinds of weights", list(kinds))
+    weights: dict[str, dict[str, Any]] = {}
+    for kind, by_name in kinds.items():
+        weights[kind] = {}
+        for name, encoded in reader.named(by_name, kind).items():
+            values = decode(encoded, name, reader.blobs)
+            if kind in (QERR_WEIGHTS.name, UERR_WEIGHTS.name):
+                reader.require(type(values) is float, f"a weight of {name}", values)
+            else:
+                values = reader.numbers(values, name)
+            is_weight = bool(np.all(np.isfinite(values)))
+            reader.require(is_weight, f"finite weights of {name}", values)
+            weights[kind][name] = values
+    return weights
+
+
+def _left(reader: "_Reader", found: Any, count: int) -> Any:
+    """Return how often each stage was left: by the system, together, and by each subsystem."""
+    reader.require(isinstance(found, list) and len(found) == 3, "counts of stages", found)
+    system, together, alone = (reader.items(None, part, "counts of stages") for part in found)
+    reader.require(len(alone) == count, f"counts of {count} subsystems", alone)
+    for counts in (system, together, *alone):
+        is_complete = isinstance(counts, list) and len(counts) == len(system)
+        reader.require(is_complete and len(counts) <= len(Stage) + 1, "counts of stages", counts)
+        for number in counts:
+            reader.count(number, "counts of stages")
+    return system, together, alone
+
+
+class _Reader:
+    """Checks of what JSON says: each returns it, or raises `FileFormatError`."""
+
+    def __init__(self, blobs: Sequence[Any], where: str) -> None:
+        self.blobs = blobs
+        self._where = where
+
+    def require(self, holds: bool, expected: str, got: object) -> None:
+        if not holds:
+            raise bad_file(f"{self._where}: does not describe a State", expected, short_repr(got))
+
+    def one_of(self, known: Mapping[str, Any], found: Any, expected: str) -> Any:
+        self.require(isinstance(found, str) and found in known, expected, found)
+        return known[found]
+
+    def items(self, kind: type | None, found: Any, expected: str) -> list[Any]:
+        fits = isinstance(found, list) and (
+            kind is None or all(isinstance(item, kind) for item in found)
+        )
+        self.require(fits, expected, found)
+        return list(found)
+
+    def texts(self, found: Any) -> Any:
+        self.require([type(text) for text in found] == [str, str], "two texts", found)
+        return tuple(found)
+
+    def named(self, found: Any, expected: str) -> dict[str, Any]:
+        self.require(isinstance(found, dict), expected, found)
+        return dict(found)
+
+    def count(self, found: Any, expected: str) -> None:
+        self.require(type(found) is int and -1 <= found < COUNT, expected, found)
+
+    def numbers(self, found: Any, path: str) -> Any:
+        if isinstance(found, list):
+            self.require(all(type(x) is float for x in found), f"numbers of {path}", found)
+            found = np.array(found, float)
+        fits = isinstance(found, np.ndarray) and found.dtype == float and found.ndim == 1
+        self.require(fits, f"numbers of {path}", found)
+        return found

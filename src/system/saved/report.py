@@ -1,0 +1,128 @@
+"""Reports of loading: what of a saved State has found its place in the model, item by item.
+
+::
+
+    arm.length   in the file     parameter, a number          taken
+    arm.mass     in the file     parameter, a number          missing: the model does not have it
+    arm.width    in the model    parameter, a number          new: it keeps its first value
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import Enum
+from typing import Final, final
+
+from attrs import field, frozen
+
+from stagecache.errors import LayoutMismatchError
+
+MOST_LISTED: Final = 12
+"""Differences that an error message lists."""
+
+
+class DifferenceKind(Enum):
+    """Kinds of differences between a saved State and a model."""
+
+    MISSING = "is not in the model"
+    NEW = "is new"
+    CHANGED = "has changed"
+    VERSION = "has another version"
+
+
+@frozen
+class Difference:
+    """A difference between a saved State and the model that takes it.
+
+    Attributes
+    ----------
+    path : str
+        Path of a variable, or name of a subsystem.
+    kind : DifferenceKind
+    saved : str
+        Kind and form of it when it was saved; empty for what is new.
+    here : str
+        Kind and form of it in the model; empty for what is missing.
+    """
+
+    path: str
+    kind: DifferenceKind
+    saved: str = ""
+    here: str = ""
+
+    def __str__(self) -> str:
+        if self.kind is DifferenceKind.MISSING:
+            return f"{self.path} is not here (it was {self.saved})"
+        if self.kind is DifferenceKind.NEW:
+            return f"{self.path} is new: {self.here}"
+        return f"{self.path} is {self.here} (it was {self.saved})"
+
+
+@final
+@frozen
+class LoadReport:
+    """The variables that were taken from a saved State, and those that could not be.
+
+    Attributes
+    ----------
+    model : str
+        Name of the System.
+    taken : tuple of str
+        Paths, in the model, of the variables whose values were taken.
+    differences : tuple of Difference
+        Variables that have no counterpart, or another form, and other versions. What is in the
+        model keeps its first value.
+    renamed : dict of str to str
+        Path in the model of each variable that was saved under another one.
+    computed_again : tuple of str
+        Paths of saved cache entries that are not valid here, with the reason.
+    """
+
+    model: str
+    taken: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    renamed: Mapping[str, str] = field(factory=dict)
+    computed_again: tuple[str, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """True if there are no differences."""
+        return not self.differences
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.taken)} variables of {self.model} taken"]
+        lines += [f"  {old} is now {new}" for old, new in self.renamed.items()]
+        lines += [f"  {difference}" for difference in self.differences]
+        lines += [f"  {entry} is computed again" for entry in self.computed_again]
+        return "\n".join(lines)
+
+
+def mismatch(report: LoadReport, where: str) -> LayoutMismatchError:
+    """Return the error of a saved State, named by `where`, that does not fit the model."""
+    listed = "; ".join(map(str, report.differences[:MOST_LISTED]))
+    more = len(report.differences) - MOST_LISTED
+    return LayoutMismatchError(
+        f"{where}: was saved by another version of {report.model}",
+        "the subsystems and variables that it had then",
+        listed + (f"; and {more} more" if more > 0 else ""),
+        _hint(report),
+        report,
+    )
+
+
+def _hint(report: LoadReport) -> str:
+    """Propose a renaming where something that is missing looks like something that is new."""
+    new = {d.path: d for d in report.differences if d.kind is DifferenceKind.NEW}
+    found: dict[str, str] = {}
+    for d in report.differences:
+        alike = [p for p in new if new[p].here == d.saved and p not in found.values()]
+        if d.kind is DifferenceKind.MISSING and alike:
+            same_name = [p for p in alike if p.split(".")[-1] == d.path.split(".")[-1]]
+            close = same_name or get_close_matches(d.path, alike, 1, 0.5)
+            if close:
+                found[d.path] = close[0]
+    if found:
+        return f"if these were renamed, pass renamed={found} to load_state()"
+    return (
+        "use the version of the model that saved it; load_state(strict=False) takes what fits of a "
+        "file"
+    )

@@ -1,0 +1,294 @@
+"""Restoring a State from a snapshot: matched with the model by name, or refused item by item.
+
+::
+
+    subsystems      names and versions
+    Topology        variables that exist for any modeling option: compared, options are written
+    Model           the others exist now: compared, and written
+    Instance        weights of rows; then back to the stage of the snapshot
+
+A value never goes to a variable of another name, kind or form.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+import numpy as np
+from attrs import evolve
+
+from stagecache.checks import did_you_mean
+from stagecache.errors import UnknownPathError, WrongTypeError, short_repr
+from stagecache.inspection.node_paths import NodePaths
+from stagecache.state.handles import AbstractContinuousVariable
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGHTS, Z_WEIGHTS, Y
+from stagecache.system.constraints.rows import row_names
+from stagecache.system.saved.report import Difference, DifferenceKind, LoadReport, mismatch
+from stagecache.system.saved.snapshot import (
+    Form,
+    Snapshot,
+    blocks_of,
+    discrete_variables,
+    forms_of,
+    places_of,
+    subsystems_of,
+    variable_nodes,
+)
+
+EMPTY, TOPOLOGY, MODEL, INSTANCE = list(Stage)[:4]
+MISSING, NEW, CHANGED, VERSION = DifferenceKind
+ROW_WEIGHTS: Final = (QERR_WEIGHTS, UERR_WEIGHTS)
+
+
+def unpickled_state(system: Any, taken: Snapshot) -> State:
+    """Return a State of the System with the variables of a snapshot, as pickle wants it.
+
+    Raises
+    ------
+    LayoutMismatchError
+    """
+    return Restoring(system, taken, f"a pickled State of {system!r}", is_strict=True).state
+
+
+@final
+class Restoring:
+    """A State that is made from a snapshot, and the report of it.
+
+    Parameters
+    ----------
+    system : System
+    taken : Snapshot
+    where : str
+        What is loaded, for errors.
+    is_strict : bool
+        True to refuse any difference; False to take what fits.
+    renamed : dict of str to str, optional
+        Paths of variables, or names of subsystems: those in the snapshot, and those here.
+
+    Attributes
+    ----------
+    state : State
+        At the stage of the snapshot, or at Instance if that is lower.
+
+    Raises
+    ------
+    LayoutMismatchError
+        The System has other subsystems, other versions of them, or other variables.
+    UnknownPathError, WrongTypeError
+        `renamed` names nothing in the snapshot, or one path twice.
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        taken: Snapshot,
+        where: str,
+        *,
+        is_strict: bool,
+        renamed: Mapping[str, str] | None = None,
+    ) -> None:
+        self._system = system
+        self._where = where
+        self._is_strict = is_strict
+        self._renamed: dict[str, str] = {}
+        self._snapshot = self._with_new_names(taken, renamed or {})
+        self._differences: list[Difference] = []
+        self._written: list[str] = []
+        self.state: State = system.new_state()
+        self._contents = self.state._contents
+        self._restore()
+
+    @property
+    def report(self) -> LoadReport:
+        """The variables that were taken, and all differences."""
+        name = self._system.name
+        return LoadReport(name, tuple(self._written), tuple(self._differences), self._renamed)
+
+    def _restore(self) -> None:
+        taken, system, state = self._snapshot, self._system, self.state
+        self._compare_subsystems()
+        self._refuse_differences()
+        paths = NodePaths(self._contents)
+        if taken.stage >= TOPOLOGY:
+            self._compare_forms(paths, is_sized=False)
+            self._refuse_differences()
+            self._write_discrete(paths, EMPTY)
+        if taken.stage >= MODEL:
+            system.realize_model(state)
+            paths = NodePaths(self._contents)
+            self._compare_forms(paths, is_sized=True)
+            self._refuse_differences()
+            self._write_discrete(paths, TOPOLOGY)
+        state.time = taken.time
+        if taken.stage >= INSTANCE:
+            system.realize(state, INSTANCE)
+        state.invalidate_all(taken.stage.next())
+        if taken.stage >= MODEL:
+            self._write_blocks(blocks_of(self._contents, paths.of))
+        else:
+            paths = NodePaths(self._contents)  # what was allocated since is forgotten
+        if taken.stage >= INSTANCE:
+            self._write_row_weights()
+            self._refuse_differences()
+        self._restore_versions(paths)
+
+    # ------------------------------------------------------------------ comparing
+
+    def _refuse_differences(self) -> None:
+        if self._is_strict and self._differences:
+            raise mismatch(self.report, self._where)
+
+    def _compare_subsystems(self) -> None:
+        """Compare names and versions of subsystems; their order does not matter."""
+        saved, here = dict(self._snapshot.subsystems), dict(subsystems_of(self._contents))
+        for name, version in saved.items():
+            if name not in here:
+                self._differ(name, MISSING, "a subsystem")
+            elif version != here[name]:
+                self._differ(name, VERSION, f"version {version!r}", f"version {here[name]!r}")
+        for name in here.keys() - saved.keys():
+            self._differ(name, NEW, here="a subsystem")
+
+    def _differ(self, path: str, kind: DifferenceKind, saved: str = "", here: str = "") -> None:
+        self._differences.append(Difference(path, kind, saved, here))
+
+    def _compare_forms(self, paths: NodePaths, *, is_sized: bool) -> None:
+        """Compare the variables, those that exist so far; differences are noted once."""
+        saved = self._snapshot.forms
+        here = forms_of(self._contents, paths.of, is_sized=is_sized)
+        if not is_sized:
+            saved, here = _first(saved), _first(here)
+            if self._snapshot.stage >= MODEL and not self._is_strict:
+                return  # they are compared once all of them exist
+        for path, form in saved.items():
+            if path not in here:
+                self._differ(path, MISSING, str(form))
+            elif not form.fits(here[path]):
+                self._differ(path, CHANGED, str(form), str(here[path]))
+        for path, form in here.items():
+            if path not in saved:
+                self._differ(path, NEW, here=str(form))
+
+    def _fits(self, path: str, here: Mapping[str, Form]) -> bool:
+        saved = self._snapshot.forms.get(path)
+        return saved is not None and saved.fits(here[path]) and path in self._snapshot.values
+
+    # ------------------------------------------------------------------ writing
+
+    def _write_discrete(self, paths: NodePaths, allocated_at: Stage) -> None:
+        contents, taken = self._contents, self._snapshot
+        here = forms_of(contents, paths.of, is_sized=False)
+        for path, variable in discrete_variables(contents, paths.of).items():
+            if variable.allocated_at == allocated_at and self._fits(path, here):
+                contents.set_discrete(variable, taken.values[path])
+                self._written.append(path)
+
+    def _write_blocks(self, blocks: dict[str, AbstractContinuousVariable]) -> None:
+        """Write q, u and z, and the weights of u and z."""
+        contents, taken = self._contents, self._snapshot
+        y = contents.view(Y, None).copy()
+        for path, block in blocks.items():
+            values, place = taken.values.get(path), contents.place(block)
+            if values is not None and len(values) == place.stop - place.start:
+                y[place] = values
+                self._written.append(path)
+        contents.assign_vector(Y, None, y)
+        for kind in (U_WEIGHTS, Z_WEIGHTS):
+            whole = contents.view(kind, None).copy()
+            saved = taken.weights.get(kind.name, {})
+            for path, place in places_of(contents, blocks, kind).items():
+                if len(saved.get(path, ())) == place.stop - place.start:
+                    whole[place] = saved[path]
+            contents.assign_vector(kind, None, whole)
+
+    def _write_row_weights(self) -> None:
+        for kind in ROW_WEIGHTS:
+            weights = self._snapshot.weights.get(kind.name)
+            whole = np.ones(len(self._contents.view(kind, None)))
+            if weights:
+                rows = {name: row for row, name in enumerate(row_names(self.state, kind.part))}
+                for name, weight in weights.items():
+                    if name in rows:
+                        whole[rows[name]] = weight
+                    else:
+                        self._differ(name, MISSING, f"a row of {kind.part}")
+            self._contents.assign_vector(kind, None, whole)
+
+    def _restore_versions(self, paths: NodePaths) -> None:
+        """Restore counts of writes and stages, and times of updates."""
+        contents, taken = self._contents, self._snapshot
+        realization = contents.realization
+        for node in variable_nodes(realization.layout):
+            version = taken.versions.get(paths.of[node])
+            if version is not None:
+                realization.store.versions[node] = version
+        versions, (system, together, alone) = realization.machine.versions, taken.left
+        names = [name for name, _ in taken.subsystems]
+        here = [name for name, _ in subsystems_of(contents)]
+        if sorted(names) == sorted(here):
+            places = [names.index(name) for name in here]
+            versions.system, versions.together = list(system), list(together)
+            versions.alone = [list(alone[place]) for place in places]
+        for path, variable in discrete_variables(contents, paths.of).items():
+            if path in taken.update_times:
+                contents.update_times[variable._node] = taken.update_times[path]
+
+    # ------------------------------------------------------------------ renaming
+
+    def _with_new_names(self, taken: Snapshot, renamed: Mapping[str, str]) -> Snapshot:
+        """Return the snapshot with the names that variables and subsystems have here."""
+        if not renamed:
+            return taken
+        given: Any = renamed
+        names = [*given, *given.values()] if isinstance(given, Mapping) else [given]
+        if not all(isinstance(name, str) for name in names):
+            raise WrongTypeError(
+                "renamed=...: not names",
+                "a dict of old paths to new paths",
+                short_repr(renamed),
+                "write renamed={'arm.length': 'arm.size'}, or renamed={'arm': 'left_arm'}",
+            )
+        known = {*taken.forms, *(name for name, _ in taken.subsystems)}
+        for old in renamed:
+            if old not in known:
+                raise UnknownPathError(
+                    f"renamed={{{old!r}: ...}}: was not saved",
+                    f"the path of a variable, or the name of a subsystem, in {self._where}",
+                    repr(old),
+                    did_you_mean(old, known) or f"use one of {', '.join(sorted(known))}",
+                )
+
+        def new_name(path: str) -> str:
+            if path in renamed:
+                return renamed[path]
+            subsystem, dot, rest = path.partition(".")
+            return renamed[subsystem] + dot + rest if dot and subsystem in renamed else path
+
+        def moved(values: Mapping[str, Any]) -> dict[str, Any]:
+            found = {new_name(path): value for path, value in values.items()}
+            if len(found) < len(values):
+                twice = [new for new in found if sum(new_name(p) == new for p in values) > 1]
+                raise WrongTypeError(
+                    "renamed=...: gives two variables one name",
+                    "different new names",
+                    ", ".join(twice),
+                    "leave one of them out",
+                )
+            return found
+
+        self._renamed = {p: new_name(p) for p in taken.forms if new_name(p) != p}
+        return evolve(
+            taken,
+            subsystems=[(renamed.get(name, name), version) for name, version in taken.subsystems],
+            forms=moved(taken.forms),
+            values=moved(taken.values),
+            update_times=moved(taken.update_times),
+            weights={kind: moved(weights) for kind, weights in taken.weights.items()},
+            versions=moved(taken.versions),
+        )
+
+
+def _first(forms: Mapping[str, Form]) -> dict[str, Form]:
+    """Return the forms that do not depend on modeling options."""
+    return {path: form for path, form in forms.items() if form.allocated_at == EMPTY}
