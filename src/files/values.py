@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Sequence
 from enum import Enum, Flag
 from functools import reduce
+from numbers import Real
 from typing import Any, Final
 
 import attrs
@@ -94,10 +95,9 @@ def register_value(
     ...     Fraction, to=lambda x: (x.numerator, x.denominator), of=lambda pair: Fraction(*pair)
     ... )
     """
-    given: tuple[Any, ...] = (cls, to, of)
-    wrong = [
-        x for x, fits in zip(given, (is_class, callable, callable), strict=True) if not fits(x)
-    ]
+    given: Any = cls
+    functions: tuple[Any, ...] = (to, of)
+    wrong = [f for f in functions if not callable(f)] if isinstance(given, type) else [given]
     if wrong:
         raise WrongTypeError(
             "register_value(): cannot register this",
@@ -118,6 +118,18 @@ def register_value(
             "pass name=...",
         )
     _BY_CLASS[cls] = _BY_NAME[name] = Registered(name, cls, to, of)
+
+
+# ---------------------------------------------------------------------- forms
+
+
+def form_of(value: object) -> str:
+    """Return the form of a value: values of one form can take each other's place."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}, shape {value.shape}"
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return "a number"
+    return f"of type {type(value).__module__}.{type(value).__qualname__}"
 
 
 # ---------------------------------------------------------------------- saving
@@ -190,11 +202,6 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         f"register it: stagecache.files.register_value({cls.__name__}, to=..., of=...); or make it "
         "a frozen attrs class",
     )
-
-
-def is_class(value: object) -> bool:
-    """Return True for a class."""
-    return isinstance(value, type)
 
 
 def _text(value: str) -> Any:

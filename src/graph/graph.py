@@ -13,14 +13,16 @@
 (False, 1.0)
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
-from typing import Any, NoReturn, TypeVar, final, overload
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final, overload
 
 from attrs import frozen
 
+from stagecache.checks import require_bool, require_path
 from stagecache.errors import (
     DuplicateNameError,
     ForeignNodeError,
@@ -50,6 +52,9 @@ from stagecache.graph.store import Store
 from stagecache.graph.structure import Structure
 from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
 from stagecache.views.view import GraphView
+
+if TYPE_CHECKING:
+    from stagecache.files.report import LoadReport
 
 T = TypeVar("T")
 N1 = TypeVar("N1", bound=AbstractNode)  # of prerequisites, so that a lambda knows its arguments
@@ -387,6 +392,82 @@ class Graph:
 
     def __reduce__(self) -> NoReturn:
         raise not_picklable(self)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write the values of all variables into a file, by name, which `load` reads.
+
+        The file holds no code and no entries. An older file of that name is replaced at once: after
+        a crash the old one or the new one is there, whole.
+
+        Raises
+        ------
+        UnsavableValueError
+            A variable has a value of a class that is not registered: see
+            `stagecache.files.register_value`. Nothing is written then.
+        WrongTypeError, OSError
+        """
+        from stagecache.graph.saved import save_variables  # noqa: PLC0415  # it imports NumPy
+
+        file = require_path(path, f"save(path) of {self._title}")
+        save_variables(self.name, self._variables, file)
+
+    def load(
+        self,
+        path: "str | PathLike[str]",
+        *,
+        strict: bool = True,
+        renamed: Mapping[str, str] | None = None,
+    ) -> "LoadReport":
+        """Set each variable to the value that `save` has written under its name.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+        strict : bool
+            True to refuse a file that does not have exactly the variables of this graph, with
+            values of the same form. False to take what fits; other variables keep their values.
+        renamed : dict of str to str, optional
+            Names that variables had when they were saved, and their names now.
+
+        Returns
+        -------
+        LoadReport
+            What was taken, and each difference.
+
+        Raises
+        ------
+        OSError
+        FileFormatError
+            The file is damaged, cut short, of another kind, or of a newer version.
+        LayoutMismatchError
+            The file does not fit; its `report` says why, item by item. Nothing is written then.
+        UnknownPathError
+            `renamed` names something that was not saved.
+        WrongTypeError, NodeInUseError
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> graph = Graph()
+        >>> length = graph.variable("length", 2.0)
+        >>> path = Path(mkdtemp(), "lengths.graph")
+        >>> graph.save(path)
+        >>> length.set(3.0)
+        >>> graph.load(path).taken, length()
+        (('length',), 2.0)
+        """
+        from stagecache.graph.saved import load_variables  # noqa: PLC0415  # it imports NumPy
+
+        file = require_path(path, f"load(path) of {self._title}")
+        require_bool(strict, "strict=...")
+        return load_variables(self.name, self._variables, file, strict=strict, renamed=renamed)
+
+    @property
+    def _variables(self) -> dict[str, Variable[Any]]:
+        return {node.name: node for node in self if isinstance(node, Variable)}
 
     # ------------------------------------------------------------------ inside
 

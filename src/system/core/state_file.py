@@ -15,6 +15,7 @@ from attrs import evolve
 from stagecache.checks import require_bool, require_path, require_type
 from stagecache.errors import WrongTypeError
 from stagecache.files.envelope import pack, unpack, write_atomically
+from stagecache.files.report import LoadReport
 from stagecache.files.values import Blobs
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.stage import Stage
@@ -23,7 +24,6 @@ from stagecache.system.core.system import System
 from stagecache.system.saved.cache import cache_content, restore_cache
 from stagecache.system.saved.content import STAGES, content_snapshot, snapshot_content
 from stagecache.system.saved.fingerprints import layout_hash
-from stagecache.system.saved.report import LoadReport
 from stagecache.system.saved.restoring import Restoring
 from stagecache.system.saved.snapshot import snapshot
 

@@ -16,15 +16,14 @@ from typing import Any, Final, final
 import numpy as np
 from attrs import evolve
 
-from stagecache.checks import did_you_mean
-from stagecache.errors import UnknownPathError, WrongTypeError, short_repr
+from stagecache.files.renaming import Renaming
+from stagecache.files.report import Difference, DifferenceKind, LoadReport, mismatch
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGHTS, Z_WEIGHTS, Y
 from stagecache.system.constraints.rows import row_names
-from stagecache.system.saved.report import Difference, DifferenceKind, LoadReport, mismatch
 from stagecache.system.saved.snapshot import (
     Form,
     Snapshot,
@@ -91,8 +90,7 @@ class Restoring:
         self._system = system
         self._where = where
         self._is_strict = is_strict
-        self._renamed: dict[str, str] = {}
-        self._snapshot = self._with_new_names(taken, renamed or {})
+        self._snapshot = self._with_new_names(taken, renamed)
         self._differences: list[Difference] = []
         self._written: list[str] = []
         self.state: State = system.new_state()
@@ -236,56 +234,20 @@ class Restoring:
 
     # ------------------------------------------------------------------ renaming
 
-    def _with_new_names(self, taken: Snapshot, renamed: Mapping[str, str]) -> Snapshot:
+    def _with_new_names(self, taken: Snapshot, renamed: Mapping[str, str] | None) -> Snapshot:
         """Return the snapshot with the names that variables and subsystems have here."""
-        if not renamed:
-            return taken
-        given: Any = renamed
-        names = [*given, *given.values()] if isinstance(given, Mapping) else [given]
-        if not all(isinstance(name, str) for name in names):
-            raise WrongTypeError(
-                "renamed=...: not names",
-                "a dict of old paths to new paths",
-                short_repr(renamed),
-                "write renamed={'arm.length': 'arm.size'}, or renamed={'arm': 'left_arm'}",
-            )
         known = {*taken.forms, *(name for name, _ in taken.subsystems)}
-        for old in renamed:
-            if old not in known:
-                raise UnknownPathError(
-                    f"renamed={{{old!r}: ...}}: was not saved",
-                    f"the path of a variable, or the name of a subsystem, in {self._where}",
-                    repr(old),
-                    did_you_mean(old, known) or f"use one of {', '.join(sorted(known))}",
-                )
-
-        def new_name(path: str) -> str:
-            if path in renamed:
-                return renamed[path]
-            subsystem, dot, rest = path.partition(".")
-            return renamed[subsystem] + dot + rest if dot and subsystem in renamed else path
-
-        def moved(values: Mapping[str, Any]) -> dict[str, Any]:
-            found = {new_name(path): value for path, value in values.items()}
-            if len(found) < len(values):
-                twice = [new for new in found if sum(new_name(p) == new for p in values) > 1]
-                raise WrongTypeError(
-                    "renamed=...: gives two variables one name",
-                    "different new names",
-                    ", ".join(twice),
-                    "leave one of them out",
-                )
-            return found
-
-        self._renamed = {p: new_name(p) for p in taken.forms if new_name(p) != p}
+        new = Renaming(renamed, known, self._where)
+        self._renamed = {path: new(path) for path in taken.forms if new(path) != path}
+        names = new.moved(dict(taken.subsystems))
         return evolve(
             taken,
-            subsystems=[(renamed.get(name, name), version) for name, version in taken.subsystems],
-            forms=moved(taken.forms),
-            values=moved(taken.values),
-            update_times=moved(taken.update_times),
-            weights={kind: moved(weights) for kind, weights in taken.weights.items()},
-            versions=moved(taken.versions),
+            subsystems=list(names.items()),
+            forms=new.moved(taken.forms),
+            values=new.moved(taken.values),
+            update_times=new.moved(taken.update_times),
+            weights={kind: new.moved(weights) for kind, weights in taken.weights.items()},
+            versions=new.moved(taken.versions),
         )
 
 

@@ -12,12 +12,11 @@ wherever it is declared now.
 A variable that a hook allocates without a name has its kind and place: "arm.q block 0".
 """
 
-from numbers import Real
 from typing import Any, final
 
-import numpy as np
 from attrs import frozen
 
+from stagecache.files.values import form_of
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
 from stagecache.state.display import counted
@@ -186,18 +185,10 @@ def forms_of(contents: Contents, paths: dict[int, str], *, is_sized: bool) -> di
             kind = "discrete variable" if variable.update is None else "auto-update variable"
             forms[paths[variable._node]] = Form(
                 f"{kind} that invalidates {variable.invalidates}",
-                _type_of(default.get_discrete(variable)) if variable.allocated_at == EMPTY else "",
+                form_of(default.get_discrete(variable)) if variable.allocated_at == EMPTY else "",
                 variable.allocated_at,
             )
     return forms
-
-
-def _type_of(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype}, shape {value.shape}"
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return "a number"
-    return f"of type {type(value).__module__}.{type(value).__qualname__}"
 
 
 def places_of(

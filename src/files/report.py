@@ -118,8 +118,8 @@ def _hint(report: LoadReport) -> str:
         if d.kind is DifferenceKind.MISSING and alike:
             same_name = [p for p in alike if p.split(".")[-1] == d.path.split(".")[-1]]
             close = same_name or get_close_matches(d.path, alike, 1, 0.5)
-            if close:
-                found[d.path] = close[0]
+            if close or len(alike) == 1:
+                found[d.path] = (close or alike)[0]
     if found:
         return f"if these were renamed, pass renamed={found} to load_state()"
     return (
