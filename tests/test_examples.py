@@ -221,7 +221,7 @@ def test_a_write_to_a_joint_of_the_robot_arm_computes_what_is_outboard_of_it(
     names = ["turret", "upper arm", "forearm", "wrist", "hand", "flange"]
     assert found == list(zip(names, "654321", strict=True))
     (computed,) = re.findall(r"all u: nothing but (.*)\n", text)
-    assert computed.split(", ") == ["matter.tree_motions", "matter.velocity[6]"]
+    assert computed.split(", ") == ["matter.tree_motions", "matter.velocity[flange]"]
 
 
 def test_the_robot_arm_leaves_its_pictures_where_it_is_told_to(

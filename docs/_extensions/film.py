@@ -28,27 +28,29 @@ COLOURS: Final = 48
 LINKAGE: Final = (0.0, 0.02, 0.36, 0.86)  # place of the axes
 GRAPH: Final = (0.36, 0.02, 0.64, 0.86)
 
+BODIES: Final = ("crank", "coupler", "rocker")
+
 PLACES: Final[dict[str, tuple[str, Place]]] = {  # label and place of the box of a node
-    "matter.joint_q[1]": ("crank.q", (0.0, 3.0)),
-    "matter.joint_q[2]": ("coupler.q", (0.0, 2.0)),
-    "matter.joint_q[3]": ("rocker.q", (0.0, 1.0)),
-    "matter.joint_lock[1]": ("crank.lock", (0.0, 0.0)),
+    "matter.joint_q[crank]": ("crank.q", (0.0, 3.0)),
+    "matter.joint_q[coupler]": ("coupler.q", (0.0, 2.0)),
+    "matter.joint_q[rocker]": ("rocker.q", (0.0, 1.0)),
+    "matter.joint_lock[crank]": ("crank.lock", (0.0, 0.0)),
     "gauge.angles": ("angles", (1.0, 3.0)),
     "matter.tree_poses": ("poses", (1.0, 1.5)),
     "matter.driven_joints": ("driven joints", (1.0, 0.0)),
-    "matter.pose[2]": ("coupler.pose", (2.0, 2.1)),
-    "matter.pose[3]": ("rocker.pose", (2.0, 0.9)),
+    "matter.pose[coupler]": ("coupler.pose", (2.0, 2.1)),
+    "matter.pose[rocker]": ("rocker.pose", (2.0, 0.9)),
     "gauge.point": ("point", (3.0, 2.1)),
     "pivot.error": ("loop error", (3.0, 0.9)),
 }
 ARROWS: Final = (
-    *((f"matter.joint_q[{i}]", "gauge.angles") for i in (1, 2, 3)),
-    *((f"matter.joint_q[{i}]", "matter.tree_poses") for i in (1, 2, 3)),
-    ("matter.joint_lock[1]", "matter.driven_joints"),
-    ("matter.tree_poses", "matter.pose[2]"),
-    ("matter.tree_poses", "matter.pose[3]"),
-    ("matter.pose[2]", "gauge.point"),
-    ("matter.pose[3]", "pivot.error"),
+    *((f"matter.joint_q[{body}]", "gauge.angles") for body in BODIES),
+    *((f"matter.joint_q[{body}]", "matter.tree_poses") for body in BODIES),
+    ("matter.joint_lock[crank]", "matter.driven_joints"),
+    ("matter.tree_poses", "matter.pose[coupler]"),
+    ("matter.tree_poses", "matter.pose[rocker]"),
+    ("matter.pose[coupler]", "gauge.point"),
+    ("matter.pose[rocker]", "pivot.error"),
 )
 BOX: Final = (0.82, 0.58)
 READS: Final = (("gauge.angles",), ("gauge.point",), ("pivot.error",))

@@ -52,7 +52,7 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
 
     link = MultibodySystem()
     link.matter.add_body("link", link.matter.ground, Pin())
-    yield "link.svg", link.graph.upstream_of("matter.velocity[1]").to_svg()
+    yield "link.svg", link.graph.upstream_of("matter.velocity[link]").to_svg()
     yield "frames.svg", _text_of(runpy.run_path(str(HERE / "frames.py"))["make_figure"]())
 
     yield "stages.svg", _text_of(runpy.run_path(str(HERE / "stages.py"))["make_figure"]())

@@ -23,7 +23,7 @@ from stagecache.inspection.trace.summary import duration
 WIDEST: Final = 80  # lines that are longer are harder to read, on any terminal
 ROWS: Final = 8  # of the table of frames, after frame 0
 
-ITEM: Final = re.compile(r"(.*)\[(\d+)\]")
+ITEM: Final = re.compile(r"(.*)\[([^\[\]]+)\]")
 """The path of an item of a family."""
 
 
@@ -203,7 +203,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _names(paths: Iterable[str]) -> str:
-    """Return paths, with the items of a family in one: matter.pose[1, 3]."""
+    """Return paths, with the items of a family in one: matter.pose[crank, rocker]."""
     items: dict[str, list[str]] = {}
     for path in paths:
         match = ITEM.fullmatch(path)

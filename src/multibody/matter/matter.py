@@ -545,8 +545,12 @@ def _no_lock(matter: Any, i: int) -> JointLock | None:  # noqa: ARG001  # of a f
     return None
 
 
-def _num_bodies(matter: Any) -> int:
-    return len(matter.bodies)
+def _body_names(matter: Any) -> list[str]:
+    return [body.name for body in matter.bodies]
+
+
+def _moving_names(matter: Any) -> list[str]:
+    return [matter.bodies[index].name for index, _ in matter.moving]
 
 
 def _num_groups(matter: Any) -> int:
@@ -591,13 +595,13 @@ class MatterSubsystem(Subsystem):
     use_euler_angles = modeling_option(False)
     """True if orientations of Balls and Frees are body-fixed x-y-z angles, not quaternions."""
 
-    joint_q = q_variable(factory=_default_q, count=_num_bodies)
-    joint_u = u_variable(factory=_default_u, count=_num_bodies)
+    joint_q = q_variable(factory=_default_q, count=_body_names)
+    joint_u = u_variable(factory=_default_u, count=_body_names)
 
-    joint_lock = parameter(factory=_no_lock, count=_num_bodies)
+    joint_lock = parameter(factory=_no_lock, count=_body_names)
     """The lock of the joint of a body, or None. See `MobilizedBody.lock`."""
 
-    follows_motion = parameter(True, count=lambda self: len(self.moving))
+    follows_motion = parameter(True, count=_moving_names)
     """True if a body that has a motion follows it. See `MobilizedBody.follows_motion`."""
 
     def __init__(self) -> None:
@@ -848,7 +852,7 @@ class MatterSubsystem(Subsystem):
         return self.last_poses(state).poses_at(self.layout(state), self.q(state).copy())
 
     @cached(
-        count=_num_bodies,
+        count=_body_names,
         prerequisites=lambda self, i: (self.tree_poses,) if i else (),
         equal=same_transform,
     )
@@ -871,7 +875,7 @@ class MatterSubsystem(Subsystem):
         return motions(self.layout(state), self.axes(state), self.u(state))
 
     @cached(
-        count=_num_bodies,
+        count=_body_names,
         prerequisites=lambda self, i: (self.tree_motions, self.pose[i]),
         equal=_same_bits,
     )
@@ -892,7 +896,7 @@ class MatterSubsystem(Subsystem):
         return motion_bias(self.layout(state), poses, axes, rates, self.u(state))
 
     @cached(
-        count=_num_bodies,
+        count=_body_names,
         prerequisites=lambda self, i: (self.tree_bias, self.velocity[i], self.pose[i]),
         equal=_same_bits,
     )

@@ -67,9 +67,10 @@ def cached(
 
     Parameters
     ----------
-    count : int or callable, optional
-        Declare so many under one name, a `Family`, by a function ``(self, state, i)``: their
-        number, or a function ``(self)`` that returns it, called when the topology is realized.
+    count : int, sequence of str, or callable, optional
+        Declare several under one name, a `Family`, by a function ``(self, state, i)``: their
+        number or names, or a function ``(self)`` that returns either, called when the topology is
+        realized.
     prerequisites : tuple or callable
         The declared items on which it depends; or a function ``(self)``, with a count
         ``(self, i)``, that returns handles, also of other subsystems, called when the topology is

@@ -110,9 +110,11 @@ class AbstractDeclaration(Generic[H]):
         """Return whether it can belong to another declaration."""
         return False
 
-    def bind(self, subsystem: Any, number: int = NO_NUMBER) -> AbstractHandle:
-        """Return the handle, which is not allocated, for one subsystem."""
-        handle = self._new_handle(self.name if number < 0 else f"{self.name}[{number}]")
+    def bind(
+        self, subsystem: Any, number: int = NO_NUMBER, label: int | str = ""
+    ) -> AbstractHandle:
+        """Return the handle for one subsystem, not allocated yet; a label names it in a family."""
+        handle = self._new_handle(self.name if number < 0 else f"{self.name}[{label}]")
         handle._declared(subsystem, self.name, number)
         return handle
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, final, overload
 
-from stagecache.checks import require_count, whole_number
-from stagecache.errors import UnknownItemError, short_repr
+from stagecache.checks import repeated as repeated_items
+from stagecache.checks import require_count, require_name, whole_number
+from stagecache.errors import DuplicateNameError, UnknownItemError, short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
     NO_NUMBER,
@@ -30,34 +31,50 @@ from stagecache.system.declare.prescribed import (
 )
 
 H = TypeVar("H", bound=AbstractHandle)
-Count = int | Callable[[Any], int]
+Labels = Sequence[str] | range
+Count = int | Sequence[str] | Callable[[Any], int | Sequence[str]]
+"""The number of items, or their names; or a function ``(self)`` that returns either."""
 
 
 @final
 class Family(Sequence[H]):
-    """The handles of the items of a family, in one subsystem: ``springs.force[3](state)``."""
+    """The handles of the items of a family, in one subsystem: ``springs.force[3](state)``.
+
+    Items that have names are also found by these: ``house.heat["kitchen"](state)``.
+    """
 
     def __init__(self, declaration: "FamilyDeclaration[H]", subsystem: Any) -> None:
         self._declaration = declaration
         self._subsystem = subsystem
         self._members: dict[int, H] = {}
-        self._count = -1  # not asked for yet
+        self._labels: Labels | None = None  # not asked for yet
 
     def __len__(self) -> int:
-        return self._count if self._count >= 0 else self._declaration.count_in(self._subsystem)
+        return len(self.labels)
+
+    @property
+    def labels(self) -> Labels:
+        """Names of the items, or their numbers."""
+        known = self._labels
+        return self._declaration.labels_in(self._subsystem) if known is None else known
 
     def _fix_count(self) -> None:
-        """Ask for the number of items, for the topology that is being realized."""
-        self._count = self._declaration.count_in(self._subsystem)
+        """Ask for the items, for the topology that is being realized."""
+        self._labels = self._declaration.checked_labels_in(self._subsystem)
 
     @overload
-    def __getitem__(self, index: int) -> H: ...
+    def __getitem__(self, index: int | str) -> H: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[H]: ...
-    def __getitem__(self, index: int | slice) -> H | Sequence[H]:
+    def __getitem__(self, index: int | str | slice) -> H | Sequence[H]:
         if isinstance(index, slice):
             return [self.member(i) for i in range(*index.indices(len(self)))]
-        number, count = whole_number(index), len(self)
+        labels = self.labels
+        count = len(labels)
+        if isinstance(index, str):
+            number = labels.index(index) if index in labels else None  # type: ignore[arg-type]  # a range has no names
+        else:
+            number = whole_number(index)
         if number is None or not -count <= number < count:
             raise UnknownItemError(
                 f"{self!r}: has no item {short_repr(index)}",
@@ -70,7 +87,9 @@ class Family(Sequence[H]):
     def member(self, number: int) -> H:
         """Return the handle of an item, also beyond the number of items."""
         if number not in self._members:
-            self._members[number] = self._declaration.member_of(self._subsystem, number)
+            labels = self.labels
+            label = labels[number] if number < len(labels) else number
+            self._members[number] = self._declaration.member_of(self._subsystem, number, label)
         return self._members[number]
 
     def __iter__(self) -> Iterator[H]:
@@ -97,8 +116,8 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
     ----------
     item : AbstractDeclaration
         The declaration of each item.
-    count : int or callable
-        Their number, or a function ``(self)`` that returns it.
+    count : int, sequence of str, or callable
+        Their number or their names, or a function ``(self)`` that returns either.
     """
 
     def __init__(self, item: AbstractDeclaration[H], count: Count) -> None:
@@ -121,14 +140,21 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         super().__set_name__(owner, name)
         self.item.__set_name__(owner, name)
 
-    def count_in(self, subsystem: Any) -> int:
-        """Return the number of items in a subsystem."""
+    def labels_in(self, subsystem: Any) -> Labels:
+        """Return the names of the items in a subsystem, or their numbers."""
         count = self.count(subsystem) if callable(self.count) else self.count
-        return require_count(count, 0, f"the number of {subsystem.name}.{self.name}")
+        if isinstance(count, Sequence) and not isinstance(count, str):
+            return count
+        return range(require_count(count, 0, f"the number of {subsystem.name}.{self.name}"))
 
-    def member_of(self, subsystem: Any, number: int) -> H:
+    def checked_labels_in(self, subsystem: Any) -> Labels:
+        """Return the names or numbers of the items; refuse names that are not texts, or equal."""
+        labels = self.labels_in(subsystem)
+        return labels if isinstance(labels, range) else checked_names(labels, subsystem, self.name)
+
+    def member_of(self, subsystem: Any, number: int, label: int | str) -> H:
         """Return a new handle of an item."""
-        handle: Any = self.item.bind(subsystem, number)
+        handle: Any = self.item.bind(subsystem, number, label)
         return handle  # type: ignore[no-any-return]  # an H
 
     def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
@@ -225,6 +251,27 @@ def repeated(what: str, item: AbstractDeclaration[Any], count: Count | None) -> 
     """Return the declaration of an item, or of as many as a count says."""
     if count is None:
         return item
-    if not callable(count):
+    if isinstance(count, Sequence) and not isinstance(count, str):
+        count = tuple(count)
+    elif not callable(count):
         count = require_count(count, 0, f"{what}(count=...)")
     return FamilyDeclaration(item, count)
+
+
+def checked_names(labels: Sequence[object], subsystem: Any, family: str) -> tuple[str, ...]:
+    """Return the names of the items of a family.
+
+    Raises
+    ------
+    InvalidNameError, DuplicateNameError
+    """
+    what = f"the name of an item of {subsystem.name}.{family}"
+    names = tuple([require_name(label, what) for label in labels])
+    for name in repeated_items(names)[:1]:
+        raise DuplicateNameError(
+            f"{subsystem.name}.{family}: has two items of one name",
+            "a name of its own for each",
+            repr(name),
+            "rename one, or give a number of items",
+        )
+    return names

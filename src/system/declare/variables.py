@@ -162,9 +162,10 @@ def parameter(
     factory : callable
         Instead, a function ``(self)`` that returns it, called when the topology is realized; with
         a count, ``(self, i)``.
-    count : int or callable, optional
-        Declare so many under one name, a `Family`: their number, or a function ``(self)`` that
-        returns it, called when the topology is realized.
+    count : int, sequence of str, or callable, optional
+        Declare several under one name, a `Family`: their number; or their names, by which saved
+        values find them again; or a function ``(self)`` that returns either, called when the
+        topology is realized.
 
     Raises
     ------
@@ -399,7 +400,7 @@ def q_variable(
         Instead, a function ``(self, state)`` that returns a vector; with a count,
         ``(self, state, i)``. It is called whenever Model is realized, with the State at Topology:
         its modeling options can be read, and so may decide how many numbers there are.
-    count : int or callable, optional
+    count : int, sequence of str, or callable, optional
         Same as for `parameter`.
 
     Raises
