@@ -2,13 +2,14 @@
 
 ::
 
-    {"system": ["pendulum", ""], "subsystems": [["arm", "2"]], "stage": "Time", "time": 0.5,
-     "variables": {"arm.length": {"kind": "discrete variable that invalidates Instance",
-                                  "values": "a number", "allocated_at": "Empty",
-                                  "value": 0.5, "updated": 0.0}, ...},
+    {"subsystems": [["arm", "2"], ...], "stage": "Time", "time": 0.5,
+     "variables": [{"kind": "discrete variable that invalidates Instance", "form": "a number",
+                    "allocated_at": "Empty", "values": {"arm.length": 0.5, "arm.width": 0.1}}, ...],
+     "updated": {"arm.length": 0.0}, "units": {"arm.length": "m"},
      "weights": {...}, "versions": {...}, "left": [...]}
 
-Kind and form stand beside each value, so a file tells what is in it without the model.
+Kind and form stand with the values, so a file tells what is in it without the model. Weights and
+versions are there where they are not 1.
 """
 
 import math
@@ -25,10 +26,8 @@ from stagecache.system.saved.snapshot import Form, Snapshot
 
 STAGES: Final = {str(stage): stage for stage in Stage if stage <= Stage.REPORT}
 PARTS: Final = {"subsystems", "stage", "time", "variables", "weights", "versions", "left"}
-LEAST: Final = {"kind", "values", "allocated_at"}
-"""The names that each variable has."""
-
-MOST: Final = LEAST | {"value", "updated", "unit"}
+MAY_HAVE: Final = {"system", "layout", "updated", "units", "cache"}
+GROUP: Final = {"kind", "form", "allocated_at", "values"}
 COUNT: Final = 2**62
 """Counts of writes stay below it."""
 
@@ -42,21 +41,13 @@ def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, A
     ------
     UnsavableValueError
     """
-    variables: dict[str, dict[str, Any]] = {}
+    groups: dict[Form, dict[str, Any]] = {}
     for path, form in taken.forms.items():
-        variables[path] = variable = {
-            "kind": form.kind,
-            "values": form.values,
-            "allocated_at": str(form.allocated_at),
-        }
-        if path in units:
-            variable["unit"] = units[path]
-        if path in taken.values:
-            value = taken.values[path]
-            variable["value"] = encode(_listed(value) if form.is_continuous else value, path, blobs)
-        updated = taken.update_times.get(path, math.nan)
-        if not math.isnan(updated):
-            variable["updated"] = encode(updated, path, blobs)
+        value = taken.values.get(path)
+        if form.is_continuous and value is not None:
+            value = _listed(value)
+        groups.setdefault(form, {})[path] = encode(value, path, blobs)
+    updated = {p: encode(t, p, blobs) for p, t in taken.update_times.items() if not math.isnan(t)}
     weights = {
         kind: {name: encode(_listed(w), name, blobs) for name, w in weights.items()}
         for kind, weights in taken.weights.items()
@@ -65,7 +56,17 @@ def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, A
         "subsystems": [list(pair) for pair in taken.subsystems],
         "stage": str(taken.stage),
         "time": encode(taken.time, "time", blobs),
-        "variables": variables,
+        "variables": [
+            {
+                "kind": form.kind,
+                "form": form.values,
+                "allocated_at": str(form.allocated_at),
+                "values": values,
+            }
+            for form, values in groups.items()
+        ],
+        "updated": updated,
+        "units": dict(units),
         "weights": weights,
         "versions": taken.versions,
         "left": [list(taken.left[0]), list(taken.left[1]), [list(x) for x in taken.left[2]]],
@@ -91,7 +92,8 @@ def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot
         It says what it must not. `where` is its name.
     """
     reader = _Reader(blobs, where)
-    reader.require(isinstance(content, dict) and set(content) >= PARTS, "a State", content)
+    is_state = isinstance(content, dict) and PARTS <= set(content) <= PARTS | MAY_HAVE
+    reader.require(is_state, f"{', '.join(sorted(PARTS))}", content)
     stage = reader.one_of(STAGES, content["stage"], "a stage")
     pairs = reader.items(list, content["subsystems"], "names and versions of subsystems")
     subsystems = [reader.texts(pair) for pair in pairs]
@@ -99,20 +101,22 @@ def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot
     reader.require(len(set(names)) == len(names), "subsystems with different names", names)
     forms: dict[str, Form] = {}
     values: dict[str, Any] = {}
-    update_times: dict[str, float] = {}
-    for path, variable in reader.named(content["variables"], "variables").items():
-        is_variable = isinstance(variable, dict) and LEAST <= set(variable) <= MOST
-        reader.require(is_variable, f"kind and value of {path}", variable)
-        kind, form = reader.texts([variable["kind"], variable["values"]])
-        forms[path] = Form(kind, form, reader.one_of(STAGES, variable["allocated_at"], "a stage"))
-        if "value" in variable:
-            value = decode(variable["value"], path, blobs)
-            values[path] = reader.numbers(value, path) if forms[path].is_continuous else value
-        if not forms[path].is_continuous:
-            updated = decode(variable.get("updated", {"float": "nan"}), path, blobs)
-            reader.require(type(updated) is float, f"the time of the last write of {path}", updated)
-            update_times[path] = updated
-    _check_completeness(reader, stage, forms, values)
+    for group in reader.items(dict, content["variables"], "groups of variables"):
+        reader.require(set(group) == GROUP, "kind, form and values of variables", group)
+        kind, text = reader.texts([group["kind"], group["form"]])
+        form = Form(kind, text, reader.one_of(STAGES, group["allocated_at"], "a stage"))
+        for path, encoded in reader.named(group["values"], "values by path").items():
+            reader.require(path not in forms, "each variable once", path)
+            forms[path] = form
+            if not form.is_continuous:
+                values[path] = decode(encoded, path, blobs)
+            elif stage >= Stage.MODEL:
+                values[path] = reader.numbers(decode(encoded, path, blobs), path)
+    update_times = {p: math.nan for p, form in forms.items() if not form.is_continuous}
+    for path, encoded in reader.named(content.get("updated", {}), "times of writes").items():
+        time = decode(encoded, path, blobs)
+        reader.require(path in update_times and type(time) is float, f"a time of {path}", time)
+        update_times[path] = time
     time = decode(content["time"], "time", blobs)
     is_time = type(time) is float and math.isnan(time) is (stage < Stage.TOPOLOGY)
     reader.require(is_time, f"a time at stage {stage}", time)
@@ -130,16 +134,6 @@ def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot
         versions,
         _left(reader, content["left"], len(subsystems)),
     )
-
-
-def _check_completeness(
-    reader: "_Reader", stage: Stage, forms: Mapping[str, Form], values: Mapping[str, Any]
-) -> None:
-    """Refuse a variable that has no value at the stage of its State."""
-    for path, form in forms.items():
-        has_value = path in values
-        needed = not form.is_continuous or stage >= Stage.MODEL
-        reader.require(has_value is needed, f"a value of {path} at stage {stage}", form.kind)
 
 
 def _weights(reader: "_Reader", found: Any) -> dict[str, dict[str, Any]]:

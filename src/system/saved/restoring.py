@@ -193,10 +193,10 @@ class Restoring:
                 self._written.append(path)
         contents.assign_vector(Y, None, y)
         for kind in (U_WEIGHTS, Z_WEIGHTS):
-            whole = contents.view(kind, None).copy()
+            whole = np.ones(len(contents.view(kind, None)))
             saved = taken.weights.get(kind.name, {})
             for path, place in places_of(contents, blocks, kind).items():
-                if len(saved.get(path, ())) == place.stop - place.start:
+                if path in saved and len(saved[path]) == place.stop - place.start:
                     whole[place] = saved[path]
             contents.assign_vector(kind, None, whole)
 
@@ -218,9 +218,7 @@ class Restoring:
         contents, taken = self._contents, self._snapshot
         realization = contents.realization
         for node in variable_nodes(realization.layout):
-            version = taken.versions.get(paths.of[node])
-            if version is not None:
-                realization.store.versions[node] = version
+            realization.store.versions[node] = taken.versions.get(paths.of[node], 1)
         versions, (system, together, alone) = realization.machine.versions, taken.left
         names = [name for name, _ in taken.subsystems]
         here = [name for name, _ in subsystems_of(contents)]

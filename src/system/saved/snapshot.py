@@ -85,9 +85,9 @@ class Snapshot:
     update_times : dict of str to float
         By path, of discrete variables.
     weights : dict of str to dict
-        By vector: weights of blocks by path, and weights of rows of errors by name, unless 1.
+        By vector: weights of blocks by path, and of rows of errors by name, unless all are 1.
     versions : dict of str to int
-        By path, of all that can be written.
+        By path, of all that can be written, unless it is 1.
     left : tuple
         How often stages were left, as in `StageVersions`.
     """
@@ -117,7 +117,9 @@ def snapshot(state: State) -> Snapshot:
         values |= {path: contents.get_block(block) for path, block in blocks.items()}
         for kind in (U_WEIGHTS, Z_WEIGHTS):
             whole, places = contents.view(kind, None), places_of(contents, blocks, kind)
-            weights[kind.name] = {path: whole[place] for path, place in places.items()}
+            weights[kind.name] = {
+                path: whole[place] for path, place in places.items() if (whole[place] != 1).any()
+            }
     if stage >= INSTANCE:
         for kind in (QERR_WEIGHTS, UERR_WEIGHTS):
             weights[kind.name] = row_weights(twin, kind)
@@ -130,7 +132,11 @@ def snapshot(state: State) -> Snapshot:
         values,
         {path: contents.update_time(v) for path, v in discrete.items()},
         weights,
-        {paths[n]: realization.store.versions[n] for n in variable_nodes(realization.layout)},
+        {
+            paths[node]: version
+            for node in variable_nodes(realization.layout)
+            if (version := realization.store.versions[node]) != 1
+        },
         (versions.system, versions.together, versions.alone),
     )
 
