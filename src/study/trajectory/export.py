@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from stagecache.checks import did_you_mean, require_extra
+from stagecache.checks import did_you_mean, require_extra, require_text, require_type
 from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
 from stagecache.study.methods.step_polynomial import StepPolynomial
@@ -17,11 +17,16 @@ from stagecache.study.trajectory.rows import DISCRETE, Column
 Curves = Sequence[StepPolynomial | None]
 """For each row, y since the row before; None where it is not known."""
 
+Units = Mapping[str, str]
+"""Units of columns, by path."""
+
 RESOLUTION: Final = 600
 """Number of points over the whole time."""
 
 
-def draw_columns(times: Vector, columns: Sequence[Column], curves: Curves, ax: Any) -> Any:
+def draw_columns(
+    times: Vector, columns: Sequence[Column], curves: Curves, units: Units, ax: Any
+) -> Any:
     """Draw columns on axes, or on new ones if these are None; return the axes."""
     pyplot = require_extra("matplotlib.pyplot", "viz", "plot()", "use to_csv()")
     found = [(column, *_points(times, column, curves)) for column in columns]
@@ -29,7 +34,7 @@ def draw_columns(times: Vector, columns: Sequence[Column], curves: Curves, ax: A
         _, ax = pyplot.subplots()
     for column, x, numbers, alone in found:
         style = "steps-post" if column.kind == DISCRETE else "default"
-        for label, y in zip(column.labels, numbers.T, strict=True):
+        for label, y in zip(_titles(column, units), numbers.T, strict=True):
             (line,) = ax.plot(x, y, drawstyle=style, label=_literal(label))
             if alone:
                 line.set(marker=".", markersize=4, markevery=alone)
@@ -72,6 +77,12 @@ def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vect
     return np.array(x), np.array(y).reshape(-1, numbers.shape[1]), alone
 
 
+def _titles(column: Column, units: Units) -> list[str]:
+    """Return the labels of a column with its unit: "pendulum.angle [rad]"."""
+    unit = units.get(column.path)
+    return [f"{label} [{unit}]" if unit else label for label in column.labels]
+
+
 def _literal(label: str) -> str:
     """Return a label that a legend shows as it is, even with "$", or "_" at the beginning."""
     text = label.replace("$", r"\$")
@@ -84,15 +95,12 @@ MOST_ROWS: Final = 5
 MOST_COLUMNS: Final = 12
 
 
-def xarray_dataset(
-    times: Vector, columns: Sequence[Column], units: Mapping[str, str], name: str
-) -> Any:
+def xarray_dataset(times: Vector, columns: Sequence[Column], units: Units, name: str) -> Any:
     """Return an `xarray.Dataset` of columns, along "time".
 
     The second dimension of a vector is "chain.angles.index", with the names of its numbers.
     """
     xarray = require_extra("xarray", "labels", "to_xarray()", "use to_csv()")
-    _check_units(columns, units)
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": ("time", times.copy(), {"units": "s"})}
     for column in columns:
@@ -110,9 +118,18 @@ def xarray_dataset(
     return xarray.Dataset(variables, coordinates, {"system": name})
 
 
-def _check_units(columns: Sequence[Column], units: Mapping[str, str]) -> None:
+def check_units(columns: Sequence[Column], units: Units) -> None:
+    """Refuse units of other columns, and units that are not texts.
+
+    Raises
+    ------
+    WrongTypeError, UnknownPathError, InvalidNameError
+    """
+    hint = 'write a dict: units={"pendulum.angle": "rad"}'
+    require_type(units, dict, "units=...: not units by path", "a dict of texts", hint)
     known = [column.path for column in columns]
-    for path in units:
+    for path, unit in units.items():
+        require_text(unit, f"units={{{path!r}: ...}}", 'write it as one: "rad"')
         if path not in known:
             raise UnknownPathError(
                 f"units={{{path!r}: ...}}: not a column of the dataset",
@@ -157,9 +174,9 @@ def _write(file: Any, head: list[str], numbers: list[list[Any]]) -> None:
     writer.writerows(zip(*numbers, strict=True))
 
 
-def html_table(summary: str, times: Vector, columns: Sequence[Column]) -> str:
+def html_table(summary: str, times: Vector, columns: Sequence[Column], units: Units) -> str:
     """Return a table of the first and the last rows, as HTML."""
-    labels = [label for column in columns for label in column.labels]
+    labels = [label for column in columns for label in _titles(column, units)]
     shown = labels[:MOST_COLUMNS]
     count = len(times)
     rows = list(range(count))

@@ -23,6 +23,7 @@ from stagecache.state.values.values import duplicate
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
 from stagecache.study.trajectory.export import (
+    check_units,
     draw_columns,
     html_table,
     pandas_dataframe,
@@ -30,6 +31,7 @@ from stagecache.study.trajectory.export import (
     xarray_dataset,
 )
 from stagecache.study.trajectory.rows import NUMBERS, Array, Column, Pattern, Rows, array_of_values
+from stagecache.system.declare.units import declared_units
 
 INSTANCE: Final = Stage.INSTANCE
 
@@ -132,6 +134,11 @@ class Trajectory:
     def record(self) -> tuple[str, ...]:
         """Paths of the recorded items."""
         return self._record
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The declared units of items by path, as in `System.units`. Cost O(nodes)."""
+        return declared_units(self._pattern.template._contents, self._pattern.paths)
 
     @property
     def termination_reason(self) -> TerminationReason | None:
@@ -325,6 +332,12 @@ class Trajectory:
         """Return several columns; by default those of tables."""
         return [self._column(item) for item in items or self.columns]
 
+    def _units_of(self, columns: list[Column]) -> dict[str, str]:
+        """Return the declared units of columns; one number of a vector has that of the vector."""
+        units = self.units
+        found = {c.path: units.get(c.path) or units.get(c.path.rpartition("[")[0]) for c in columns}
+        return {path: unit for path, unit in found.items() if unit}
+
     # ------------------------------------------------------------------ other forms
 
     def to_xarray(self, *paths: Item, units: dict[str, str] | None = None) -> Any:
@@ -335,15 +348,18 @@ class Trajectory:
         *paths : str or handles
             Columns; all `columns` by default.
         units : dict of str to str, optional
-            Units of columns, by path.
+            Units of columns by path, instead of the declared ones.
 
         Raises
         ------
         MissingExtraError
             xarray is not installed.
-        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
+        UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError, InvalidNameError
         """
-        return xarray_dataset(self.times, self._columns(paths), units or {}, self.system.name)
+        columns, given = self._columns(paths), {} if units is None else units
+        check_units(columns, given)
+        units = self._units_of(columns) | dict(given)
+        return xarray_dataset(self.times, columns, units, self.system.name)
 
     def to_dataframe(self, *paths: Item) -> Any:
         """Return a `pandas.DataFrame`: the index is "time" [s], each number has a column.
@@ -388,7 +404,7 @@ class Trajectory:
         write_csv(path, self.times, self._columns(paths))
 
     def plot(self, *paths: Item, ax: Any = None) -> Any:
-        """Draw columns over the time with matplotlib, with a legend.
+        """Draw columns over the time with matplotlib, with a legend of paths and declared units.
 
         Between two rows it shows what was computed there, if that is known: between those that
         `simulate` makes after each step, curves of q, u and z, from the dense output, and steps of
@@ -417,7 +433,8 @@ class Trajectory:
         columns = self._columns(paths)
         if not paths:
             columns = [column for column in columns if column.kind == "q"] or columns
-        return draw_columns(self.times, columns, self._kept.curves, ax)
+        units = self._units_of(columns)
+        return draw_columns(self.times, columns, self._kept.curves, units, ax)
 
     def __repr__(self) -> str:
         return f"Trajectory({self._summary})"
@@ -432,7 +449,7 @@ class Trajectory:
 
     def _repr_html_(self) -> str:
         columns = [c for c in self._columns(()) if c.values.dtype.kind in NUMBERS]
-        return html_table(self._summary, self.times, columns)
+        return html_table(self._summary, self.times, columns, self._units_of(columns))
 
 
 def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[str, ...]:

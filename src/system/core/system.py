@@ -34,6 +34,7 @@ from stagecache.errors import (
 )
 from stagecache.graph.sources import Source
 from stagecache.inspection.graph_view import graph_view
+from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
@@ -56,6 +57,7 @@ from stagecache.system.declare import fast_variables
 from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.trigger_rows import TriggerRows
+from stagecache.system.declare.units import declared_units
 from stagecache.system.events.default_subsystem import DefaultSystemSubsystem, kind_name
 from stagecache.system.events.dispatcher import EventDispatcher
 from stagecache.system.events.events import Event, EventCause, EventTriggerInfo
@@ -1160,6 +1162,15 @@ class System:
         Realizes the topology.
         """
         return graph_view(self.realize_topology()._contents, self._name, is_static=True)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The declared units by path, as "pendulum.angle": "rad". Cost O(nodes).
+
+        Realizes the topology.
+        """
+        contents = self.realize_topology()._contents
+        return declared_units(contents, NodePaths(contents))
 
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]

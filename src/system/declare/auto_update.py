@@ -13,6 +13,7 @@ from stagecache.system.declare.declaration import (
     Prerequisites,
     declared_attempt,
 )
+from stagecache.system.declare.families import repeated
 from stagecache.system.declare.variables import NOT_GIVEN, AbstractVariable, Initial
 
 T = TypeVar("T")
@@ -99,11 +100,15 @@ class UpdateDeclaration(AbstractComputation[T]):
 
 @overload
 def auto_update(
-    initial: T, *, invalidates: Stage, available_from: Stage
+    initial: T, *, invalidates: Stage, available_from: Stage, unit: str = ""
 ) -> AutoUpdateDeclaration[T]: ...
 @overload
 def auto_update(
-    *, factory: Callable[[Any], T], invalidates: Stage, available_from: Stage
+    *,
+    factory: Callable[[Any], T],
+    invalidates: Stage,
+    available_from: Stage,
+    unit: str = "",
 ) -> AutoUpdateDeclaration[T]: ...
 def auto_update(
     initial: Any = NOT_GIVEN,
@@ -111,7 +116,8 @@ def auto_update(
     factory: Callable[[Any], Any] | None = None,
     invalidates: Stage,
     available_from: Stage,
-) -> AutoUpdateDeclaration[Any]:
+    unit: str = "",
+) -> Any:
     """Declare a discrete variable together with a cache entry for its next value.
 
     `State.auto_update_discrete_variables` exchanges the two where the entry is valid. Its value
@@ -121,7 +127,7 @@ def auto_update(
 
     Parameters
     ----------
-    initial, factory
+    initial, factory, unit
         Same as for `parameter`.
     invalidates : Stage
         Position to Report: what a write, not an exchange, makes stale.
@@ -130,11 +136,12 @@ def auto_update(
 
     Raises
     ------
-    DeclarationError, StageOutOfRangeError
+    DeclarationError, StageOutOfRangeError, InvalidNameError
     """
     what = "auto_update"
     stage = check_stage(invalidates, Stage.POSITION, Stage.REPORT, f"{what}(invalidates=...)")
     available_from = check_stage(
         available_from, Stage.TOPOLOGY, Stage.REPORT, f"{what}(available_from=...)"
     )
-    return AutoUpdateDeclaration(Initial(what, initial, factory), stage, available_from)
+    item = AutoUpdateDeclaration(Initial(what, initial, factory), stage, available_from)
+    return repeated(what, item, None, unit)

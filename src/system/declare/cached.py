@@ -43,6 +43,7 @@ def cached(
     available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
+    unit: str = "",
 ) -> Callable[[Callable[[Any, Any], T]], CachedDeclaration[T]]: ...
 @overload
 def cached(
@@ -52,6 +53,7 @@ def cached(
     available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
+    unit: str = "",
 ) -> Callable[[Callable[[Any, Any, int], T]], FamilyDeclaration[CacheEntry[T]]]: ...
 def cached(
     without_parentheses: None = None,
@@ -62,6 +64,7 @@ def cached(
     available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
+    unit: str = "",
 ) -> Any:
     """Declare a cache entry, by the function ``(self, state)`` that computes it.
 
@@ -85,13 +88,15 @@ def cached(
         there is ``np.array_equal``. If they are equal, the old one stays (early cutoff), and
         entries below that depend on nothing else that has changed are not computed again: not on a
         stage that the write invalidates, either.
+    unit : str, optional
+        Same as for `parameter`.
 
     Raises
     ------
     DeclarationError
         Neither prerequisites nor a stage are given.
     WrongTypeError, StageOutOfRangeError, ComputeSignatureError
-    OutOfRangeError
+    OutOfRangeError, InvalidNameError
     """
     what = "cached"
     if without_parentheses is not None:
@@ -121,6 +126,6 @@ def cached(
     def declare(compute: Callable[..., Any]) -> Any:
         function = check_compute(compute, what, in_family=count is not None)
         item = CachedDeclaration(function, named, available_from, computed_by, comparison)
-        return repeated(what, item, count)
+        return repeated(what, item, count, unit)
 
     return declare

@@ -76,6 +76,9 @@ class AbstractDeclaration(Generic[H]):
     role = ""
     """Its role there: "update", "velocity", ..."""
 
+    unit = ""
+    """The unit of its numbers, such as "m/s"; "" if none is declared."""
+
     enabled: "AbstractDeclaration[Any] | None" = None
     """The declared variable that switches it on and off in a State; see `enabling`."""
 

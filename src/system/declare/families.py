@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, final, overload
 
 from stagecache.checks import repeated as repeated_items
-from stagecache.checks import require_count, require_name, whole_number
+from stagecache.checks import require_count, require_name, require_text, whole_number
 from stagecache.errors import DuplicateNameError, UnknownItemError, short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -126,6 +126,7 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         self.of = item.of
         self.role = item.role
         self.enabled = item.enabled
+        self.unit = item.unit
 
     @property
     def is_variable(self) -> bool:
@@ -247,8 +248,9 @@ class FamilyDeclaration(AbstractDeclaration[Family[H]]):
         return equilibrium_decorator(self, without_parentheses, stage, prerequisites)
 
 
-def repeated(what: str, item: AbstractDeclaration[Any], count: Count | None) -> Any:
-    """Return the declaration of an item, or of as many as a count says."""
+def repeated(what: str, item: AbstractDeclaration[Any], count: Count | None, unit: str) -> Any:
+    """Return the declaration of an item, or of as many as a count says, with the unit of each."""
+    item.unit = require_text(unit, f"{what}(unit=...)", 'write it as one: unit="m/s"')
     if count is None:
         return item
     if isinstance(count, Sequence) and not isinstance(count, str):

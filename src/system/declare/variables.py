@@ -138,20 +138,23 @@ class DiscreteDeclaration(AbstractFastVariable[DiscreteVariable[T]]):
 
 
 @overload
-def parameter(initial: T) -> DiscreteDeclaration[T]: ...
+def parameter(initial: T, *, unit: str = "") -> DiscreteDeclaration[T]: ...
 @overload
-def parameter(*, factory: Callable[[Any], T]) -> DiscreteDeclaration[T]: ...
-@overload
-def parameter(initial: T, *, count: Count) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+def parameter(*, factory: Callable[[Any], T], unit: str = "") -> DiscreteDeclaration[T]: ...
 @overload
 def parameter(
-    *, factory: Callable[[Any, int], T], count: Count
+    initial: T, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[DiscreteVariable[T]]: ...
+@overload
+def parameter(
+    *, factory: Callable[[Any, int], T], count: Count, unit: str = ""
 ) -> FamilyDeclaration[DiscreteVariable[T]]: ...
 def parameter(
     initial: Any = NOT_GIVEN,
     *,
     factory: Callable[..., Any] | None = None,
     count: Count | None = None,
+    unit: str = "",
 ) -> Any:
     """Declare a discrete variable that invalidates Instance: a mass, a length, a stiffness.
 
@@ -166,41 +169,48 @@ def parameter(
         Declare several under one name, a `Family`: their number; or their names, by which saved
         values find them again; or a function ``(self)`` that returns either, called when the
         topology is realized.
+    unit : str, optional
+        The unit of its numbers, such as "m/s", for plots, tables and files. `System.units` has it.
+        Nothing is converted.
 
     Raises
     ------
     DeclarationError
         Neither first value is given, or both are.
     OutOfRangeError
+    InvalidNameError
+        The unit is not a string.
     """
-    return _discrete("parameter", initial, factory, Stage.INSTANCE, count)
+    return _discrete("parameter", initial, factory, Stage.INSTANCE, count, unit)
 
 
 @overload
-def modeling_option(initial: T) -> DiscreteDeclaration[T]: ...
+def modeling_option(initial: T, *, unit: str = "") -> DiscreteDeclaration[T]: ...
 @overload
-def modeling_option(*, factory: Callable[[Any], T]) -> DiscreteDeclaration[T]: ...
+def modeling_option(*, factory: Callable[[Any], T], unit: str = "") -> DiscreteDeclaration[T]: ...
 def modeling_option(
-    initial: Any = NOT_GIVEN, *, factory: Callable[[Any], Any] | None = None
-) -> DiscreteDeclaration[Any]:
+    initial: Any = NOT_GIVEN, *, factory: Callable[[Any], Any] | None = None, unit: str = ""
+) -> Any:
     """Declare a discrete variable that invalidates Model, and so may decide sizes.
 
     Parameters as for `parameter`, without the count.
     """
-    return DiscreteDeclaration(Initial("modeling_option", initial, factory), Stage.MODEL)
+    return _discrete("modeling_option", initial, factory, Stage.MODEL, None, unit)
 
 
 @overload
-def discrete(initial: T, *, invalidates: Stage) -> DiscreteDeclaration[T]: ...
-@overload
-def discrete(*, factory: Callable[[Any], T], invalidates: Stage) -> DiscreteDeclaration[T]: ...
+def discrete(initial: T, *, invalidates: Stage, unit: str = "") -> DiscreteDeclaration[T]: ...
 @overload
 def discrete(
-    initial: T, *, invalidates: Stage, count: Count
+    *, factory: Callable[[Any], T], invalidates: Stage, unit: str = ""
+) -> DiscreteDeclaration[T]: ...
+@overload
+def discrete(
+    initial: T, *, invalidates: Stage, count: Count, unit: str = ""
 ) -> FamilyDeclaration[DiscreteVariable[T]]: ...
 @overload
 def discrete(
-    *, factory: Callable[[Any, int], T], invalidates: Stage, count: Count
+    *, factory: Callable[[Any, int], T], invalidates: Stage, count: Count, unit: str = ""
 ) -> FamilyDeclaration[DiscreteVariable[T]]: ...
 def discrete(
     initial: Any = NOT_GIVEN,
@@ -208,26 +218,30 @@ def discrete(
     factory: Callable[..., Any] | None = None,
     invalidates: Stage,
     count: Count | None = None,
+    unit: str = "",
 ) -> Any:
     """Declare a discrete variable.
 
     Parameters
     ----------
-    initial, factory, count
+    initial, factory, count, unit
         Same as for `parameter`.
     invalidates : Stage
         Model to Report: a write makes this stage stale, and those after it.
 
     Raises
     ------
-    DeclarationError, StageOutOfRangeError, OutOfRangeError
+    DeclarationError, StageOutOfRangeError, OutOfRangeError, InvalidNameError
     """
     stage = check_stage(invalidates, Stage.MODEL, Stage.REPORT, "discrete(invalidates=...)")
-    return _discrete("discrete", initial, factory, stage, count)
+    return _discrete("discrete", initial, factory, stage, count, unit)
 
 
-def _discrete(what: str, initial: Any, factory: Any, invalidates: Stage, count: Any) -> Any:
-    return repeated(what, DiscreteDeclaration(Initial(what, initial, factory), invalidates), count)
+def _discrete(
+    what: str, initial: Any, factory: Any, invalidates: Stage, count: Any, unit: str
+) -> Any:
+    item = DiscreteDeclaration(Initial(what, initial, factory), invalidates)
+    return repeated(what, item, count, unit)
 
 
 # ---------------------------------------------------------------------- q, u and z
@@ -350,7 +364,11 @@ class VectorDeclaration(AbstractContinuousDeclaration[ContinuousVariable]):
 
 
 def _continuous(
-    kind: str, initial: Any, factory: Callable[..., ArrayLike] | None, count: Count | None
+    kind: str,
+    initial: Any,
+    factory: Callable[..., ArrayLike] | None,
+    count: Count | None,
+    unit: str,
 ) -> Any:
     """Declare some q, u or z: a scalar if the first value is a number."""
     what = f"{kind}_variable"
@@ -364,28 +382,35 @@ def _continuous(
         vector = vector_of(initial, what)
         values: Vector = converted(vector, FLOAT, (len(vector),), what).copy()
         item = VectorDeclaration(kind, Initial(what, values, None))
-    return repeated(what, item, count)
+    return repeated(what, item, count, unit)
 
 
 @overload
-def q_variable(initial: float) -> ScalarDeclaration: ...
+def q_variable(initial: float, *, unit: str = "") -> ScalarDeclaration: ...
 @overload
-def q_variable(initial: ArrayLike) -> VectorDeclaration: ...
-@overload
-def q_variable(*, factory: Callable[[Any, Any], ArrayLike]) -> VectorDeclaration: ...
-@overload
-def q_variable(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
-@overload
-def q_variable(initial: ArrayLike, *, count: Count) -> FamilyDeclaration[ContinuousVariable]: ...
+def q_variable(initial: ArrayLike, *, unit: str = "") -> VectorDeclaration: ...
 @overload
 def q_variable(
-    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+    *, factory: Callable[[Any, Any], ArrayLike], unit: str = ""
+) -> VectorDeclaration: ...
+@overload
+def q_variable(
+    initial: float, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def q_variable(
+    initial: ArrayLike, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
+def q_variable(
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count, unit: str = ""
 ) -> FamilyDeclaration[ContinuousVariable]: ...
 def q_variable(
     initial: Any = NOT_GIVEN,
     *,
     factory: Callable[..., ArrayLike] | None = None,
     count: Count | None = None,
+    unit: str = "",
 ) -> Any:
     """Declare generalized coordinates. A write invalidates Position.
 
@@ -400,63 +425,77 @@ def q_variable(
         Instead, a function ``(self, state)`` that returns a vector; with a count,
         ``(self, state, i)``. It is called whenever Model is realized, with the State at Topology:
         its modeling options can be read, and so may decide how many numbers there are.
-    count : int, sequence of str, or callable, optional
+    count, unit
         Same as for `parameter`.
 
     Raises
     ------
-    DeclarationError, ShapeError, NotANumberError, OutOfRangeError
+    DeclarationError, ShapeError, NotANumberError, OutOfRangeError, InvalidNameError
     """
-    return _continuous("q", initial, factory, count)
+    return _continuous("q", initial, factory, count, unit)
 
 
 @overload
-def u_variable(initial: float) -> ScalarDeclaration: ...
+def u_variable(initial: float, *, unit: str = "") -> ScalarDeclaration: ...
 @overload
-def u_variable(initial: ArrayLike) -> VectorDeclaration: ...
-@overload
-def u_variable(*, factory: Callable[[Any, Any], ArrayLike]) -> VectorDeclaration: ...
-@overload
-def u_variable(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
-@overload
-def u_variable(initial: ArrayLike, *, count: Count) -> FamilyDeclaration[ContinuousVariable]: ...
+def u_variable(initial: ArrayLike, *, unit: str = "") -> VectorDeclaration: ...
 @overload
 def u_variable(
-    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+    *, factory: Callable[[Any, Any], ArrayLike], unit: str = ""
+) -> VectorDeclaration: ...
+@overload
+def u_variable(
+    initial: float, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def u_variable(
+    initial: ArrayLike, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
+def u_variable(
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count, unit: str = ""
 ) -> FamilyDeclaration[ContinuousVariable]: ...
 def u_variable(
     initial: Any = NOT_GIVEN,
     *,
     factory: Callable[..., ArrayLike] | None = None,
     count: Count | None = None,
+    unit: str = "",
 ) -> Any:
     """Declare generalized speeds, as `q_variable` does. A write invalidates Velocity.
 
     The hook `Subsystem.realize_acceleration` fills their derivatives, udot; with a declared mass
     matrix, the System does.
     """
-    return _continuous("u", initial, factory, count)
+    return _continuous("u", initial, factory, count, unit)
 
 
 @overload
-def z_variable(initial: float) -> ScalarDeclaration: ...
+def z_variable(initial: float, *, unit: str = "") -> ScalarDeclaration: ...
 @overload
-def z_variable(initial: ArrayLike) -> VectorDeclaration: ...
-@overload
-def z_variable(*, factory: Callable[[Any, Any], ArrayLike]) -> VectorDeclaration: ...
-@overload
-def z_variable(initial: float, *, count: Count) -> FamilyDeclaration[ScalarVariable]: ...
-@overload
-def z_variable(initial: ArrayLike, *, count: Count) -> FamilyDeclaration[ContinuousVariable]: ...
+def z_variable(initial: ArrayLike, *, unit: str = "") -> VectorDeclaration: ...
 @overload
 def z_variable(
-    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count
+    *, factory: Callable[[Any, Any], ArrayLike], unit: str = ""
+) -> VectorDeclaration: ...
+@overload
+def z_variable(
+    initial: float, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[ScalarVariable]: ...
+@overload
+def z_variable(
+    initial: ArrayLike, *, count: Count, unit: str = ""
+) -> FamilyDeclaration[ContinuousVariable]: ...
+@overload
+def z_variable(
+    *, factory: Callable[[Any, Any, int], ArrayLike], count: Count, unit: str = ""
 ) -> FamilyDeclaration[ContinuousVariable]: ...
 def z_variable(
     initial: Any = NOT_GIVEN,
     *,
     factory: Callable[..., ArrayLike] | None = None,
     count: Count | None = None,
+    unit: str = "",
 ) -> Any:
     """Declare auxiliary variables, as `q_variable` does. A write invalidates Dynamics.
 
@@ -478,4 +517,4 @@ def z_variable(
     >>> state.zdot
     array([-7.])
     """
-    return _continuous("z", initial, factory, count)
+    return _continuous("z", initial, factory, count, unit)

@@ -23,7 +23,7 @@ from stagecache.study.trajectory.trajectory import Trajectory
 from tests.study.integrate.test_constraints import Driven
 from tests.study.integrating import METHODS, POWERS
 from tests.study.models import DoublePendulum, Oscillator, state_of
-from tests.study.trajectory.test_trajectory import filled
+from tests.study.trajectory.test_trajectory import driven, filled
 
 figure = pytest.importorskip("matplotlib.figure", reason="the extra viz is not installed")
 
@@ -176,6 +176,19 @@ def test_rows_between_which_several_steps_were_made_are_marks() -> None:
     trajectory = simulate(system, state, 3.0, return_every_step=False)
     assert len(trajectory) == 2
     assert are_marks(drawn(trajectory)[0], trajectory)
+
+
+def test_the_legend_has_declared_units() -> None:
+    ax = driven().plot("car.place", "car.speeds[1]", "car.wear", "car.price", "car.place[1]")
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [
+        "car.place[0] [m]",
+        "car.place[1] [m]",
+        "car.speeds[1] [m/s]",
+        "car.wear",
+        r"car.price [\$]",
+        "car.place[1] [m]",
+    ]
 
 
 def test_appended_rows_are_marks_with_a_legend() -> None:

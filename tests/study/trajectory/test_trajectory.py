@@ -29,6 +29,7 @@ from stagecache import (
 from stagecache.errors import (
     ForeignNodeError,
     ForeignStateError,
+    InvalidNameError,
     MissingExtraError,
     NodeKindError,
     NotANumberError,
@@ -708,6 +709,68 @@ def test_units_of_what_is_no_column_are_refused() -> None:
     _, trajectory = filled(1)
     with pytest.raises(UnknownPathError, match=r"did you mean 'chain\.lift'"):
         trajectory.to_xarray(units={"chain.lifts": "m"})
+    for bad, error in (({"chain.lift": 3}, InvalidNameError), (["m"], WrongTypeError)):
+        with pytest.raises(error, match="units="):
+            trajectory.to_xarray(units=bad)  # type: ignore[arg-type]  # is refused
+
+
+class Car(Subsystem):
+    """With units, but for one variable."""
+
+    place = q_variable((1.0, 2.0), unit="m")
+    speeds = u_variable(0.0, count=2, unit="m/s")
+    wear = z_variable(0.0)
+    price = discrete(3.0, invalidates=Stage.REPORT, unit="$")
+
+    @cached(prerequisites=(place,), unit="m²")
+    def area(self, state: State) -> float:
+        return float(self.place(state).prod())
+
+
+CAR_UNITS = {
+    "car.place": "m",
+    "car.speeds[0]": "m/s",
+    "car.speeds[1]": "m/s",
+    "car.price": "$",
+    "car.area": "m²",
+}
+
+
+def driven() -> Trajectory:
+    """A trajectory of a car, with one row."""
+    state = System(Car()).new_state()
+    trajectory = Trajectory(state, ("car.area",))
+    trajectory.append(state)
+    return trajectory
+
+
+def test_labelled_arrays_have_declared_units_unless_others_are_given() -> None:
+    pytest.importorskip("xarray", reason="needs xarray, of the extra labels")
+    trajectory = driven()
+    assert trajectory.units == trajectory.system.units == CAR_UNITS
+
+    def units(*paths: str, **given: Any) -> dict[Any, str]:
+        found = trajectory.to_xarray(*paths, **given).data_vars.items()
+        return {path: array.attrs["units"] for path, array in found if "units" in array.attrs}
+
+    assert units() == CAR_UNITS
+    assert units(units={"car.place": "km", "car.wear": "1"}) == CAR_UNITS | {
+        "car.place": "km",
+        "car.wear": "1",
+    }
+    assert units("car.place[1]", "car.wear", "car.q") == {"car.place[1]": "m"}
+
+
+def test_tables_in_notebooks_have_declared_units() -> None:
+    shown = driven()._repr_html_()
+    for head in ("car.place[0] [m]", "car.place[1] [m]", "car.speeds[1] [m/s]", "car.wear"):
+        assert f"<th>{head}</th>" in shown
+
+
+def test_units_of_a_trajectory_stay_when_the_model_changes() -> None:
+    trajectory = driven()
+    trajectory.system.subsystem("car").owner = "nobody"
+    assert trajectory[:1].units == CAR_UNITS
 
 
 @pytest.mark.parametrize(
