@@ -46,7 +46,7 @@ def state_bytes(state: State, *, cache: bool) -> bytes:
     contents = system._require_own(state)._contents
     paths = NodePaths(contents)
     content: dict[str, Any] = {
-        "system": [system.name, system.version],
+        "system": system.name,
         "layout": layout_hash(contents, paths),
     }
     content |= snapshot_content(snapshot(state), declared_units(contents, paths), blobs)

@@ -3,8 +3,8 @@
 ::
 
     layout           the same variables, entries, stages and prerequisites
-    model            the same attributes of the System and its subsystems
-    code             the same function, by its code, constants and defaults, in the same Python
+    model            the same attributes of the System and its subsystems, and the same hooks
+    code             the same function, and those of the entries above it, in the same Python
     all agree   ->   the value is stored and marked valid, as soon as its stage is reached
     else        ->   it is computed again when it is read
 """
@@ -16,11 +16,10 @@ from typing import Any
 from stagecache.errors import UnsavableValueError, short_repr
 from stagecache.files.values import Blobs, bad_file, decode, encode
 from stagecache.inspection.node_paths import NodePaths
-from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.saved.fingerprints import code_hash, layout_hash, model_hash
+from stagecache.system.saved.fingerprints import code_hash, hash_of, layout_hash, model_hash
 
 
 def cache_content(state: State, blobs: Blobs) -> dict[str, Any]:
@@ -29,12 +28,11 @@ def cache_content(state: State, blobs: Blobs) -> dict[str, Any]:
     paths = NodePaths(contents)
     values = contents.realization.store.values
     entries: dict[str, Any] = {}
-    for entry in _entries(contents):
-        code = code_hash(contents.realization.layout.functions[entry._node])
-        if code and contents.is_valid(entry):
+    for entry, key in _keys(state).items():
+        if key and contents.is_valid(entry):
             path, count = paths.of[entry._node], len(blobs)
             try:
-                entries[path] = [code, encode(values[entry._node], path, blobs)]
+                entries[path] = [key, encode(values[entry._node], path, blobs)]
             except UnsavableValueError:  # it is computed again
                 del blobs[count:]
     return {
@@ -70,15 +68,16 @@ def restore_cache(
         refusal = "attributes of the model have changed, or cannot be compared"
     refused: dict[str, str] = dict.fromkeys(saved, refusal or "it is not in the model")
     fitting: list[tuple[CacheEntry[Any], Any]] = []
-    for entry in [] if refusal else _entries(contents):
+    keys = {} if refusal else _keys(state)
+    for entry, key in keys.items():
         path = paths.of[entry._node]
         if path in saved:
-            code, encoded = saved[path]
-            if code_hash(contents.realization.layout.functions[entry._node]) == code:
+            saved_key, encoded = saved[path]
+            if key == saved_key:
                 fitting.append((entry, decode(encoded, path, blobs)))
                 del refused[path]
             else:
-                refused[path] = "its function has changed"
+                refused[path] = "its function has changed, or one above it"
     for reached in range(contents.realization.machine.stage, stage + 1):
         system.realize(state, Stage(reached))
         ready = min(reached + 1, stage)
@@ -90,11 +89,22 @@ def restore_cache(
     return tuple(f"{path} ({reason})" for path, reason in refused.items())
 
 
-def _entries(contents: Contents) -> list[CacheEntry[Any]]:
-    """Return all entries, each after its prerequisites."""
-    entries = {e._node: e for s in contents.realization.layout.subsystems for e in s.entries}
+def _keys(state: State) -> dict[CacheEntry[Any], str]:
+    """Return fingerprints of the functions of all entries, each after its prerequisites.
+
+    The fingerprint of an entry contains those of the entries on which it depends; "" if one of
+    them cannot be compared.
+    """
+    contents, subsystems = state._contents, state.system.subsystems
+    layout = contents.realization.layout
+    entries = {e._node: e for s in layout.subsystems for e in s.entries}
     above = {
         node: [h._node for h in contents.prerequisites(entry) if h._node in entries]
         for node, entry in entries.items()
     }
-    return [entries[node] for node in TopologicalSorter(above).static_order()]
+    keys: dict[int, str] = {}
+    for node in TopologicalSorter(above).static_order():
+        owner = type(subsystems[entries[node].subsystem or 0])
+        parts = [code_hash(layout.functions[node], owner), *[keys[n] for n in above[node]]]
+        keys[node] = hash_of(parts) if all(parts) else ""
+    return {entries[node]: key for node, key in keys.items()}

@@ -2,7 +2,7 @@
 
 ::
 
-    {"subsystems": [["arm", "2"], ...], "stage": "Time", "time": 0.5,
+    {"version": "", "subsystems": [["arm", "2"], ...], "stage": "Time", "time": 0.5,
      "variables": [{"kind": "discrete variable that invalidates Instance", "form": "a number",
                     "allocated_at": "Empty", "values": {"arm.length": 0.5, "arm.width": 0.1}}, ...],
      "updated": {"arm.length": 0.0}, "units": {"arm.length": "m"},
@@ -25,7 +25,10 @@ from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGH
 from stagecache.system.saved.snapshot import Form, Snapshot
 
 STAGES: Final = {str(stage): stage for stage in Stage if stage <= Stage.REPORT}
-PARTS: Final = {"subsystems", "stage", "time", "variables", "weights", "versions", "left"}
+PARTS: Final = {
+    *("version", "subsystems", "stage", "time", "variables"),
+    *("weights", "versions", "left"),
+}
 MAY_HAVE: Final = {"system", "layout", "updated", "units", "cache"}
 GROUP: Final = {"kind", "form", "allocated_at", "values"}
 COUNT: Final = 2**62
@@ -53,6 +56,7 @@ def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, A
         for kind, weights in taken.weights.items()
     }
     return {
+        "version": taken.version,
         "subsystems": [list(pair) for pair in taken.subsystems],
         "stage": str(taken.stage),
         "time": encode(taken.time, "time", blobs),
@@ -95,6 +99,7 @@ def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot
     is_state = isinstance(content, dict) and PARTS <= set(content) <= PARTS | MAY_HAVE
     reader.require(is_state, f"{', '.join(sorted(PARTS))}", content)
     stage = reader.one_of(STAGES, content["stage"], "a stage")
+    model, _ = reader.texts([content["version"], content.get("system", "")])
     pairs = reader.items(list, content["subsystems"], "names and versions of subsystems")
     subsystems = [reader.texts(pair) for pair in pairs]
     names = [name for name, _ in subsystems]
@@ -124,6 +129,7 @@ def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot
     for path, version in versions.items():
         reader.count(version, f"the version of {path}")
     return Snapshot(
+        model,
         subsystems,
         stage,
         time,

@@ -138,7 +138,10 @@ class Restoring:
             raise mismatch(self.report, self._where)
 
     def _compare_subsystems(self) -> None:
-        """Compare names and versions of subsystems; their order does not matter."""
+        """Compare versions, and names of subsystems; their order does not matter."""
+        model, version = self._system, self._snapshot.version
+        if version != model.version:
+            self._differ(model.name, VERSION, f"version {version!r}", f"version {model.version!r}")
         saved, here = dict(self._snapshot.subsystems), dict(subsystems_of(self._contents))
         for name, version in saved.items():
             if name not in here:

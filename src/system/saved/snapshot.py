@@ -74,6 +74,8 @@ class Snapshot:
 
     Attributes
     ----------
+    version : str
+        Version of the System.
     subsystems : list of (str, str)
         Their names and versions.
     stage : Stage
@@ -92,6 +94,7 @@ class Snapshot:
         How often stages were left, as in `StageVersions`.
     """
 
+    version: str
     subsystems: list[tuple[str, str]]
     stage: Stage
     time: float
@@ -125,6 +128,7 @@ def snapshot(state: State) -> Snapshot:
             weights[kind.name] = row_weights(twin, kind)
     versions = realization.machine.versions
     return Snapshot(
+        contents.system.version,
         subsystems_of(contents),
         stage,
         contents.time,

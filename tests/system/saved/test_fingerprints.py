@@ -1,0 +1,152 @@
+"""Fingerprints of code and models, on which the validity of saved entries rests."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stagecache import Subsystem, System, cached, parameter
+from stagecache.system.saved.fingerprints import code_hash, model_hash
+
+MODEL = '''
+from functools import partial
+from stagecache import Stage, State, Subsystem, System, cached, load_state, parameter, q_variable
+
+FACTOR = 2.0
+
+def helper(x):
+    return FACTOR * inner(x)
+
+def inner(x):
+    return x + 1.0
+
+class Arm(Subsystem):
+    scale = 3.0
+    length = parameter(2.0)
+    other = q_variable(2.0)
+
+    def realize_velocity(self, state):
+        state[self].upd_qdot()[0] = 1.0
+
+    def __init__(self):
+        self.attribute = [1.0]
+
+    def method(self):
+        return self.scale
+
+    @property
+    def twice(self):
+        return 2.0
+
+    @cached(prerequisites=(length,))
+    def area(self, state):
+        """Area."""
+        print("computed")
+        return helper(self.length(state)) * self.method() * self.twice + self.attribute[0]
+
+    @cached(prerequisites=(area,), equal=lambda a, b: a == b)
+    def above(self, state):
+        return 2 * self.area(state)
+
+arm = Arm()
+system = System(arm)
+'''
+
+SAVE = """
+state = system.new_state()
+arm.length.set(state, 5.0)
+arm.above(state)
+state.save("arm.state", cache=True)
+"""
+
+LOAD = """
+state, report = load_state("arm.state", system, strict=False)
+print(arm.area.is_valid(state), arm.above.is_valid(state), arm.above(state), *report.computed_again)
+"""
+
+EDITS: dict[str, tuple[Callable[[str], str], bool]] = {  # edits, and validity after them
+    "nothing": (lambda source: source, True),
+    "a comment and a line": (
+        lambda s: s.replace("    scale", "\n    # a comment\n    scale"),
+        True,
+    ),
+    "the function": (lambda s: s.replace(".twice + ", ".twice - "), False),
+    "a constant": (
+        lambda s: s.replace('print("computed")', 'print("comp")'),
+        False,
+    ),
+    "a function that it calls": (lambda s: s.replace("FACTOR * inner", "FACTOR + inner"), False),
+    "a function further on": (lambda s: s.replace("x + 1.0", "x + 2.0"), False),
+    "a value of the module": (lambda s: s.replace("FACTOR = 2.0", "FACTOR = 3.0"), False),
+    "a method": (lambda s: s.replace("return self.scale", "return -self.scale"), False),
+    "a property": (lambda s: s.replace("return 2.0", "return 4.0"), False),
+    "a value of the class": (lambda s: s.replace("scale = 3.0", "scale = 4.0"), False),
+    "an attribute": (
+        lambda s: s.replace("self.attribute = [1.0]", "self.attribute = [2.0]"),
+        False,
+    ),
+    "a prerequisite": (
+        lambda s: s.replace("prerequisites=(length,)", "prerequisites=(length, other)"),
+        False,
+    ),
+    "a hook": (lambda s: s.replace("upd_qdot()[0] = 1.0", "upd_qdot()[0] = 2.0"), False),
+}
+
+
+def run(program: str, folder: Path) -> str:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("arm")
+    assert run(MODEL + SAVE, folder) == "computed\n"
+    return folder
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_saved_entries_are_valid_only_where_they_would_be_computed_the_same(
+    edit: str, folder: Path
+) -> None:
+    change, is_valid = EDITS[edit]
+    source = change(MODEL)
+    assert (source == MODEL) is (edit == "nothing")
+    *computed, said = run(source + LOAD, folder).splitlines()
+    fresh = run(source + SAVE.replace("arm.state", "other") + "print(arm.above(state))", folder)
+    assert said.startswith(f"{is_valid} ")
+    assert said.split()[2] == fresh.split()[-1]
+    assert (computed == []) is is_valid
+    assert ("arm.area (" in said) is not is_valid
+
+
+def test_the_hash_of_a_function_that_closes_over_an_unknown_object_is_empty() -> None:
+    held = object()
+
+    class Arm(Subsystem):
+        length = parameter(1.0)
+
+        @cached(prerequisites=(length,))
+        def area(self, state: object) -> object:
+            return held
+
+    def area() -> object:
+        return held
+
+    def plain() -> int:
+        return 1
+
+    assert code_hash(area, Arm) == code_hash(len, Arm) == ""
+    assert code_hash(plain, Arm)
+
+
+def test_the_hash_of_a_model_is_that_of_its_attributes() -> None:
+    class Arm(Subsystem):
+        def __init__(self, size: object) -> None:
+            self.size = size
+
+    same, again, other = (model_hash(System(Arm(size))) for size in ([1.0], [1.0], [2.0]))
+    assert same == again != other
+    assert model_hash(System(Arm(lambda: 1))) == ""
