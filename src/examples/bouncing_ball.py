@@ -35,13 +35,13 @@ REST = 0.5  # m/s; a ball that bounces more slowly lies still
 class Ball(Subsystem):
     """A ball that falls onto the floor, from which it bounces with a part of its speed."""
 
-    gravity = parameter(9.81)  # m/s²
+    gravity = parameter(9.81, unit="m/s²")
     restitution = parameter(0.8)  # speed after a bounce / speed before it
     bounces = discrete(Times(), invalidates=Stage.REPORT)  # when there were any [s]
-    height = q_variable(1.0)  # m
-    speed = u_variable(0.0)  # m/s, upwards
+    height = q_variable(1.0, unit="m")
+    speed = u_variable(0.0, unit="m/s")  # upwards
 
-    @cached(prerequisites=(height, speed, gravity))
+    @cached(prerequisites=(height, speed, gravity), unit="J/kg")
     def energy(self, state: State) -> float:
         """For each kilogram [J]."""
         return self.speed(state) ** 2 / 2 + self.gravity(state) * self.height(state)

@@ -100,10 +100,10 @@ def wall_conductance(insulation: float, brick: float) -> Vector:
 class Weather(Subsystem):
     """The air outdoors: coldest at 4 o'clock, warmest at 16."""
 
-    mean = parameter(2.0)  # °C
-    swing = parameter(5.0)  # K
+    mean = parameter(2.0, unit="°C")
+    swing = parameter(5.0, unit="K")
 
-    @cached(prerequisites=lambda self: (self.time, self.mean, self.swing))
+    @cached(prerequisites=lambda self: (self.time, self.mean, self.swing), unit="°C")
     def temperature(self, state: State) -> float:
         """Temperature of the air [°C]."""
         phase = 2 * math.pi * (state.time - 4 * HOUR) / DAY
@@ -113,16 +113,16 @@ class Weather(Subsystem):
 class Walls(Subsystem):
     """The walls of the plan, which conduct heat between the rooms and the air outdoors."""
 
-    thickness = parameter(0.08)  # m, of the insulation
-    insulator = parameter(0.035)  # W/(m K), conductivity
-    brick = parameter(0.5)  # W/(m K), conductivity
-    lost = z_variable(0.0)  # J, heat that has gone outdoors
+    thickness = parameter(0.08, unit="m")  # of the insulation
+    insulator = parameter(0.035, unit="W/(m K)")  # conductivity
+    brick = parameter(0.5, unit="W/(m K)")  # conductivity
+    lost = z_variable(0.0, unit="J")  # heat that has gone outdoors
 
     def __init__(self, weather: Weather) -> None:
         self.weather = weather
         self.rooms: list[Room] = []  # each adds itself
 
-    @cached(prerequisites=(thickness, insulator, brick))
+    @cached(prerequisites=(thickness, insulator, brick), unit="W/K")
     def conductance(self, state: State) -> Vector:
         """Heat flows into outdoors and rooms a, b, c for 1 K in each of them, (4, 4) [W/K]."""
         insulation = self.insulator(state) * CELL / self.thickness(state)
@@ -133,7 +133,8 @@ class Walls(Subsystem):
             self.conductance,
             self.weather.temperature,
             *(room.temperature for room in self.rooms),
-        )
+        ),
+        unit="W",
     )
     def flows(self, state: State) -> Vector:
         """Heat that flows outdoors and into each room [W]."""
@@ -150,13 +151,13 @@ class Walls(Subsystem):
 class Room(Subsystem):
     """A room with a heater, which a thermostat switches on and off."""
 
-    setpoint = parameter(20.0)  # °C
-    band = parameter(0.5)  # K, to both sides of the setpoint
-    power = parameter(600.0)  # W, of the heater
-    capacity = parameter(1.2e6)  # J/K, of air, furniture and surfaces of the walls
+    setpoint = parameter(20.0, unit="°C")
+    band = parameter(0.5, unit="K")  # to both sides of the setpoint
+    power = parameter(600.0, unit="W")  # of the heater
+    capacity = parameter(1.2e6, unit="J/K")  # of air, furniture and surfaces of the walls
     heats = discrete(False, invalidates=Stage.DYNAMICS)
-    temperature = z_variable(20.0)  # °C
-    energy = z_variable(0.0)  # J, used by the heater
+    temperature = z_variable(20.0, unit="°C")
+    energy = z_variable(0.0, unit="J")  # used by the heater
 
     def __init__(self, walls: Walls) -> None:
         walls.rooms.append(self)

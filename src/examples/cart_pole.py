@@ -39,12 +39,12 @@ Vector = NDArray[np.float64]
 class CartPole(Subsystem):
     """A cart on a rail, and a pole on it: a mass at the end of a light rod."""
 
-    cart = parameter(1.0)  # kg
-    bob = parameter(0.1)  # kg
-    length = parameter(0.5)  # m
-    gravity = parameter(9.81)  # m/s²
+    cart = parameter(1.0, unit="kg")
+    bob = parameter(0.1, unit="kg")
+    length = parameter(0.5, unit="m")
+    gravity = parameter(9.81, unit="m/s²")
     gain = parameter((0.0, 0.0, 0.0, 0.0))  # N/m, N, N s/m, N s
-    force = discrete(0.0, invalidates=Stage.ACCELERATION)  # N, on the cart
+    force = discrete(0.0, invalidates=Stage.ACCELERATION, unit="N")  # on the cart
     position = q_variable((0.0, 0.1))  # m; rad, from straight up
     velocity = u_variable((0.0, 0.0))  # m/s, rad/s
 
@@ -55,7 +55,7 @@ class CartPole(Subsystem):
         coupling = bob * length * math.cos(self.position(state)[1])
         return np.array([[self.cart(state) + bob, coupling], [coupling, bob * length**2]])
 
-    @cached(prerequisites=(position, velocity, bob, length, mass_matrix, gravity))
+    @cached(prerequisites=(position, velocity, bob, length, mass_matrix, gravity), unit="J")
     def energy(self, state: State) -> float:
         """Kinetic and potential energy [J]."""
         velocity = self.velocity(state)

@@ -38,21 +38,21 @@ class DoublePendulum(Subsystem):
     The first angle is measured from straight down, the second one from the first link.
     """
 
-    mass = parameter(1.0)  # kg, of each
-    inertia = parameter(0.1)  # kg m², of each, about its centre
-    length = parameter(1.0)  # m; the centre is in the middle
-    gravity = parameter(9.8)  # m/s²
-    angles = q_variable((1.0, 0.5))  # rad
-    rates = u_variable((0.0, 0.0))  # rad/s
+    mass = parameter(1.0, unit="kg")  # of each
+    inertia = parameter(0.1, unit="kg m²")  # of each, about its centre
+    length = parameter(1.0, unit="m")  # the centre is in the middle
+    gravity = parameter(9.8, unit="m/s²")
+    angles = q_variable((1.0, 0.5), unit="rad")
+    rates = u_variable((0.0, 0.0), unit="rad/s")
 
-    @cached(prerequisites=(angles, length))
+    @cached(prerequisites=(angles, length), unit="m")
     def ends(self, state: State) -> Vector:
         """Positions of the lower ends of both links, (2, 2) [m]."""
         directions = np.cumsum(self.angles(state))
         steps = np.stack([np.sin(directions), -np.cos(directions)], axis=1)
         return np.cumsum(self.length(state) * steps, axis=0)
 
-    @cached(prerequisites=(angles, mass, inertia, length))
+    @cached(prerequisites=(angles, mass, inertia, length), unit="kg m²")
     def mass_matrix(self, state: State) -> Vector:
         """Mass matrix, (2, 2) [kg m²]."""
         first, second, coupling = self._inertias(state)
@@ -60,7 +60,7 @@ class DoublePendulum(Subsystem):
             [[first + second + 2 * coupling, second + coupling], [second + coupling, second]]
         )
 
-    @cached(prerequisites=(angles, rates, mass, length, gravity))
+    @cached(prerequisites=(angles, rates, mass, length, gravity), unit="N m")
     def torques(self, state: State) -> Vector:
         """Torques of weights and centrifugal forces about both pins [N m]."""
         a, b = np.cumsum(self.angles(state))
@@ -72,7 +72,7 @@ class DoublePendulum(Subsystem):
         lower = -pull * rate**2 - weight * np.sin(b)
         return np.array([upper + lower, lower])
 
-    @cached(prerequisites=(angles, rates, mass, inertia, length, gravity))
+    @cached(prerequisites=(angles, rates, mass, inertia, length, gravity), unit="J")
     def energy(self, state: State) -> float:
         """Kinetic and potential energy [J]."""
         rates = self.rates(state)

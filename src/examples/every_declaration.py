@@ -44,15 +44,17 @@ class Chain(Subsystem):
     # ---- variables: what is written
 
     beads = modeling_option(3)  # how many beads there are in a State
-    mass = parameter(0.5)  # kg, of each bead
+    mass = parameter(0.5, unit="kg")  # of each bead
     stiffness = parameter(
-        factory=lambda _, i: 40.0 + 10.0 * i, count=lambda self: self.num_springs
-    )  # N/m
-    wind = discrete(0.0, invalidates=Stage.DYNAMICS)  # N, upward, on each bead
-    height = q_variable(factory=lambda self, state: -0.2 * np.arange(1.0, self.beads(state) + 1))
-    speed = u_variable(factory=lambda self, state: np.zeros(self.beads(state)))
-    heat = z_variable(0.0)  # J
-    lowest = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.POSITION)
+        factory=lambda _, i: 40.0 + 10.0 * i, count=lambda self: self.num_springs, unit="N/m"
+    )
+    wind = discrete(0.0, invalidates=Stage.DYNAMICS, unit="N")  # upward, on each bead
+    height = q_variable(
+        factory=lambda self, state: -0.2 * np.arange(1.0, self.beads(state) + 1), unit="m"
+    )
+    speed = u_variable(factory=lambda self, state: np.zeros(self.beads(state)), unit="m/s")
+    heat = z_variable(0.0, unit="J")
+    lowest = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.POSITION, unit="m")
 
     @lowest.update
     def next_lowest(self, state: State) -> float:
@@ -61,7 +63,7 @@ class Chain(Subsystem):
 
     # ---- computations: what is read
 
-    @cached(prerequisites=(height,))
+    @cached(prerequisites=(height,), unit="m")
     def stretches(self, state: State) -> Vector:
         """Extension of each spring beyond its rest length [m]."""
         return -np.diff(self.height(state), prepend=0.0) - 0.1
@@ -69,18 +71,19 @@ class Chain(Subsystem):
     @cached(
         count=lambda self: self.num_springs,
         prerequisites=lambda self, i: (self.stiffness[i], self.stretches),
+        unit="N",
     )
     def force(self, state: State, i: int) -> float:
         """Force of one spring [N]; 0 where the chain is shorter than that."""
         stretches = self.stretches(state)
         return self.stiffness[i](state) * float(stretches[i]) if i < len(stretches) else 0.0
 
-    @cached(prerequisites=(force,), computed_by=Stage.DYNAMICS)
+    @cached(prerequisites=(force,), computed_by=Stage.DYNAMICS, unit="N")
     def total_force(self, state: State) -> float:
         """Sum of all forces [N]: realizing Dynamics computes it, if no one has before."""
         return sum(force(state) for force in self.force)
 
-    @cached(available_from=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY, unit="J")
     def kinetic_energy(self, state: State) -> float:
         """Kinetic energy of all beads [J]."""
         return float(self.mass(state) * np.sum(self.speed(state) ** 2) / 2)

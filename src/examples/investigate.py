@@ -31,10 +31,10 @@ from stagecache import (
 class Weather(Subsystem):
     """The air."""
 
-    temperature = parameter(288.0)  # K
-    pressure = parameter(101_325.0)  # Pa
+    temperature = parameter(288.0, unit="K")
+    pressure = parameter(101_325.0, unit="Pa")
 
-    @cached(available_from=Stage.TIME)  # which is too much: it does not read the time
+    @cached(available_from=Stage.TIME, unit="kg/m³")  # which is too much: it does not read the time
     def density(self, state: State) -> float:
         """Density of dry air [kg/m³]."""
         return self.pressure(state) / (287.05 * self.temperature(state))
@@ -43,31 +43,31 @@ class Weather(Subsystem):
 class Cart(Subsystem):
     """A cart on a spring, with drag."""
 
-    mass = parameter(2.0)  # kg
-    stiffness = parameter(50.0)  # N/m
-    position = q_variable(0.3)  # m
-    speed = u_variable(0.0)  # m/s
+    mass = parameter(2.0, unit="kg")
+    stiffness = parameter(50.0, unit="N/m")
+    position = q_variable(0.3, unit="m")
+    speed = u_variable(0.0, unit="m/s")
 
     def __init__(self, weather: Weather) -> None:
         self.weather = weather
 
-    @cached(prerequisites=(position, stiffness))
+    @cached(prerequisites=(position, stiffness), unit="N")
     def pull(self, state: State) -> float:
         """Force of the spring [N]."""
         return -self.stiffness(state) * self.position(state)
 
-    @cached(prerequisites=lambda self: (self.speed, self.weather.density))
+    @cached(prerequisites=lambda self: (self.speed, self.weather.density), unit="N")
     def drag(self, state: State) -> float:
         """Drag of the air [N]."""
         speed = self.speed(state)
         return -0.5 * self.weather.density(state) * speed * abs(speed)
 
-    @cached(prerequisites=(pull, drag, mass))
+    @cached(prerequisites=(pull, drag, mass), unit="m/s²")
     def acceleration(self, state: State) -> float:
         """Acceleration of the cart [m/s²]."""
         return (self.pull(state) + self.drag(state)) / self.mass(state)
 
-    @cached(prerequisites=(speed, mass))
+    @cached(prerequisites=(speed, mass), unit="J")
     def kinetic_energy(self, state: State) -> float:
         """Energy of the cart [J]."""
         return self.mass(state) * self.speed(state) ** 2 / 2

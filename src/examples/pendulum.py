@@ -14,24 +14,24 @@ from stagecache import Stage, State, Subsystem, System, cached, parameter, q_var
 class Pendulum(Subsystem):
     """A point mass on a rod."""
 
-    length = parameter(1.0)  # m
-    mass = parameter(2.0)  # kg
-    gravity = parameter(9.81)  # m/s²
-    angle = q_variable(0.1)  # rad, from straight down
-    rate = u_variable(0.5)  # rad/s
+    length = parameter(1.0, unit="m")
+    mass = parameter(2.0, unit="kg")
+    gravity = parameter(9.81, unit="m/s²")
+    angle = q_variable(0.1, unit="rad")  # from straight down
+    rate = u_variable(0.5, unit="rad/s")
 
-    @cached(prerequisites=(angle, length))
+    @cached(prerequisites=(angle, length), unit="m")
     def tip(self, state: State) -> NDArray[np.float64]:
         """Position of the mass, from the pivot [m]."""
         angle = self.angle(state)
         return self.length(state) * np.array([math.sin(angle), -math.cos(angle)])
 
-    @cached(prerequisites=(mass, gravity))
+    @cached(prerequisites=(mass, gravity), unit="N")
     def weight(self, state: State) -> float:
         """Weight of the mass [N]."""
         return self.mass(state) * self.gravity(state)
 
-    @cached(available_from=Stage.VELOCITY)
+    @cached(available_from=Stage.VELOCITY, unit="J")
     def kinetic_energy(self, state: State) -> float:
         """Its kinetic energy [J]."""
         return self.mass(state) * (self.length(state) * self.rate(state)) ** 2 / 2
@@ -48,7 +48,7 @@ class Anchor(Subsystem):
     def __init__(self, pendulum: Pendulum) -> None:
         self.pendulum = pendulum
 
-    @cached(prerequisites=lambda self: (self.pendulum.tip, self.pendulum.weight))
+    @cached(prerequisites=lambda self: (self.pendulum.tip, self.pendulum.weight), unit="N m")
     def torque(self, state: State) -> float:
         """Torque of the weight about the pivot [N m]."""
         return -self.pendulum.weight(state) * float(self.pendulum.tip(state)[0])

@@ -37,12 +37,12 @@ ACCURACY = 1e-8  # m, of the constraint
 class Bob(Subsystem):
     """A point mass in a plane, tied to the origin by a rod without mass."""
 
-    length = parameter(1.0)  # m
-    mass = parameter(2.0)  # kg
-    gravity = parameter(9.81)  # m/s²
+    length = parameter(1.0, unit="m")
+    mass = parameter(2.0, unit="kg")
+    gravity = parameter(9.81, unit="m/s²")
     is_tied = parameter(True)
-    position = q_variable((1.0, 0.0))  # m
-    velocity = u_variable((0.0, 0.0))  # m/s
+    position = q_variable((1.0, 0.0), unit="m")
+    velocity = u_variable((0.0, 0.0), unit="m/s")
 
     @mass_matrix(velocity, prerequisites=(mass,))
     def inertia(self, state: State) -> Vector:

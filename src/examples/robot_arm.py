@@ -71,6 +71,7 @@ class Heights(Subsystem):
     @cached(
         count=lambda self: len(self.links),
         prerequisites=lambda self, i: (self.links[i].pose,),
+        unit="m",
     )
     def height(self, state: State, i: int) -> float:
         """Height of the joint of a link above the ground [m]."""

@@ -54,13 +54,13 @@ def across(arm: Vector) -> Vector:
 class Body(Subsystem):
     """A body in a plane."""
 
-    mass = parameter(1.0)  # kg
-    moment = parameter(0.1)  # kg m²
-    gravity = parameter(9.81)  # m/s²
-    center = q_variable((0.0, 0.0))  # m
-    angle = q_variable(0.0)  # rad
-    velocity = u_variable((0.0, 0.0))  # m/s
-    rate = u_variable(0.0)  # rad/s
+    mass = parameter(1.0, unit="kg")
+    moment = parameter(0.1, unit="kg m²")
+    gravity = parameter(9.81, unit="m/s²")
+    center = q_variable((0.0, 0.0), unit="m")
+    angle = q_variable(0.0, unit="rad")
+    velocity = u_variable((0.0, 0.0), unit="m/s")
+    rate = u_variable(0.0, unit="rad/s")
 
     @mass_matrix(velocity, rate, prerequisites=(mass, moment))
     def inertia(self, state: State) -> Vector:
@@ -72,7 +72,7 @@ class Body(Subsystem):
         """Weight of the body [N]."""
         return np.array([0.0, -self.mass(state) * self.gravity(state)])
 
-    @cached(prerequisites=(mass, moment, gravity, center, velocity, rate))
+    @cached(prerequisites=(mass, moment, gravity, center, velocity, rate), unit="J")
     def energy(self, state: State) -> float:
         """Kinetic and potential energy [J]."""
         velocity = self.velocity(state)
@@ -182,7 +182,7 @@ class Motor(Subsystem):
         """Nothing, as the speed is constant."""
         return 0.0
 
-    @cached(available_from=Stage.ACCELERATION)
+    @cached(available_from=Stage.ACCELERATION, unit="N m")
     def torque(self, state: State) -> float:
         """With which it turns the body: forces of constraints are -G' multipliers [N m]."""
         return -float(state[self].multipliers[0])

@@ -37,22 +37,22 @@ from stagecache.testing import InvalidationMachine, check_all, check_coherence
 class Tank(Subsystem):
     """Water that runs out through a hole in the floor of a tank."""
 
-    area = parameter(2.0)  # m², of the floor
-    hole = parameter(0.01)  # m²
-    gravity = parameter(9.81)  # m/s²
-    level = z_variable(1.5)  # m
+    area = parameter(2.0, unit="m²")  # of the floor
+    hole = parameter(0.01, unit="m²")
+    gravity = parameter(9.81, unit="m/s²")
+    level = z_variable(1.5, unit="m")
 
-    @cached(prerequisites=(level, area))
+    @cached(prerequisites=(level, area), unit="m³")
     def volume(self, state: State) -> float:
         """Volume of the water [m³]."""
         return self.level(state) * self.area(state)
 
-    @cached(prerequisites=(level, gravity))
+    @cached(prerequisites=(level, gravity), unit="m/s")
     def speed(self, state: State) -> float:
         """Speed of the water in the hole, as Torricelli says [m/s]."""
         return math.sqrt(2 * max(self.gravity(state) * self.level(state), 0.0))
 
-    @cached(prerequisites=(speed, hole))
+    @cached(prerequisites=(speed, hole), unit="m³/s")
     def outflow(self, state: State) -> float:
         """Outflow of water [m³/s]."""
         return self.speed(state) * self.hole(state)

@@ -9,13 +9,13 @@ from stagecache import State, Subsystem, System, cached, parameter, simulate, z_
 class Mug(Subsystem):
     """A mug of coffee in a room."""
 
-    surface = parameter(0.03)  # m²
-    heat_transfer = parameter(12.0)  # W/(m² K)
-    heat_capacity = parameter(1250.0)  # J/K
-    room_temperature = parameter(20.0)  # degC
-    temperature = z_variable(90.0)  # degC
+    surface = parameter(0.03, unit="m²")
+    heat_transfer = parameter(12.0, unit="W/(m² K)")
+    heat_capacity = parameter(1250.0, unit="J/K")
+    room_temperature = parameter(20.0, unit="degC")
+    temperature = z_variable(90.0, unit="degC")
 
-    @cached(prerequisites=(surface, heat_transfer, heat_capacity))
+    @cached(prerequisites=(surface, heat_transfer, heat_capacity), unit="1/s")
     def cooling_rate(self, state: State) -> float:
         """Rate of cooling [1/s], computed once for all temperatures."""
         conductance = self.surface(state) * self.heat_transfer(state)

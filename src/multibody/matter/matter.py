@@ -348,7 +348,7 @@ class MobilizedBody(MatterPart):
         return found.reshape(np.shape(station))
 
     def station_acceleration_bias(self, state: State, station: ArrayLike) -> Array:
-        """Return the accelerations of points where udot is 0 [m/s^2].
+        """Return the accelerations of points where udot is 0 [m/s²].
 
         Reads `pose`, `velocity`, `acceleration_bias`; else as above.
         """
@@ -456,7 +456,7 @@ class StationGroup(MatterPart):
 
     @property
     def acceleration_bias(self) -> CacheEntry[Array]:
-        """The entry of the accelerations where udot is 0, (k, 3) [m/s^2]."""
+        """The entry of the accelerations where udot is 0, (k, 3) [m/s²]."""
         return self.matter.station_acceleration_bias.member(self.index)
 
     @property
@@ -909,7 +909,7 @@ class MatterSubsystem(Subsystem):
 
     # ------------------------------------------------------------------ stations
 
-    @cached(count=_num_groups, prerequisites=lambda self, _: (self.tree_poses,))
+    @cached(count=_num_groups, prerequisites=lambda self, _: (self.tree_poses,), unit="m")
     def station_positions(self, state: State, i: int) -> Array:
         """The positions of the stations of a group in ground, (k, 3) [m]."""
         return self._tables[i].positions(self.tree_poses(state).bodies)
@@ -922,6 +922,7 @@ class MatterSubsystem(Subsystem):
     @cached(
         count=_num_groups,
         prerequisites=lambda self, i: (self.tree_motions, self.station_positions[i]),
+        unit="m/s",
     )
     def station_velocities(self, state: State, i: int) -> Array:
         """The velocities of the stations of a group, (k, 3) [m/s]."""
@@ -934,9 +935,10 @@ class MatterSubsystem(Subsystem):
             *(self.tree_bias, self.tree_motions),
             self.station_positions[i],
         ),
+        unit="m/s²",
     )
     def station_acceleration_bias(self, state: State, i: int) -> Array:
-        """The accelerations of a group where udot is 0, (k, 3) [m/s^2]."""
+        """The accelerations of a group where udot is 0, (k, 3) [m/s²]."""
         rows = self._tables[i].rows
         rates, bias = self.tree_motions(state)[rows], self.tree_bias(state)[rows]
         return accelerations_at(self.station_positions[i](state), rates, bias)

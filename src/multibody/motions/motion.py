@@ -50,7 +50,7 @@ class AbstractMotion(ABC):
 
     @abstractmethod
     def qdotdot(self, time: float) -> Sequence[float]:
-        """Return the second derivative of q [rad/s^2 or m/s^2]."""
+        """Return the second derivative of q [rad/s² or m/s²]."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -70,7 +70,7 @@ def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, A
             for form, values in groups.items()
         ],
         "updated": updated,
-        "units": dict(units),
+        "units": {path: unit for path, unit in units.items() if path in taken.forms},
         "weights": weights,
         "versions": taken.versions,
         "left": [list(taken.left[0]), list(taken.left[1]), [list(x) for x in taken.left[2]]],

@@ -21,6 +21,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import InvalidNameError
+from stagecache.files.envelope import unpack
 from stagecache.state.handles import Vector
 
 
@@ -126,6 +127,14 @@ def test_units_are_changed_by_nobody_who_reads_them() -> None:
     system.units.clear()
     assert system.units == of("machine", UNITS)
     assert pickle.loads(pickle.dumps(system)).units == of("machine", UNITS)
+
+
+def test_the_file_of_a_state_has_the_units_of_its_variables() -> None:
+    data = System(Machine()).new_state().to_bytes()
+    content, _ = unpack(data, "State", "these bytes")
+    entries = {"peak.update", "drive", "area", "doubled[0]", "doubled[1]"}
+    variables = {item: unit for item, unit in UNITS.items() if item not in entries}
+    assert content["units"] == of("machine", variables)
 
 
 def one(self: Any, state: State) -> float:
