@@ -121,6 +121,10 @@ class SeldomChanging:
             for _ in range(start, stop)
         ]
 
+    def changes(self) -> list[tuple[int, Any]]:
+        """Return each value, with the first row that has it."""
+        return list(zip(self._starts, self._values, strict=True))
+
     def of_rows(self, rows: Sequence[int]) -> "SeldomChanging":
         """Return the values in other rows, in that order."""
         new = SeldomChanging()
@@ -268,6 +272,11 @@ class Pattern:
     def discrete(self) -> list[list[DiscreteVariable[Any]]]:
         """The discrete variables, by subsystem."""
         return [s.discrete for s in self.template._contents.realization.layout.subsystems]
+
+    @property
+    def discrete_by_path(self) -> dict[str, DiscreteVariable[Any]]:
+        """The discrete variables by path."""
+        return {self.paths.of[v._node]: v for variables in self.discrete for v in variables}
 
     @property
     def blocks(self) -> list[str]:

@@ -1,0 +1,274 @@
+"""Arrow IPC streams: messages found in a memory map, with each size checked before it is used.
+
+::
+
+    FFFFFFFF  length  metadata          body
+                      Schema                                  once, with key-value metadata
+                      RecordBatch       buffers of columns    any number of times
+    FFFFFFFF  00000000                                        the end, if the file was finished
+
+A message that the end of the file cuts short is what a crash leaves: it is ignored, and so are
+zeros after the last message. Anything else that is not as the writer leaves it is damage. Buffers
+are views of the map, so a column is read from disk when it is looked at, and no other.
+
+Source: the specification of the Arrow columnar format, "Encapsulated message format", and that of
+FlatBuffers, whose tables the metadata are.
+"""
+
+import mmap
+import os
+import struct
+from pathlib import Path
+from typing import Final, final
+
+from attrs import frozen
+
+from stagecache.errors import FileFormatError
+from stagecache.files.values import bad_file
+
+CONTINUES: Final = 0xFFFFFFFF
+SCHEMA: Final = 1
+RECORD_BATCH: Final = 3
+PREFIX: Final = struct.Struct("<II")
+MOST_METADATA: Final = 2**28
+"""Bytes of the metadata of a message."""
+
+Buffer = tuple[int, int]
+"""Offset in the body, and length."""
+
+
+@final
+@frozen
+class Batch:
+    """A record batch in a file.
+
+    Attributes
+    ----------
+    start, stop : int
+        Places of its message in the file.
+    body : int
+        Place of its body.
+    num_rows : int
+    buffers : list of (int, int)
+        Offsets and lengths of its buffers, which lie in the body.
+    """
+
+    start: int
+    stop: int
+    body: int
+    num_rows: int
+    buffers: list[Buffer]
+
+
+@final
+class ArrowFile:
+    """A memory map of an Arrow IPC stream.
+
+    Parameters
+    ----------
+    path : Path
+
+    Attributes
+    ----------
+    metadata : dict of str to str
+        Of the schema.
+    schema_stop : int
+        Place of the end of the schema's message.
+    batches : list of Batch
+    is_finished : bool
+        True if it ends as the format says; False after a crash, and while it is written.
+
+    Raises
+    ------
+    OSError
+    FileFormatError
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < PREFIX.size:
+                raise bad_file(f"{path}: is not a trajectory", "a schema", f"{size} bytes")
+            self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        self.view = memoryview(self._map)
+        self.batches: list[Batch] = []
+        self.is_finished = False
+        found = self._message(0)
+        if found is None or found[0] != SCHEMA:
+            raise FileFormatError(
+                f"{path}: is not a trajectory",
+                "an Arrow stream, which begins with a schema",
+                f"bytes {bytes(self.view[:8])!r}",
+                "pass a file that simulate(into=path) or Trajectory.save has written",
+            )
+        _, header, _, self.schema_stop, _ = found
+        self.metadata = _metadata(header)
+        at = self.schema_stop
+        while (found := self._message(at)) is not None:
+            kind, header, body, stop, length = found
+            if kind != RECORD_BATCH:
+                raise self.damaged(at, "a record batch", f"a message of kind {kind}")
+            batch = Batch(at, stop, body, header.integer(0), header.pairs(2))
+            self._check(batch, length)
+            self.batches.append(batch)
+            at = stop
+
+    def _message(self, at: int) -> "tuple[int, Table, int, int, int] | None":
+        """Return the message at a place: kind, header, places of the body and the end, and length.
+
+        None at the end of the file, or where a crash has cut it.
+        """
+        size = len(self.view)
+        if at + PREFIX.size > size:
+            return None
+        continues, length = PREFIX.unpack_from(self.view, at)
+        if (continues, length) == (CONTINUES, 0):
+            if at + PREFIX.size != size:
+                raise self.damaged(at, "nothing after the end", f"{size - at} bytes")
+            self.is_finished = True
+            return None
+        if continues != CONTINUES:
+            if any(self.view[at:]):
+                raise self.damaged(at, "the beginning of a message", hex(continues))
+            return None
+        start = at + PREFIX.size
+        if length % 8 or length > MOST_METADATA:
+            raise self.damaged(at, "metadata of some multiple of 8 bytes", f"{length} bytes")
+        if start + length > size:
+            return None
+        root = Table.root(self.view[start : start + length], f"{self.path}, at {at}")
+        header = root.table(2)
+        body = start + length
+        body_length = root.integer(3)
+        if body_length % 8:
+            raise self.damaged(at, "a body of some multiple of 8 bytes", f"{body_length} bytes")
+        if root.small(1) == RECORD_BATCH:
+            self._check_length(at, header, body_length)
+        stop = body + body_length
+        return None if stop > size else (root.small(1), header, body, stop, body_length)
+
+    def _check_length(self, at: int, header: "Table", length: int) -> None:
+        """Refuse a body that is not as long as its buffers say: one of both is damaged."""
+        ends = [offset + count for offset, count in header.pairs(2)]
+        if max(ends, default=0) > length or length > max(ends, default=0) + 64:
+            raise self.damaged(at, f"a body of {max(ends, default=0)} bytes", f"{length} bytes")
+
+    def _check(self, batch: Batch, length: int) -> None:
+        for offset, count in batch.buffers:
+            if offset + count > length:
+                raise self.damaged(batch.start, f"a buffer within {length} bytes", f"{count} bytes")
+
+    def buffer(self, batch: Batch, number: int, length: int) -> memoryview:
+        """Return the first bytes of a buffer of a batch.
+
+        Raises
+        ------
+        FileFormatError
+            It is not there, or shorter.
+        """
+        if number >= len(batch.buffers) or batch.buffers[number][1] < length:
+            raise self.damaged(batch.start, f"a buffer of {length} bytes", "a shorter one")
+        start = batch.body + batch.buffers[number][0]
+        return self.view[start : start + length]
+
+    def damaged(self, at: int, expected: str, got: str) -> FileFormatError:
+        """Return the error of a file that is damaged at a place."""
+        return bad_file(f"{self.path}: is damaged at byte {at}", expected, got)
+
+
+@final
+class Table:
+    """A table of FlatBuffers; every place is checked before it is read."""
+
+    __slots__ = ("_at", "_fields", "_view", "_where")
+
+    def __init__(self, view: memoryview, at: int, where: str) -> None:
+        self._view = view
+        self._at = at
+        self._where = where
+        fields = at - self._number("<i", at)
+        size = self._number("<H", fields)
+        count = size // 2 - 2
+        if count < 0 or fields + size > len(view):
+            raise self._damaged()
+        self._fields = struct.unpack_from(f"<{count}H", view, fields + 4)
+
+    @classmethod
+    def root(cls, view: memoryview, where: str) -> "Table":
+        """Return the table with which metadata begin."""
+        if len(view) < 4:
+            raise bad_file(f"{where}: is damaged", "metadata", f"{len(view)} bytes")
+        return cls(view, struct.unpack_from("<I", view)[0], where)
+
+    def small(self, field: int) -> int:
+        """Return a number of one byte, 0 by default."""
+        return self._scalar("<B", field)
+
+    def integer(self, field: int) -> int:
+        """Return a number of eight bytes that is not negative, 0 by default."""
+        found = self._scalar("<q", field)
+        if found < 0:
+            raise self._damaged()
+        return found
+
+    def table(self, field: int) -> "Table":
+        """Return another table."""
+        return Table(self._view, self._target(field), self._where)
+
+    def tables(self, field: int) -> "list[Table]":
+        """Return tables; none by default."""
+        at, count = self._vector(field, 4)
+        places = range(at, at + 4 * count, 4)
+        return [Table(self._view, p + self._number("<I", p), self._where) for p in places]
+
+    def pairs(self, field: int) -> list[tuple[int, int]]:
+        """Return pairs of numbers of eight bytes that are not negative."""
+        at, count = self._vector(field, 16)
+        numbers = struct.unpack_from(f"<{2 * count}q", self._view, at)
+        if numbers and min(numbers) < 0:
+            raise self._damaged()
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+    def text(self, field: int) -> str:
+        """Return a text."""
+        at, count = self._vector(field, 1)
+        try:
+            return bytes(self._view[at : at + count]).decode()
+        except UnicodeDecodeError:
+            raise self._damaged() from None
+
+    def _scalar(self, form: str, field: int) -> int:
+        place = self._fields[field] if field < len(self._fields) else 0
+        return self._number(form, self._at + place) if place else 0
+
+    def _target(self, field: int) -> int:
+        place = self._fields[field] if field < len(self._fields) else 0
+        if not place:
+            raise self._damaged()
+        at = self._at + place
+        return at + self._number("<I", at)
+
+    def _vector(self, field: int, width: int) -> tuple[int, int]:
+        """Return the place and the number of the elements of a vector."""
+        if field >= len(self._fields) or not self._fields[field]:
+            return 0, 0
+        at = self._target(field)
+        count = self._number("<I", at)
+        if at + 4 + count * width > len(self._view):
+            raise self._damaged()
+        return at + 4, count
+
+    def _number(self, form: str, at: int) -> int:
+        if at < 0 or at + struct.calcsize(form) > len(self._view):
+            raise self._damaged()
+        found: int = struct.unpack_from(form, self._view, at)[0]
+        return found
+
+    def _damaged(self) -> FileFormatError:
+        what = f"{self._where}: is damaged"
+        return bad_file(what, "metadata that refer to each other", "a place that is not in them")
+
+
+def _metadata(schema: Table) -> dict[str, str]:
+    return {pair.text(0): pair.text(1) for pair in schema.tables(2)}

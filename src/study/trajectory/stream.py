@@ -1,0 +1,367 @@
+"""Writing of trajectory files: an Arrow IPC stream, to which whole batches of rows are appended.
+
+::
+
+    schema     metadata "stagecache": what is in the file, and the State that rows are made from
+    batch      columns by path       numbers, or lists of them of a fixed size
+               stagecache.changes    in rows where other items have changed: their values
+               stagecache.batch      in the last row: checksums, and from where a run can go on
+    ...
+
+A batch stands for itself: its first row has all items whose values are not those of the State in
+the schema. A file takes its name when its first batch is on disk, so an older file of that name
+stays whole until then.
+"""
+
+import os
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Self, final
+from uuid import uuid4
+from zlib import crc32
+
+import numpy as np
+
+from stagecache.files.envelope import pack
+from stagecache.files.values import Blobs, encode
+from stagecache.state.handles import ScalarVariable
+from stagecache.state.stage import Stage
+from stagecache.study.trajectory.arrow import PREFIX
+from stagecache.study.trajectory.columns import (
+    DTYPES,
+    ColumnForm,
+    form_of_results,
+    form_of_value,
+    is_result,
+)
+from stagecache.study.trajectory.rows import DISCRETE, Array, Pattern, Rows
+from stagecache.system.core.state_file import state_bytes
+
+KEY: Final = "stagecache"
+KIND: Final = "Trajectory"
+CHANGES: Final = "stagecache.changes"
+BATCH: Final = "stagecache.batch"
+END: Final = PREFIX.pack(0xFFFFFFFF, 0)
+Details = Mapping[str, Any]
+
+
+@final
+class TrajectoryWriter:
+    """A file of rows, to which batches are appended.
+
+    Parameters
+    ----------
+    path : Path
+        An older file of that name is replaced when the first batch is written.
+    record : sequence of str
+        Paths of the recorded items.
+    details : dict of str to object
+        Further facts about the run; JSON.
+
+    Attributes
+    ----------
+    num_rows : int
+        Rows that are on disk.
+    """
+
+    def __init__(
+        self, path: Path, record: Sequence[str] = (), details: Details | None = None
+    ) -> None:
+        self._target = Path(os.path.realpath(path))
+        self._beside: Path | None = None  # until its first batch is written
+        self._file: BinaryIO | None = None
+        self._record = tuple(record)
+        self._details = dict(details or {})
+        self._encoder: BatchEncoder | None = None
+        self.num_rows = 0
+
+    @classmethod
+    def appending(cls, path: Path, size: int, num_rows: int, encoder: "BatchEncoder") -> Self:
+        """Return a writer that goes on with a file, of which the first bytes are kept."""
+        writer = cls(path)
+        writer._encoder = encoder
+        writer._file = path.open("r+b")
+        writer._file.truncate(size)
+        writer._file.seek(size)
+        writer.num_rows = num_rows
+        return writer
+
+    def write(self, rows: Rows, restart: bytes | None = None) -> None:
+        """Append rows as a batch, and wait until they are on disk.
+
+        Parameters
+        ----------
+        rows : Rows
+            At least one.
+        restart : bytes, optional
+            From where a run goes on after the last of these rows.
+
+        Raises
+        ------
+        UnsavableValueError
+            A value of a discrete variable or an entry cannot be saved. Nothing is written then.
+        OSError
+        """
+        encoder = self._encoder
+        if encoder is None:
+            forms = forms_of_columns(rows)
+            encoder = BatchEncoder(
+                forms, header_of(rows.pattern, forms, self._record, self._details)
+            )
+        data = encoder.batch(rows, self.num_rows, restart)
+        if self._file is None:
+            self._beside = self._target.with_name(f".{self._target.name}.{uuid4().hex}.tmp")
+            self._file = self._beside.open("xb")
+            self._file.write(encoder.schema)
+        self._encoder = encoder
+        self._file.write(data)
+        self._sync()
+        self.num_rows += rows.times.count
+        if self._beside is not None:
+            self._beside.replace(self._target)
+            self._beside = None
+
+    def close(self, *, is_finished: bool = True) -> None:
+        """Close the file; with the end of the stream, if the run is finished."""
+        if self._file is not None:
+            if is_finished:
+                self._file.write(END)
+                self._sync()
+            self._file.close()
+            self._file = None
+        if self._beside is not None:  # a first batch that failed
+            with suppress(OSError):
+                self._beside.unlink()
+
+    def _sync(self) -> None:
+        assert self._file is not None
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+# ---------------------------------------------------------------------- what a file says
+
+
+def forms_of_columns(rows: Rows) -> list[ColumnForm]:
+    """Return the forms of the columns of a file that begins with these rows."""
+    pattern = rows.pattern
+    forms = [ColumnForm("time", "time")]
+    for path in pattern.blocks:
+        handle = pattern.handle(path)
+        place = pattern.place(handle)  # type: ignore[arg-type]  # a block of y
+        shape = () if isinstance(handle, ScalarVariable) else (place.stop - place.start,)
+        forms.append(ColumnForm(path, handle.kind, shape=shape))  # type: ignore[attr-defined]  # likewise
+    for path, variable in pattern.discrete_by_path.items():
+        if variable.invalidates > Stage.INSTANCE:
+            form = form_of_value(path, DISCRETE, variable(pattern.template))
+            forms += [form] if form is not None else []
+    for path, values in rows.entries.items():
+        form = form_of_results(path, values)
+        forms += [form] if form is not None else []
+    return forms
+
+
+def header_of(
+    pattern: Pattern, forms: Sequence[ColumnForm], record: Sequence[str], details: Details
+) -> str:
+    """Return what the schema says, as text: columns, recorded items, units, and the template."""
+    system = pattern.template.system
+    content = {
+        "system": system.name,
+        "version": system.version,
+        "units": system.units,
+        "columns": [[f.path, f.kind, f.dtype, list(f.shape), f.is_array] for f in forms],
+        "record": list(record),
+        "details": dict(details),
+    }
+    template = state_bytes(pattern.template, cache=False)
+    return b64encode(pack(KIND, content, [template])).decode()
+
+
+# ---------------------------------------------------------------------- batches
+
+
+@final
+class BatchEncoder:
+    """Rows as record batches of Arrow.
+
+    Parameters
+    ----------
+    forms : sequence of ColumnForm
+    header : str
+        Metadata of the schema.
+
+    Attributes
+    ----------
+    schema : bytes
+        The message with which the file begins.
+    """
+
+    def __init__(self, forms: Sequence[ColumnForm], header: str) -> None:
+        import nanoarrow as na  # noqa: PLC0415  # only files need it
+
+        self._na = na
+        self._forms = {form.path: form for form in forms}
+        fields = {form.path: self._type(form) for form in forms}
+        fields |= {CHANGES: na.binary(), BATCH: na.binary()}
+        self._schema = na.c_schema(na.struct(fields)).modify(metadata={KEY: header})
+        empty = [self._column(f, np.empty((0, *f.shape), DTYPES[f.dtype]), None) for f in forms]
+        nothing = [self._binary([]), self._binary([])]
+        data = self._messages([*empty, *nothing], 0)
+        self.schema = data[: PREFIX.size + PREFIX.unpack_from(data)[1]]
+
+    def batch(self, rows: Rows, first_row: int, restart: bytes | None) -> bytes:
+        """Return the message of a record batch."""
+        count = rows.times.count
+        changes: list[dict[str, Any]] = [{} for _ in range(count)]
+        columns, sums = [], []
+        for form in self._forms.values():
+            values, is_there = self._values(rows, form, changes)
+            columns.append(self._column(form, values, is_there))
+            sums.append(checksum(values, is_there))
+        self._add_changes(rows, changes)
+        found = [pack_changes(row) for row in changes]
+        columns.append(self._binary(found))
+        info = {
+            "first_row": first_row,
+            "rows": count,
+            "schema": crc32(self.schema),
+            "sums": [*sums, crc32(b"".join(row or b"" for row in found))],
+            "restart": restart is not None,
+        }
+        last = pack(BATCH, info, [restart or b""])
+        columns.append(self._binary([*[None] * (count - 1), last]))
+        return self._messages(columns, count)[len(self.schema) :]
+
+    # ------------------------------------------------------------------ values
+
+    def _values(
+        self, rows: Rows, form: ColumnForm, changes: list[dict[str, Any]]
+    ) -> tuple[Array, Array | None]:
+        """Return the numbers of a column, and where they are; other values become changes."""
+        pattern, count = rows.pattern, rows.times.count
+        if form.kind == "time":
+            return rows.times.rows, None
+        if form.kind in ("q", "u", "z"):
+            place = pattern.place(pattern.handle(form.path))  # type: ignore[arg-type]  # of y
+            return rows.y.rows[:, place].reshape(count, *form.shape), None
+        if form.kind == DISCRETE:
+            variable = pattern.discrete_by_path[form.path]
+            found = rows.discrete[variable.subsystem or 0][variable.index].all(count)
+            is_there = np.array([form.fits(value) for value in found], bool)
+        else:
+            found = rows.entries[form.path]
+            is_there = np.array([is_result(form, value) for value in found], bool)
+        values = np.zeros((count, *form.shape), DTYPES[form.dtype])
+        for row, value in enumerate(found):
+            if is_there[row]:
+                values[row] = value
+            else:
+                changes[row][form.path] = value
+        return values, None if is_there.all() else is_there
+
+    def _add_changes(self, rows: Rows, changes: list[dict[str, Any]]) -> None:
+        """Add the values of items that have no column, in the rows from which they hold."""
+        pattern = rows.pattern
+        for path, variable in pattern.discrete_by_path.items():
+            if path in self._forms:
+                continue
+            kept = rows.discrete[variable.subsystem or 0][variable.index]
+            first = variable(pattern.template)
+            for row, value in kept.changes():
+                if row or not _same(path, value, first):
+                    changes[row][path] = value
+        for path, values in rows.entries.items():
+            if path not in self._forms:
+                for row, value in enumerate(values):
+                    changes[row][path] = value
+
+    # ------------------------------------------------------------------ Arrow
+
+    def _type(self, form: ColumnForm) -> Any:
+        is_nullable = form.kind in (DISCRETE, "cache entry")
+        numbers = self._numbers(form)
+        if form.is_list:
+            return self._na.fixed_size_list(numbers(False), form.width, is_nullable)
+        return numbers(is_nullable)
+
+    def _numbers(self, form: ColumnForm) -> Any:
+        na = self._na
+        return {"float64": na.float64, "int64": na.int64, "bool": na.bool_}[form.dtype]
+
+    def _column(self, form: ColumnForm, values: Array, is_there: Array | None) -> Any:
+        na, count = self._na, len(values)
+        schema = self._type(form)
+        validity = None if is_there is None else np.packbits(is_there, bitorder="little")
+        nulls = 0 if is_there is None else int(count - is_there.sum())
+        if not form.is_list:
+            return na.c_array_from_buffers(
+                schema, count, [validity, _buffer(values)], null_count=nulls
+            )
+        child = na.c_array_from_buffers(
+            self._numbers(form)(False), values.size, [None, _buffer(values)], null_count=0
+        )
+        return na.c_array_from_buffers(
+            schema, count, [validity], null_count=nulls, children=[child]
+        )
+
+    def _binary(self, values: Sequence[bytes | None]) -> Any:
+        is_there = np.array([value is not None for value in values], bool)
+        lengths = [len(value or b"") for value in values]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        data = np.frombuffer(b"".join(value or b"" for value in values), np.uint8)
+        return self._na.c_array_from_buffers(
+            self._na.binary(),
+            len(values),
+            [np.packbits(is_there, bitorder="little"), offsets, data],
+            null_count=int(len(values) - is_there.sum()),
+        )
+
+    def _messages(self, columns: Sequence[Any], count: int) -> bytes:
+        """Return the schema and a record batch."""
+        from nanoarrow.ipc import StreamWriter  # noqa: PLC0415  # only files need it
+
+        batch = self._na.c_array_from_buffers(
+            self._schema, count, [None], null_count=0, children=columns
+        )
+        sink = BytesIO()
+        with StreamWriter.from_writable(sink) as writer:
+            writer.write_array(batch)
+        data = sink.getvalue()
+        return data.removesuffix(END)
+
+
+def _buffer(values: Array) -> Array:
+    """Return the numbers of a column as Arrow stores them; truth values are bits."""
+    flat = np.ascontiguousarray(values).reshape(-1)
+    return np.packbits(flat, bitorder="little") if flat.dtype == bool else flat
+
+
+def checksum(values: Array, is_there: Array | None) -> int:
+    """Return the checksum of the numbers of a column, and of where they are."""
+    found = crc32(_buffer(values).data)
+    return (
+        found if is_there is None else crc32(np.packbits(is_there, bitorder="little").data, found)
+    )
+
+
+def pack_changes(row: Mapping[str, Any]) -> bytes | None:
+    """Return the values of a row that stand in no column; None if there are none.
+
+    Raises
+    ------
+    UnsavableValueError
+    """
+    if not row:
+        return None
+    blobs: Blobs = []
+    content = {path: encode(value, path, blobs) for path, value in row.items()}
+    return pack(CHANGES, content, blobs)
+
+
+def _same(path: str, value: object, other: object) -> bool:
+    """Return True if two values are saved as the same."""
+    return value is other or pack_changes({path: value}) == pack_changes({path: other})
