@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         TerminationReason,
         TimeStepper,
         Trajectory,
+        load_trajectory,
         simulate,
     )
     from stagecache.system import (
@@ -222,6 +223,7 @@ __all__ = [
     "inverse_mass_matrix",
     "kinematics",
     "load_state",
+    "load_trajectory",
     "mass_matrix",
     "modeling_option",
     "normalization_error",

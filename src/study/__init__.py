@@ -8,6 +8,7 @@ from stagecache.study.integrate.step_status import StepStatus, TerminationReason
 from stagecache.study.simulate import simulate
 from stagecache.study.study import Study
 from stagecache.study.time_stepper import TimeStepper
+from stagecache.study.trajectory.loading import load_trajectory
 from stagecache.study.trajectory.trajectory import Trajectory
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "TimeStepper",
     "Trajectory",
     "TriggeredEvent",
+    "load_trajectory",
     "simulate",
 ]

@@ -18,6 +18,7 @@ FlatBuffers, whose tables the metadata are.
 import mmap
 import os
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 
@@ -171,6 +172,12 @@ class ArrowFile:
             raise self.damaged(batch.start, f"a buffer of {length} bytes", "a shorter one")
         start = batch.body + batch.buffers[number][0]
         return self.view[start : start + length]
+
+    def close(self) -> None:
+        """Give up the map; views of it that are still used keep it."""
+        self.view.release()
+        with suppress(BufferError):
+            self._map.close()
 
     def damaged(self, at: int, expected: str, got: str) -> FileFormatError:
         """Return the error of a file that is damaged at a place."""

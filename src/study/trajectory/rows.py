@@ -10,8 +10,9 @@
     a row         ->  Pattern  ->  State
 """
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 from operator import is_, itemgetter
 from typing import Any, Final, final
@@ -21,7 +22,14 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.checks import require_type
-from stagecache.errors import NodeKindError, NotANumberError, ShapeError, WrongTypeError, short_repr
+from stagecache.errors import (
+    NodeKindError,
+    NotANumberError,
+    ShapeError,
+    UnknownPathError,
+    WrongTypeError,
+    short_repr,
+)
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -36,6 +44,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.values.values import IMMUTABLE, duplicate
 from stagecache.study.methods.step_polynomial import StepPolynomial
+from stagecache.system.declare.units import declared_units
 
 Array = NDArray[Any]
 NUMBERS: Final = "biuf"
@@ -290,6 +299,17 @@ class Pattern:
             if place.start < place.stop
         ]
 
+    @property
+    def places(self) -> dict[str, slice]:
+        """Places in y, by path: of all variables that are not empty, and of those they make up."""
+        layout = self.template._contents.realization.layout
+        handles: list[Any] = [layout.variables[kind] for kind in ("q", "u", "z")]
+        for subsystem in layout.subsystems:
+            handles += subsystem.whole.values()
+            handles += [block for blocks in subsystem.blocks.values() for block in blocks]
+        places = {self.paths.of[handle._node]: self.place(handle) for handle in handles}
+        return {path: place for path, place in places.items() if place.start < place.stop}
+
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Return the place of a variable in y."""
         return self.template._contents.place(variable)
@@ -355,8 +375,86 @@ def _write(state: State, discrete: list[list[Any]], *, is_option: bool) -> None:
                 contents.set_discrete(variable, duplicate(value))
 
 
+class AbstractRows(ABC):
+    """Rows of a trajectory, in memory or in a file."""
+
+    pattern: Pattern | None
+    """The pattern of its States; None if the System is not known."""
+
+    entries: Collection[str]
+    """Paths of the recorded entries."""
+
+    curves: list[StepPolynomial | None]
+    """For each row, y since the row before, as it was computed; None where it is not known."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name of the System."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def all_times(self) -> Vector:
+        """The time of each row [s], only for reading."""
+
+    @property
+    @abstractmethod
+    def all_y(self) -> Vector:
+        """The continuous variables of all rows, (n, ny), only for reading."""
+
+    @property
+    @abstractmethod
+    def units(self) -> dict[str, str]:
+        """Declared units by path."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of q, u and z."""
+
+    @property
+    @abstractmethod
+    def of_tables(self) -> list[str]:
+        """Paths of the columns that tables have: y, and discrete variables that are numbers."""
+
+    @abstractmethod
+    def append(self, state: State) -> None:
+        """Add a State of the System, as `Trajectory.append` says."""
+
+    @abstractmethod
+    def path_of(self, item: object) -> str:
+        """Return the path of a handle, or a path in its full form; see `Pattern.path_of`."""
+
+    @abstractmethod
+    def column(self, path: str) -> Column:
+        """Return the column of a path.
+
+        Raises
+        ------
+        UnknownPathError
+            It is a cache entry that was not recorded.
+        """
+
+    @abstractmethod
+    def state(self, row: int, stage: Stage) -> State:
+        """Return a new State with the values of a row, realized to a stage."""
+
+    @abstractmethod
+    def of(self, rows: range) -> "AbstractRows":
+        """Return some rows, in that order."""
+
+    @abstractmethod
+    def in_memory(self, rows: range) -> "Rows":
+        """Return some rows in memory; `StudyError` if the System is not known."""
+
+
 @final
-class Rows:
+class Rows(AbstractRows):
     """Values of States, a row for each.
 
     Parameters
@@ -377,6 +475,8 @@ class Rows:
         For each row, y since the row before, as it was computed; None where it is not known.
     """
 
+    pattern: Pattern
+
     def __init__(self, pattern: Pattern, entries: Sequence[str]) -> None:
         self.pattern = pattern
         self.times = GrowingArray(())
@@ -385,6 +485,53 @@ class Rows:
         self.entries: dict[str, list[Any]] = {path: [] for path in entries}
         self.curves: list[StepPolynomial | None] = []
         self._layout: tuple[object, int] = (None, 0)  # of the State that was added last
+
+    # ------------------------------------------------------------------ contents
+
+    @property
+    def name(self) -> str:
+        """Name of the System."""
+        return str(self.pattern.template.system.name)
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.times.count
+
+    @property
+    def all_times(self) -> Vector:
+        """The time of each row [s], only for reading."""
+        return self.times.rows
+
+    @property
+    def all_y(self) -> Vector:
+        """The continuous variables of all rows, (n, ny), only for reading."""
+        return self.y.rows
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Declared units by path."""
+        return declared_units(self.pattern.template._contents, self.pattern.paths)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of q, u and z."""
+        template = self.pattern.template
+        return template.nq, template.nu, template.nz
+
+    @property
+    def of_tables(self) -> list[str]:
+        """Paths of the columns that tables have: y, and discrete variables that are numbers."""
+        found = list(self.pattern.blocks)
+        for path, variable in self.pattern.discrete_by_path.items():
+            is_shown = variable.invalidates > Stage.INSTANCE
+            if is_shown and self.column(path).values.dtype.kind in NUMBERS:
+                found.append(path)
+        return found
+
+    def path_of(self, item: object) -> str:
+        """Return the path of a handle, or a path in its full form; see `Pattern.path_of`."""
+        return self.pattern.path_of(item)
 
     # ------------------------------------------------------------------ adding
 
@@ -456,8 +603,17 @@ class Rows:
         values = [[column.at(row) for column in columns] for columns in self.discrete]
         return self.pattern.state(float(self.times.rows[row]), self.y.rows[row], values, stage)
 
-    def column(self, path: str, handle: AbstractHandle) -> Column:
-        """Return the column of an item."""
+    def column(self, path: str) -> Column:
+        """Return the column of a path.
+
+        Raises
+        ------
+        UnknownPathError
+            It is a cache entry that was not recorded.
+        """
+        handle = self.pattern.handle(path)
+        if isinstance(handle, CacheEntry) and path not in self.entries:
+            raise not_recorded(path, self.entries)
         if isinstance(handle, TimeVariable):
             return Column(path, "time", self.times.rows)
         if isinstance(handle, AbstractContinuousVariable):
@@ -475,7 +631,7 @@ class Rows:
         """Return some rows, in that order."""
         which = np.array(rows, dtype=np.intp)
         follows = rows.step == 1
-        return _restored(
+        return rows_of(
             self.pattern,
             GrowingArray((), self.times.rows[which]),
             GrowingArray(self.y.shape, self.y.rows[which]),
@@ -484,12 +640,27 @@ class Rows:
             [self.curves[row] if follows and row != rows[0] else None for row in rows],
         )
 
+    def in_memory(self, rows: range) -> "Rows":
+        """Return some rows in memory."""
+        return self.of(rows)
+
     def __reduce__(self) -> Any:
         parts = self.times, self.y, self.discrete, self.entries, self.curves
-        return _restored, (self.pattern, *parts)
+        return rows_of, (self.pattern, *parts)
 
 
-def _restored(pattern: Pattern, *parts: Any) -> Rows:
+def not_recorded(path: str, entries: Iterable[str]) -> UnknownPathError:
+    """Return the error of an entry that has no column."""
+    return UnknownPathError(
+        f"{path!r}: was not recorded",
+        ", ".join(("y, a discrete variable", *entries)),
+        "a cache entry",
+        f"record it: record=({path!r},); or compute it now: trajectory.calc({path!r})",
+    )
+
+
+def rows_of(pattern: Pattern, *parts: Any) -> Rows:
+    """Return rows that have these times, y, discrete variables, entries and curves."""
     new = Rows(pattern, ())
     new.times, new.y, new.discrete, new.entries, new.curves = parts
     return new

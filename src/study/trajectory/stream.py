@@ -15,7 +15,7 @@ stays whole until then.
 
 import os
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -25,6 +25,7 @@ from zlib import crc32
 
 import numpy as np
 
+from stagecache.errors import StudyError
 from stagecache.files.envelope import pack
 from stagecache.files.values import Blobs, encode
 from stagecache.state.handles import ScalarVariable
@@ -37,7 +38,7 @@ from stagecache.study.trajectory.columns import (
     form_of_value,
     is_result,
 )
-from stagecache.study.trajectory.rows import DISCRETE, Array, Pattern, Rows
+from stagecache.study.trajectory.rows import DISCRETE, AbstractRows, Array, Pattern, Rows
 from stagecache.system.core.state_file import state_bytes
 
 KEY: Final = "stagecache"
@@ -45,6 +46,7 @@ KIND: Final = "Trajectory"
 CHANGES: Final = "stagecache.changes"
 BATCH: Final = "stagecache.batch"
 END: Final = PREFIX.pack(0xFFFFFFFF, 0)
+ROWS_OF_BATCH: Final = 1000
 Details = Mapping[str, Any]
 
 
@@ -108,9 +110,8 @@ class TrajectoryWriter:
         encoder = self._encoder
         if encoder is None:
             forms = forms_of_columns(rows)
-            encoder = BatchEncoder(
-                forms, header_of(rows.pattern, forms, self._record, self._details)
-            )
+            header = header_of(rows.pattern, forms, self._record, rows.entries, self._details)
+            encoder = BatchEncoder(forms, header)
         data = encoder.batch(rows, self.num_rows, restart)
         if self._file is None:
             self._beside = self._target.with_name(f".{self._target.name}.{uuid4().hex}.tmp")
@@ -142,6 +143,25 @@ class TrajectoryWriter:
         os.fsync(self._file.fileno())
 
 
+def save_rows(rows: AbstractRows, path: Path, record: Sequence[str]) -> None:
+    """Write rows into a file; `Trajectory.save` says more."""
+    if not rows.count:
+        raise StudyError(
+            f"Trajectory.save(): nothing to write into {path}",
+            "a trajectory with rows",
+            "one without",
+            "append a State first",
+        )
+    writer = TrajectoryWriter(path, record)
+    try:
+        for start in range(0, rows.count, ROWS_OF_BATCH):
+            writer.write(rows.in_memory(range(start, min(start + ROWS_OF_BATCH, rows.count))))
+        writer.close()
+    except BaseException:
+        writer.close(is_finished=False)
+        raise
+
+
 # ---------------------------------------------------------------------- what a file says
 
 
@@ -165,17 +185,24 @@ def forms_of_columns(rows: Rows) -> list[ColumnForm]:
 
 
 def header_of(
-    pattern: Pattern, forms: Sequence[ColumnForm], record: Sequence[str], details: Details
+    pattern: Pattern,
+    forms: Sequence[ColumnForm],
+    record: Sequence[str],
+    entries: Iterable[str],
+    details: Details,
 ) -> str:
     """Return what the schema says, as text: columns, recorded items, units, and the template."""
     system = pattern.template.system
+    wholes = {path: [place.start, place.stop] for path, place in pattern.places.items()}
     content = {
         "system": system.name,
         "version": system.version,
         "units": system.units,
         "columns": [[f.path, f.kind, f.dtype, list(f.shape), f.is_array] for f in forms],
         "record": list(record),
+        "entries": list(entries),
         "details": dict(details),
+        "places": wholes,
     }
     template = state_bytes(pattern.template, cache=False)
     return b64encode(pack(KIND, content, [template])).decode()
@@ -193,14 +220,18 @@ class BatchEncoder:
     forms : sequence of ColumnForm
     header : str
         Metadata of the schema.
+    schema_sum : int, optional
+        Checksum of the schema of a file that exists.
 
     Attributes
     ----------
     schema : bytes
-        The message with which the file begins.
+        The message with which a new file begins.
     """
 
-    def __init__(self, forms: Sequence[ColumnForm], header: str) -> None:
+    def __init__(
+        self, forms: Sequence[ColumnForm], header: str, schema_sum: int | None = None
+    ) -> None:
         import nanoarrow as na  # noqa: PLC0415  # only files need it
 
         self._na = na
@@ -212,6 +243,7 @@ class BatchEncoder:
         nothing = [self._binary([]), self._binary([])]
         data = self._messages([*empty, *nothing], 0)
         self.schema = data[: PREFIX.size + PREFIX.unpack_from(data)[1]]
+        self._schema_sum = crc32(self.schema) if schema_sum is None else schema_sum
 
     def batch(self, rows: Rows, first_row: int, restart: bytes | None) -> bytes:
         """Return the message of a record batch."""
@@ -228,7 +260,7 @@ class BatchEncoder:
         info = {
             "first_row": first_row,
             "rows": count,
-            "schema": crc32(self.schema),
+            "schema": self._schema_sum,
             "sums": [*sums, crc32(b"".join(row or b"" for row in found))],
             "restart": restart is not None,
         }
@@ -295,7 +327,7 @@ class BatchEncoder:
     def _column(self, form: ColumnForm, values: Array, is_there: Array | None) -> Any:
         na, count = self._na, len(values)
         schema = self._type(form)
-        validity = None if is_there is None else np.packbits(is_there, bitorder="little")
+        validity = None if is_there is None else _buffer(is_there)
         nulls = 0 if is_there is None else int(count - is_there.sum())
         if not form.is_list:
             return na.c_array_from_buffers(

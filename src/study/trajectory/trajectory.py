@@ -12,9 +12,10 @@ State that has these values.
 
 import re
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from typing import Any, Final, SupportsIndex, final, overload
 
-from stagecache.checks import whole_number
+from stagecache.checks import require_path, whole_number
 from stagecache.errors import UnknownItemError, UnknownPathError, WrongTypeError, short_repr
 from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
@@ -30,8 +31,16 @@ from stagecache.study.trajectory.export import (
     write_csv,
     xarray_dataset,
 )
-from stagecache.study.trajectory.rows import NUMBERS, Array, Column, Pattern, Rows, array_of_values
-from stagecache.system.declare.units import declared_units
+from stagecache.study.trajectory.rows import (
+    NUMBERS,
+    AbstractRows,
+    Array,
+    Column,
+    Pattern,
+    Rows,
+    array_of_values,
+)
+from stagecache.study.trajectory.stream import save_rows
 
 INSTANCE: Final = Stage.INSTANCE
 
@@ -88,10 +97,20 @@ class Trajectory:
     """
 
     def __init__(self, state: State, record: Iterable[Item] = ()) -> None:
-        self._pattern = Pattern.of(state)
-        self._record = _checked_record(self._pattern, record)
-        entries = [p for p in self._record if isinstance(self._pattern.handle(p), CacheEntry)]
-        self._kept = Rows(self._pattern, entries)
+        pattern = Pattern.of(state)
+        paths = _checked_record(pattern, record)
+        entries = [path for path in paths if isinstance(pattern.handle(path), CacheEntry)]
+        self._become(Rows(pattern, entries), paths)
+
+    @classmethod
+    def _of(cls, rows: AbstractRows, record: tuple[str, ...]) -> "Trajectory":
+        new = cls.__new__(cls)
+        new._become(rows, record)
+        return new
+
+    def _become(self, rows: AbstractRows, record: tuple[str, ...]) -> None:
+        self._kept = rows
+        self._record = record
         self._reason: TerminationReason | None = None
         self._statistics: IntegratorStatistics | None = None
 
@@ -114,7 +133,8 @@ class Trajectory:
         Exception
             Any exception of a recorded entry. No row is added then, nor in the cases above.
         """
-        self.system._require_own(state)
+        if self.system is not None:
+            self.system._require_own(state)
         try:
             self._kept.append(state)
         except Exception as error:
@@ -127,8 +147,9 @@ class Trajectory:
 
     @property
     def system(self) -> Any:
-        """The System of its States."""
-        return self._pattern.template.system
+        """The System of its States; None if it was loaded without one."""
+        pattern = self._kept.pattern
+        return None if pattern is None else pattern.template.system
 
     @property
     def record(self) -> tuple[str, ...]:
@@ -138,7 +159,7 @@ class Trajectory:
     @property
     def units(self) -> dict[str, str]:
         """The declared units of items by path, as in `System.units`. Cost O(nodes)."""
-        return declared_units(self._pattern.template._contents, self._pattern.paths)
+        return self._kept.units
 
     @property
     def termination_reason(self) -> TerminationReason | None:
@@ -153,27 +174,29 @@ class Trajectory:
     @property
     def times(self) -> Vector:
         """The time of each row [s]. Shape (n,). Before and after an event, it is the same."""
-        return self._kept.times.rows
+        return self._kept.all_times
 
     @property
     def y(self) -> Vector:
         """The continuous variables. Shape (n, ny). A read-only view, as `times`, `q`, `u`, `z`."""
-        return self._kept.y.rows
+        return self._kept.all_y
 
     @property
     def q(self) -> Vector:
         """The generalized coordinates. Shape (n, nq)."""
-        return self.y[:, : self._pattern.template.nq]
+        return self.y[:, : self._kept.sizes[0]]
 
     @property
     def u(self) -> Vector:
         """The generalized speeds. Shape (n, nu)."""
-        return self.y[:, self._pattern.template.u_start : self._pattern.template.z_start]
+        nq, nu, _ = self._kept.sizes
+        return self.y[:, nq : nq + nu]
 
     @property
     def z(self) -> Vector:
         """The auxiliary variables. Shape (n, nz)."""
-        return self.y[:, self._pattern.template.z_start :]
+        nq, nu, _ = self._kept.sizes
+        return self.y[:, nq + nu :]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -182,16 +205,10 @@ class Trajectory:
         Discrete variables are among them if they are numbers, and neither parameters nor modeling
         options. Others are available by name.
         """
-        found = list(self._pattern.blocks)
-        for variable in [v for variables in self._pattern.discrete for v in variables]:
-            if variable.invalidates > INSTANCE:
-                path = self._pattern.path_of(variable)
-                if self._kept.column(path, variable).values.dtype.kind in NUMBERS:
-                    found.append(path)
-        return tuple(dict.fromkeys([*found, *self._record]))
+        return tuple(dict.fromkeys([*self._kept.of_tables, *self._record]))
 
     def __len__(self) -> int:
-        return self._kept.times.count
+        return self._kept.count
 
     def __bool__(self) -> bool:
         return True
@@ -217,9 +234,7 @@ class Trajectory:
         UnknownItemError, UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         if isinstance(which, slice):
-            new = Trajectory.__new__(Trajectory)
-            new._pattern, new._record = self._pattern, self._record
-            new._kept = self._kept.of(range(len(self))[which])
+            new = Trajectory._of(self._kept.of(range(len(self))[which]), self._record)
             new._reason, new._statistics = self._reason, self._statistics
             return new
         if isinstance(which, str | AbstractHandle):
@@ -273,9 +288,9 @@ class Trajectory:
         Exception
             Any exception of a hook or an entry.
         """
-        path = self._pattern.path_of(item)
-        handle = self._pattern.handle(path)
-        if not isinstance(handle, CacheEntry) or path in self._kept.entries:
+        path, pattern = self._kept.path_of(item), self._kept.pattern
+        handle = None if pattern is None or path in self._kept.entries else pattern.handle(path)
+        if not isinstance(handle, CacheEntry):
             return self._column(path).values
         stage = max(INSTANCE, handle.available_from)
         return array_of_values([duplicate(handle(state)) for state in self.states(stage)])
@@ -306,27 +321,22 @@ class Trajectory:
         if item == WHOLE_Y:
             return Column(WHOLE_Y, "y", self.y, slice(0, self.y.shape[1]))
         try:
-            path = self._pattern.path_of(item)
+            path = self._kept.path_of(item)
         except UnknownPathError:
             found = ELEMENT.fullmatch(item) if isinstance(item, str) else None
-            if found is None or found[1] not in self._pattern.paths.node:
+            if found is None:
                 raise
-            whole = self._column(found[1])
-            if found[0] not in whole.labels:
+            try:
+                whole = self._column(found[1])
+            except UnknownPathError:
+                whole = None
+            if whole is None or found[0] not in whole.labels:
                 raise
             index = int(found[2])
             start = None if whole.place is None else whole.place.start + index
             place = None if start is None else slice(start, start + 1)
             return Column(found[0], whole.kind, whole.values[:, index], place)
-        handle = self._pattern.handle(path)
-        if isinstance(handle, CacheEntry) and path not in self._kept.entries:
-            raise UnknownPathError(
-                f"{path!r}: was not recorded",
-                "y, a discrete variable" + "".join(f", {entry}" for entry in self._kept.entries),
-                "a cache entry",
-                f"record it: record=({path!r},); or compute it now: trajectory.calc({path!r})",
-            )
-        return self._kept.column(path, handle)
+        return self._kept.column(path)
 
     def _columns(self, items: tuple[Item, ...]) -> list[Column]:
         """Return several columns; by default those of tables."""
@@ -359,7 +369,7 @@ class Trajectory:
         columns, given = self._columns(paths), {} if units is None else units
         check_units(columns, given)
         units = self._units_of(columns) | dict(given)
-        return xarray_dataset(self.times, columns, units, self.system.name)
+        return xarray_dataset(self.times, columns, units, self._kept.name)
 
     def to_dataframe(self, *paths: Item) -> Any:
         """Return a `pandas.DataFrame`: the index is "time" [s], each number has a column.
@@ -381,6 +391,28 @@ class Trajectory:
         UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         return pandas_dataframe(self.times, self._columns(paths))
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write all rows into a file, which `load_trajectory` reads.
+
+        The file is an Arrow IPC stream, which other programs read as well, with a column for each
+        path. An older file of that name is replaced when the first rows are on disk.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+
+        Raises
+        ------
+        UnsavableValueError
+            A discrete variable or an entry has a value of a class that is not registered: see
+            `stagecache.files.register_value`.
+        StudyError
+            There are no rows, or they were loaded without their System.
+        WrongTypeError, OSError
+        """
+        file = require_path(path, f"save(path) of {self!r}")
+        save_rows(self._kept, file, self._record)
 
     def to_csv(self, path: Any, *paths: Item) -> None:
         """Write a table with a head: the time, and a column for each number.
@@ -444,8 +476,7 @@ class Trajectory:
         rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
         span = f", t={self.times[0]:g} to {self.times[-1]:g}" if len(self) else ""
         records = f", records {', '.join(self._record)}" if self._record else ""
-        ny = self._pattern.template.ny
-        return f"of {self.system.name!r}: {rows}{span}, ny={ny}{records}"
+        return f"of {self._kept.name!r}: {rows}{span}, ny={sum(self._kept.sizes)}{records}"
 
     def _repr_html_(self) -> str:
         columns = [c for c in self._columns(()) if c.values.dtype.kind in NUMBERS]

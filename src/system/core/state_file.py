@@ -82,6 +82,14 @@ def state_of_bytes(
     where: str = "these bytes",
 ) -> State | tuple[State, LoadReport]:
     """Return the State that `state_bytes` has saved; `load_state` says how."""
+    state, report = restored_state(data, system, strict=strict, renamed=renamed, where=where)
+    return state if strict else (state, report)
+
+
+def restored_state(
+    data: bytes, system: System, *, strict: bool, renamed: Mapping[str, str] | None, where: str
+) -> tuple[State, LoadReport]:
+    """Return the State that bytes describe, and what of it fits the model."""
     require_type(data, bytes, f"{where}: are not bytes", "bytes", "pass what to_bytes() returned")
     require_type(system, System, "the model of a State", "a System", "pass the System of the State")
     require_bool(strict, "strict=...")
@@ -94,7 +102,7 @@ def state_of_bytes(
         stage, layout = _stage_of(cache, taken.stage), content.get("layout", "")
         again = restore_cache(state, stage, layout, cache, blobs, where)
         report = evolve(report, computed_again=again)
-    return state if strict else (state, report)
+    return state, report
 
 
 def _stage_of(cache: Any, stage: Stage) -> Stage:

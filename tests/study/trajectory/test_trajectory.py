@@ -539,7 +539,9 @@ def test_items_may_lie_elsewhere_in_the_next_state() -> None:
     trajectory.append(state)
     simbody.set_discrete_variable(state[model], 2, 55)
     trajectory.append(state)
-    late, later = trajectory._pattern.discrete[1][-2:]
+    pattern = trajectory._kept.pattern
+    assert pattern is not None
+    late, later = pattern.discrete[1][-2:]
     assert trajectory[late].tolist() == [3, 3, 3]
     assert trajectory[later].tolist() == [10, 40, 55]
     assert [model.first(state) for state in trajectory] == [1, 4, 4]
