@@ -22,7 +22,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 
+import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from stagecache.errors import FileFormatError
 from stagecache.files.values import bad_file
@@ -34,31 +36,27 @@ PREFIX: Final = struct.Struct("<II")
 MOST_METADATA: Final = 2**28
 """Bytes of the metadata of a message."""
 
-Buffer = tuple[int, int]
-"""Offset in the body, and length."""
+NOTHING: Final = np.empty((0, 2), np.int64)
 
 
 @final
-@frozen
+@frozen(eq=False)
 class Batch:
     """A record batch in a file.
 
     Attributes
     ----------
-    start, stop : int
-        Places of its message in the file.
-    body : int
-        Place of its body.
+    body, stop : int
+        Places of its body, and of the end of it, in the file.
     num_rows : int
-    buffers : list of (int, int)
+    buffers : (n, 2) int
         Offsets and lengths of its buffers, which lie in the body.
     """
 
-    start: int
-    stop: int
     body: int
+    stop: int
     num_rows: int
-    buffers: list[Buffer]
+    buffers: NDArray[np.int64]
 
 
 @final
@@ -107,16 +105,13 @@ class ArrowFile:
         self.metadata = _metadata(header)
         at = self.schema_stop
         while (found := self._message(at)) is not None:
-            kind, header, body, stop, length = found
+            kind, header, body, at, buffers = found
             if kind != RECORD_BATCH:
                 raise self.damaged(at, "a record batch", f"a message of kind {kind}")
-            batch = Batch(at, stop, body, header.integer(0), header.pairs(2))
-            self._check(batch, length)
-            self.batches.append(batch)
-            at = stop
+            self.batches.append(Batch(body, at, header.integer(0), buffers))
 
-    def _message(self, at: int) -> "tuple[int, Table, int, int, int] | None":
-        """Return the message at a place: kind, header, places of the body and the end, and length.
+    def _message(self, at: int) -> "tuple[int, Table, int, int, NDArray[np.int64]] | None":
+        """Return the message at a place: kind, header, places of body and end, and buffers.
 
         None at the end of the file, or where a crash has cut it.
         """
@@ -134,31 +129,20 @@ class ArrowFile:
                 raise self.damaged(at, "the beginning of a message", hex(continues))
             return None
         start = at + PREFIX.size
+        body = start + length
         if length % 8 or length > MOST_METADATA:
             raise self.damaged(at, "metadata of some multiple of 8 bytes", f"{length} bytes")
-        if start + length > size:
+        if body > size:
             return None
-        root = Table.root(self.view[start : start + length], f"{self.path}, at {at}")
-        header = root.table(2)
-        body = start + length
-        body_length = root.integer(3)
-        if body_length % 8:
-            raise self.damaged(at, "a body of some multiple of 8 bytes", f"{body_length} bytes")
-        if root.small(1) == RECORD_BATCH:
-            self._check_length(at, header, body_length)
+        root = Table.root(self.view[start:body], f"{self.path}, at {at}")
+        kind, header, body_length = root.small(1), root.table(2), root.integer(3)
+        buffers = header.pairs(2) if kind == RECORD_BATCH else NOTHING
+        # The length is there twice: in the message, and as the end of the last buffer.
+        end = int(buffers.sum(axis=1).max(initial=0))
+        if (buffers < 0).any() or body_length % 8 or not end <= body_length <= end + 64:
+            raise self.damaged(at, f"a body of {end} bytes", f"one of {body_length} bytes")
         stop = body + body_length
-        return None if stop > size else (root.small(1), header, body, stop, body_length)
-
-    def _check_length(self, at: int, header: "Table", length: int) -> None:
-        """Refuse a body that is not as long as its buffers say: one of both is damaged."""
-        ends = [offset + count for offset, count in header.pairs(2)]
-        if max(ends, default=0) > length or length > max(ends, default=0) + 64:
-            raise self.damaged(at, f"a body of {max(ends, default=0)} bytes", f"{length} bytes")
-
-    def _check(self, batch: Batch, length: int) -> None:
-        for offset, count in batch.buffers:
-            if offset + count > length:
-                raise self.damaged(batch.start, f"a buffer within {length} bytes", f"{count} bytes")
+        return None if stop > size else (kind, header, body, stop, buffers)
 
     def buffer(self, batch: Batch, number: int, length: int) -> memoryview:
         """Return the first bytes of a buffer of a batch.
@@ -168,9 +152,9 @@ class ArrowFile:
         FileFormatError
             It is not there, or shorter.
         """
-        if number >= len(batch.buffers) or batch.buffers[number][1] < length:
-            raise self.damaged(batch.start, f"a buffer of {length} bytes", "a shorter one")
-        start = batch.body + batch.buffers[number][0]
+        if number >= len(batch.buffers) or batch.buffers[number, 1] < length:
+            raise self.damaged(batch.body, f"a buffer of {length} bytes", "a shorter one")
+        start = batch.body + int(batch.buffers[number, 0])
         return self.view[start : start + length]
 
     def close(self) -> None:
@@ -229,13 +213,10 @@ class Table:
         places = range(at, at + 4 * count, 4)
         return [Table(self._view, p + self._number("<I", p), self._where) for p in places]
 
-    def pairs(self, field: int) -> list[tuple[int, int]]:
-        """Return pairs of numbers of eight bytes that are not negative."""
+    def pairs(self, field: int) -> NDArray[np.int64]:
+        """Return pairs of numbers of eight bytes, of shape (n, 2)."""
         at, count = self._vector(field, 16)
-        numbers = struct.unpack_from(f"<{2 * count}q", self._view, at)
-        if numbers and min(numbers) < 0:
-            raise self._damaged()
-        return list(zip(numbers[::2], numbers[1::2], strict=True))
+        return np.frombuffer(self._view, "<i8", 2 * count, at).reshape(-1, 2)
 
     def text(self, field: int) -> str:
         """Return a text."""

@@ -193,7 +193,7 @@ class TrajectoryFile:
         """Return the numbers of a column in a batch, and where they are; None if everywhere."""
         form, batch = self.forms[path], self._file.batches[number]
         (_, first), rows = self._places[path], batch.num_rows
-        is_there = self._bits(batch, first, rows) if batch.buffers[first][1] else None
+        is_there = self._bits(batch, first, rows) if batch.buffers[first, 1] else None
         dtype, count = DTYPES[form.dtype], rows * form.width
         at = first + form.num_buffers - 1
         if form.dtype == "bool":
@@ -250,7 +250,7 @@ class TrajectoryFile:
         return found
 
     def _damaged(self, batch: Batch, expected: str, got: str) -> FileFormatError:
-        return self._file.damaged(batch.start, expected, got)
+        return self._file.damaged(batch.body, expected, got)
 
     def close(self) -> None:
         """Close the file; nothing can be read any more."""
