@@ -21,7 +21,6 @@ from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
-from stagecache.system.declare.units import declared_units
 from stagecache.system.saved.cache import cache_content, restore_cache
 from stagecache.system.saved.content import STAGES, content_snapshot, snapshot_content
 from stagecache.system.saved.fingerprints import layout_hash
@@ -44,12 +43,11 @@ def state_bytes(state: State, *, cache: bool) -> bytes:
         )
     blobs: Blobs = []
     contents = system._require_own(state)._contents
-    paths = NodePaths(contents)
     content: dict[str, Any] = {
         "system": system.name,
-        "layout": layout_hash(contents, paths),
+        "layout": layout_hash(contents, NodePaths(contents)),
     }
-    content |= snapshot_content(snapshot(state), declared_units(contents, paths), blobs)
+    content |= snapshot_content(snapshot(state), blobs)
     if cache:
         content["cache"] = cache_content(state, blobs)
     return pack(KIND, content, blobs)

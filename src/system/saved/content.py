@@ -4,8 +4,9 @@
 
     {"version": "", "subsystems": [["arm", "2"], ...], "stage": "Time", "time": 0.5,
      "variables": [{"kind": "discrete variable that invalidates Instance", "form": "a number",
-                    "allocated_at": "Empty", "values": {"arm.length": 0.5, "arm.width": 0.1}}, ...],
-     "updated": {"arm.length": 0.0}, "units": {"arm.length": "m"},
+                    "unit": "m", "allocated_at": "Empty", "values": {"arm.length": 0.5, ...}},
+                   ...],
+     "updated": {"arm.length": 0.0},
      "weights": {...}, "versions": {...}, "left": [...]}
 
 Kind and form stand with the values, so a file tells what is in it without the model. Weights and
@@ -29,15 +30,13 @@ PARTS: Final = {
     *("version", "subsystems", "stage", "time", "variables"),
     *("weights", "versions", "left"),
 }
-MAY_HAVE: Final = {"system", "layout", "updated", "units", "cache"}
-GROUP: Final = {"kind", "form", "allocated_at", "values"}
+MAY_HAVE: Final = {"system", "layout", "updated", "cache"}
+GROUP: Final = {"kind", "form", "unit", "allocated_at", "values"}
 COUNT: Final = 2**62
 """Counts of writes stay below it."""
 
-Units = Mapping[str, str]
 
-
-def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, Any]:
+def snapshot_content(taken: Snapshot, blobs: Blobs) -> dict[str, Any]:
     """Return a snapshot as JSON has it; the blobs get the arrays.
 
     Raises
@@ -64,13 +63,13 @@ def snapshot_content(taken: Snapshot, units: Units, blobs: Blobs) -> dict[str, A
             {
                 "kind": form.kind,
                 "form": form.values,
+                "unit": form.unit,
                 "allocated_at": str(form.allocated_at),
                 "values": values,
             }
             for form, values in groups.items()
         ],
         "updated": updated,
-        "units": {path: unit for path, unit in units.items() if path in taken.forms},
         "weights": weights,
         "versions": taken.versions,
         "left": [list(taken.left[0]), list(taken.left[1]), [list(x) for x in taken.left[2]]],
@@ -109,7 +108,8 @@ def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot
     for group in reader.items(dict, content["variables"], "groups of variables"):
         reader.require(set(group) == GROUP, "kind, form and values of variables", group)
         kind, text = reader.texts([group["kind"], group["form"]])
-        form = Form(kind, text, reader.one_of(STAGES, group["allocated_at"], "a stage"))
+        _, unit = reader.texts([kind, group["unit"]])
+        form = Form(kind, text, reader.one_of(STAGES, group["allocated_at"], "a stage"), unit)
         for path, encoded in reader.named(group["values"], "values by path").items():
             reader.require(path not in forms, "each variable once", path)
             forms[path] = form

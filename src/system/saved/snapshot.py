@@ -33,6 +33,7 @@ from stagecache.state.vectors.vectors import (
     VectorKind,
 )
 from stagecache.system.constraints.rows import row_names
+from stagecache.system.declare.units import unit_of
 
 EMPTY, MODEL, INSTANCE = Stage.EMPTY, Stage.MODEL, Stage.INSTANCE
 
@@ -47,16 +48,20 @@ class Form:
     values : str
         The type of its declared value, or how many numbers it has; "" while that is not known.
     allocated_at : Stage
+    unit : str
+        Declared unit; "" without one.
     """
 
     kind: str
     values: str
     allocated_at: Stage
+    unit: str = ""
 
     def fits(self, other: "Form") -> bool:
         """Return whether a value of one form can be a value of the other."""
         same_values = not self.values or not other.values or self.values == other.values
-        return self.kind == other.kind and same_values
+        same_unit = not self.unit or not other.unit or self.unit == other.unit
+        return self.kind == other.kind and same_values and same_unit
 
     @property
     def is_continuous(self) -> bool:
@@ -64,7 +69,8 @@ class Form:
         return self.kind in CONTINUOUS
 
     def __str__(self) -> str:
-        return f"{self.kind}, {self.values}" if self.values else self.kind
+        unit = f" [{self.unit}]" if self.unit else ""
+        return f"{self.kind}, {self.values}{unit}" if self.values else f"{self.kind}{unit}"
 
 
 @final
@@ -190,13 +196,14 @@ def forms_of(contents: Contents, paths: dict[int, str], *, is_sized: bool) -> di
             for block, rows in zip(blocks, subsystem.rows[kind], strict=True):
                 is_known = is_sized or rows.is_fixed
                 values = counted(rows.count, "number") if is_known else ""
-                forms[paths[block._node]] = Form(kind, values, block.allocated_at)
+                forms[paths[block._node]] = Form(kind, values, block.allocated_at, unit_of(block))
         for variable in subsystem.discrete:
             kind = "discrete variable" if variable.update is None else "auto-update variable"
             forms[paths[variable._node]] = Form(
                 f"{kind} that invalidates {variable.invalidates}",
                 form_of(default.get_discrete(variable)) if variable.allocated_at == EMPTY else "",
                 variable.allocated_at,
+                unit_of(variable),
             )
     return forms
 

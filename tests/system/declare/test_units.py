@@ -20,7 +20,7 @@ from stagecache import (
     u_variable,
     z_variable,
 )
-from stagecache.errors import InvalidNameError
+from stagecache.errors import InvalidNameError, LayoutMismatchError
 from stagecache.files.envelope import unpack
 from stagecache.state.handles import Vector
 
@@ -134,7 +134,27 @@ def test_the_file_of_a_state_has_the_units_of_its_variables() -> None:
     content, _ = unpack(data, "State", "these bytes")
     entries = {"peak.update", "drive", "area", "doubled[0]", "doubled[1]"}
     variables = {item: unit for item, unit in UNITS.items() if item not in entries}
-    assert content["units"] == of("machine", variables)
+    found = {path: g["unit"] for g in content["variables"] for path in g["values"] if g["unit"]}
+    assert found == of("machine", variables)
+
+
+def test_a_value_of_another_unit_is_not_taken() -> None:
+    class Metres(Subsystem):
+        length = parameter(1.0, unit="m")
+        width = parameter(1.0, unit="m")
+
+    class Millimetres(Subsystem):
+        length = parameter(1000.0, unit="mm")
+        width = parameter(1.0)
+
+    data = System(rod=Metres()).new_state().to_bytes()
+    model = System(rod=(rod := Millimetres()))
+    kind = "discrete variable that invalidates Instance, a number"
+    text = rf"rod\.length is {kind} \[mm\] \(it was {kind} \[m\]\)"
+    with pytest.raises(LayoutMismatchError, match=text):
+        State.from_bytes(data, model)
+    state, report = State.from_bytes(data, model, strict=False)
+    assert (rod.length(state), rod.width(state), len(report.differences)) == (1000.0, 1.0, 1)
 
 
 def one(self: Any, state: State) -> float:
