@@ -22,7 +22,13 @@ def listed(names: collections.abc.Iterable[str]) -> str:
     return ", ".join(given[:8]) + (f" and {more} more" if more > 0 else "")
 
 
-_REPR = reprlib.Repr()
+class _ShortRepr(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        """Return the digits, or hexadecimal ones where Python refuses to convert that many."""
+        return super().repr_int(x, level) if x.bit_length() < 10_000 else f"{hex(x)[:50]}..."
+
+
+_REPR = _ShortRepr()
 _REPR.maxstring = _REPR.maxother = 60
 
 

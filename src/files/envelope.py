@@ -80,7 +80,7 @@ def unpack(data: Any, kind: str, where: str) -> tuple[Any, list[memoryview]]:
         raise bad_file(f"{where}: is damaged", f"a header of at most {stop} bytes", f"{size}")
     header = read_json(bytes(view[FRAME.size : start]), where)
     is_header = isinstance(header, dict) and set(header) == {"kind", "blobs", "content"}
-    if not is_header:
+    if not is_header or not isinstance(header["kind"], str):
         raise bad_file(f"{where}: is damaged", "kind, blobs and content", short_repr(header))
     if header["kind"] != kind:
         raise FileFormatError(

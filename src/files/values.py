@@ -18,10 +18,11 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from enum import Enum, Flag
 from functools import reduce
 from numbers import Real
+from types import ModuleType
 from typing import Any, Final
 
 import attrs
@@ -41,6 +42,12 @@ PLAIN: Final = frozenset("biufcSUmM")
 """The kinds of dtypes whose arrays are bytes."""
 
 DTYPE: Final = re.compile(r"[<>|][biufcSUmM]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
+
+ITEMS: Final[dict[str, Any]] = {"object": object}
+"""Dtypes of arrays that are saved item by item."""
+
+if hasattr(np.dtypes, "StringDType"):  # since NumPy 2
+    ITEMS["text"] = np.dtypes.StringDType()
 
 Blobs = list[bytes]
 """Bytes to which JSON refers by number."""
@@ -186,9 +193,10 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         return {"scalar": _encode_array(np.asarray(value), where, blobs, depth)}
     if isinstance(value, Enum):
         members = value.name.split("|") if value.name else []
-        return {"enum": [*_address(cls, where), members]}
+        if members_of(cls, members) is value:
+            return {"enum": [*_address(cls, where), members]}
     names = _fields(cls)
-    if names is not None:
+    if names is not None and all(hasattr(value, name) for name in names):
         fields = {
             name: _encode(getattr(value, name), f"{where}.{name}", blobs, depth + 1)
             for name in names
@@ -215,8 +223,15 @@ def _text(value: str) -> Any:
 
 def _encode_array(value: Any, where: str, blobs: Blobs, depth: int) -> dict[str, Any]:
     dtype, shape = value.dtype, list(value.shape)
-    if dtype.kind in "OT":
-        kind = "object" if dtype.kind == "O" else "text"
+    if len(shape) > MOST_DIMENSIONS:
+        raise UnsavableValueError(
+            f"{where}: cannot be saved",
+            f"an array of at most {MOST_DIMENSIONS} dimensions",
+            f"one of {len(shape)}",
+            "reshape it",
+        )
+    kind = next((kind for kind, its in ITEMS.items() if its == dtype), None)
+    if kind is not None:
         items = value.ravel().tolist()
         inner = [_encode(v, f"{where}.flat[{i}]", blobs, depth + 1) for i, v in enumerate(items)]
         return {"dtype": kind, "shape": shape, "items": inner}
@@ -243,7 +258,12 @@ def _encode_dtype(dtype: Any, where: str) -> Any:
 
 
 def _fields(cls: type) -> Sequence[str] | None:
-    """Return the names of the fields of a frozen class of attrs or of a dataclass; else None."""
+    """Return the names of the fields of a frozen class of attrs or of a dataclass; else None.
+
+    Python must be able to make an object of it without a call, and to forget it without one.
+    """
+    if cls.__new__ is not object.__new__ or hasattr(cls, "__del__"):
+        return None
     if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # that of all frozen classes
         return [field.name for field in attrs.fields(cls)]
     parameters = cls.__dict__.get("__dataclass_params__")
@@ -270,30 +290,38 @@ def _found(module: str, qualname: str) -> Any:
     """Return what an imported module has under a name; None if it has nothing. It runs no code."""
     found: Any = sys.modules.get(module)
     for name in qualname.split("."):
-        if found is None or (not isinstance(found, type) and found is not sys.modules.get(module)):
+        if not isinstance(found, type | ModuleType):
             return None
-        found = found.__dict__.get(name)
+        names = found.__dict__ if isinstance(found, type) else _names(found)
+        found = names.get(name)
+    return found
+
+
+def _names(module: ModuleType) -> dict[str, Any]:
+    """Return the names in a module; a lazy module is not loaded."""
+    found: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return found
 
 
 # ---------------------------------------------------------------------- loading
 
 
-def decode(found: Any, where: str, blobs: Sequence[Any]) -> Any:
+def decode(found: Any, where: str, blobs: MutableSequence[Any]) -> Any:
     """Return the value that JSON and blobs describe. Cost O(its size).
+
+    The blobs that it refers to are taken out: no other value can refer to them, so a small file
+    cannot describe a large value.
 
     Raises
     ------
     FileFormatError
-        It does not describe a value, or one of a class that the program does not know. `where` is
-        the path of the value.
-    Exception
-        Any exception of a registered function.
+        It does not describe a value, or one of a class that the program does not know, or a
+        registered function raises an exception. `where` is the path of the value.
     """
     return _decode(found, where, blobs, 0)
 
 
-def _decode(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+def _decode(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> Any:
     if depth > MOST_NESTED:
         raise bad_file(f"{where}: is nested too deeply", f"at most {MOST_NESTED} values", "more")
     if isinstance(found, list):
@@ -309,7 +337,7 @@ def _decode(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
     return decoder(content, where, blobs, depth)
 
 
-def _decoded(found: Any, where: str, blobs: Sequence[Any], depth: int) -> list[Any]:
+def _decoded(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> list[Any]:
     if not isinstance(found, list):
         raise bad_file(f"{where}: is not a list of values", "a list", short_repr(found))
     return [_decode(v, f"{where}[{i}]", blobs, depth + 1) for i, v in enumerate(found)]
@@ -334,25 +362,28 @@ def _decode_text(found: Any, where: str, *_: Any) -> str:
         raise bad_file(f"{where}: is not a text", "hexadecimal digits", short_repr(found)) from None
 
 
-def _decode_complex(found: Any, where: str, blobs: Sequence[Any], depth: int) -> complex:
+def _decode_complex(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> complex:
     parts = _decoded(found, where, blobs, depth)
     if [type(part) for part in parts] != [float, float]:
         raise bad_file(f"{where}: is not a complex number", "two numbers", short_repr(found))
     return complex(*parts)
 
 
-def _decode_bytes(found: Any, where: str, blobs: Sequence[Any], *_: Any) -> bytes:
+def _decode_bytes(found: Any, where: str, blobs: MutableSequence[Any], *_: Any) -> bytes:
     return bytes(_blob(found, where, blobs))
 
 
-def _blob(number: Any, where: str, blobs: Sequence[Any]) -> Any:
+def _blob(number: Any, where: str, blobs: MutableSequence[Any]) -> Any:
     if type(number) is not int or not 0 <= number < len(blobs):
         raise bad_file(f"{where}: has no bytes", f"a number below {len(blobs)}", short_repr(number))
-    return blobs[number]
+    blob, blobs[number] = blobs[number], None
+    if blob is None:
+        raise bad_file(f"{where}: has no bytes", "bytes of its own", f"number {number} again")
+    return blob
 
 
 def _collection(make: Callable[[list[Any]], Any]) -> Callable[..., Any]:
-    def decoded(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+    def decoded(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> Any:
         return _made(make, _decoded(found, where, blobs, depth), where)
 
     return decoded
@@ -361,8 +392,12 @@ def _collection(make: Callable[[list[Any]], Any]) -> Callable[..., Any]:
 def _made(make: Callable[[Any], Any], items: Any, where: str) -> Any:
     try:
         return make(items)
-    except (TypeError, ValueError) as error:  # not hashable, or not a pair
-        raise bad_file(f"{where}: cannot be made", "items of this kind", str(error)) from None
+    except Exception as error:  # not a pair, not hashable, or refused by a method of its class
+        raise bad_file(f"{where}: cannot be made", "what it is made of", _said(error)) from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _pairs(pairs: list[Any]) -> dict[Any, Any]:
@@ -372,7 +407,7 @@ def _pairs(pairs: list[Any]) -> dict[Any, Any]:
     return made
 
 
-def _decode_array(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+def _decode_array(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> Any:
     if not isinstance(found, dict) or set(found) not in (
         {"dtype", "shape", "blob"},
         {"dtype", "shape", "items"},
@@ -385,15 +420,19 @@ def _decode_array(found: Any, where: str, blobs: Sequence[Any], depth: int) -> A
     count = math.prod(shape)
     if "items" in found:
         items = _decoded(found["items"], where, blobs, depth)
-        if len(items) != count or found["dtype"] not in ("object", "text"):
-            raise bad_file(f"{where}: is not an array", f"{count} items", f"{len(items)} items")
-        dtype: Any = object if found["dtype"] == "object" else np.dtypes.StringDType()
+        dtype = ITEMS.get(str(found["dtype"]))
+        if len(items) != count or dtype is None:
+            raise bad_file(
+                f"{where}: is not an array",
+                f"{count} items, of {' or '.join(ITEMS)}",
+                f"{len(items)} items of {short_repr(found['dtype'])}",
+            )
         flat = np.empty(count, dtype)
         for i, item in enumerate(items):
             if dtype is not object and type(item) is not str:
                 raise bad_file(f"{where}: is not an array of texts", "a text", short_repr(item))
             flat[i] = item
-        return flat.reshape(shape)
+        return _made(flat.reshape, shape, where)
     data, dtype = _blob(found["blob"], where, blobs), _dtype(found["dtype"], where)
     if count * dtype.itemsize != len(data) or (not dtype.itemsize and count > len(data)):
         raise bad_file(
@@ -404,7 +443,7 @@ def _decode_array(found: Any, where: str, blobs: Sequence[Any], depth: int) -> A
     return _made(lambda d: np.frombuffer(d, dtype).reshape(shape).copy(), data, where)
 
 
-def _decode_scalar(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+def _decode_scalar(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> Any:
     array = _decode_array(found, where, blobs, depth)
     if array.shape:
         raise bad_file(f"{where}: is not a number", "shape ()", f"shape {array.shape}")
@@ -446,17 +485,24 @@ def _named_class(found: Any, where: str, content: type) -> tuple[Any, Any]:
 
 def _decode_enum(found: Any, where: str, *_: Any) -> Any:
     cls, names = _named_class(found, where, list)
-    is_enum = issubclass(cls, Enum) and all(isinstance(name, str) for name in names)
-    if not is_enum or any(name not in cls.__members__ for name in names):
-        got = f"{', '.join(map(str, names))} of {cls.__qualname__}"
+    member = members_of(cls, names) if issubclass(cls, Enum) else None
+    if member is None:
+        got = f"{short_repr(names)} of {cls.__qualname__}"
         raise bad_file(f"{where}: is not a member of an enum", "a member", got)
-    members = [cls.__members__[name] for name in names]
-    if issubclass(cls, Flag) or len(members) == 1:
-        return reduce(operator.or_, members) if members else cls(0)
-    raise bad_file(f"{where}: is not a member of an enum", "one member", short_repr(names))
+    return member
 
 
-def _decode_object(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+def members_of(cls: type[Enum], names: list[Any]) -> Enum | None:
+    """Return the member of an enum of that name, or of a flag of those names; else None."""
+    known = cls.__members__
+    if not all(isinstance(name, str) and name in known for name in names):
+        return None
+    if issubclass(cls, Flag):
+        return reduce(operator.or_, (known[name] for name in names), cls(0))
+    return known[names[0]] if len(names) == 1 else None
+
+
+def _decode_object(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> Any:
     cls, values = _named_class(found, where, dict)
     names = _fields(cls)
     if names is None or set(names) != set(values):
@@ -468,14 +514,14 @@ def _decode_object(found: Any, where: str, blobs: Sequence[Any], depth: int) -> 
             f"{cls.__qualname__} with {', '.join(values) or 'no fields'}",
             "register the class with a function that takes old values",
         )
-    made = object.__new__(cls)
+    made = _made(object.__new__, cls, where)
     for name in names:
         value = _decode(values[name], f"{where}.{name}", blobs, depth + 1)
         object.__setattr__(made, name, value)
     return made
 
 
-def _decode_registered(found: Any, where: str, blobs: Sequence[Any], depth: int) -> Any:
+def _decode_registered(found: Any, where: str, blobs: MutableSequence[Any], depth: int) -> Any:
     if not isinstance(found, list) or len(found) != 2 or not isinstance(found[0], str):
         raise bad_file(f"{where}: is not an object", "name and content", short_repr(found))
     name, content = found
@@ -486,7 +532,7 @@ def _decode_registered(found: Any, where: str, blobs: Sequence[Any], depth: int)
             repr(name),
             f"call stagecache.files.register_value(..., name={name!r}) before",
         )
-    return _BY_NAME[name].of(_decode(content, where, blobs, depth + 1))
+    return _made(_BY_NAME[name].of, _decode(content, where, blobs, depth + 1), where)
 
 
 DECODERS: Final[dict[str, Callable[..., Any]]] = {

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, overload
 from attrs import evolve
 
 from stagecache.checks import require_bool, require_path, require_type
-from stagecache.errors import WrongTypeError
+from stagecache.errors import FileFormatError, StagecacheError, WrongTypeError, short_repr
 from stagecache.files.envelope import pack, unpack, write_atomically
 from stagecache.files.report import LoadReport
 from stagecache.files.values import Blobs
@@ -93,13 +93,23 @@ def restored_state(
     require_bool(strict, "strict=...")
     content, blobs = unpack(data, KIND, where)
     taken = content_snapshot(content, blobs, where)
-    restoring = Restoring(system, taken, where, is_strict=strict, renamed=renamed)
-    state, report = restoring.state, restoring.report
-    cache = content.get("cache")
-    if cache is not None:
-        stage, layout = _stage_of(cache, taken.stage), content.get("layout", "")
-        again = restore_cache(state, stage, layout, cache, blobs, where)
-        report = evolve(report, computed_again=again)
+    try:
+        restoring = Restoring(system, taken, where, is_strict=strict, renamed=renamed)
+        state, report = restoring.state, restoring.report
+        cache = content.get("cache")
+        if cache is not None:
+            stage, layout = _stage_of(cache, taken.stage), content.get("layout", "")
+            again = restore_cache(state, stage, layout, cache, blobs, where)
+            report = evolve(report, computed_again=again)
+    except StagecacheError:
+        raise
+    except Exception as error:  # of a hook, or a value of a wrong type
+        raise FileFormatError(
+            f"{where}: its values raise an exception in {system.name}",
+            "values with which the model can be realized",
+            f"{type(error).__name__}: {short_repr(str(error))}",
+            "correct the model if the values are right, or take an undamaged copy of the file",
+        ) from error
     return state, report
 
 
@@ -170,14 +180,13 @@ def load_state(
     ------
     OSError
     FileFormatError
-        The file is damaged, cut short, of another kind, or of a newer version.
+        The file is damaged, cut short, of another kind, or of a newer version; or a hook of the
+        model, or the function of a registered class, raises an exception, which is its cause.
     LayoutMismatchError
         The model has other subsystems, versions or variables; its `report` lists them.
     UnknownPathError
         `renamed` names something that was not saved.
     WrongTypeError
-    Exception
-        Any exception of a hook, and of a function for a registered class of values.
 
     Examples
     --------

@@ -9,7 +9,7 @@
     else        ->   it is computed again when it is read
 """
 
-from collections.abc import Sequence
+from collections.abc import MutableSequence
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -43,7 +43,7 @@ def cache_content(state: State, blobs: Blobs) -> dict[str, Any]:
 
 
 def restore_cache(
-    state: State, stage: Stage, layout: str, found: Any, blobs: Sequence[Any], where: str
+    state: State, stage: Stage, layout: str, found: Any, blobs: MutableSequence[Any], where: str
 ) -> tuple[str, ...]:
     """Realize a State up to a stage, with the saved values of entries; return those not taken.
 

@@ -14,7 +14,7 @@ versions are there where they are not 1.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableSequence
 from typing import Any, Final
 
 import numpy as np
@@ -86,7 +86,7 @@ def _listed(values: Any) -> Any:
     return values
 
 
-def content_snapshot(content: Any, blobs: Sequence[Any], where: str) -> Snapshot:
+def content_snapshot(content: Any, blobs: MutableSequence[Any], where: str) -> Snapshot:
     """Return the snapshot that a file describes.
 
     Raises
@@ -167,8 +167,8 @@ def _left(reader: "_Reader", found: Any, count: int) -> Any:
     system, together, alone = (reader.items(None, part, "counts of stages") for part in found)
     reader.require(len(alone) == count, f"counts of {count} subsystems", alone)
     for counts in (system, together, *alone):
-        is_complete = isinstance(counts, list) and len(counts) == len(system)
-        reader.require(is_complete and len(counts) <= len(Stage) + 1, "counts of stages", counts)
+        is_complete = isinstance(counts, list) and len(counts) == len(Stage)
+        reader.require(is_complete, f"counts of {len(Stage)} stages", counts)
         for number in counts:
             reader.count(number, "counts of stages")
     return system, together, alone
@@ -177,7 +177,7 @@ def _left(reader: "_Reader", found: Any, count: int) -> Any:
 class _Reader:
     """Checks of what JSON says: each returns it, or raises `FileFormatError`."""
 
-    def __init__(self, blobs: Sequence[Any], where: str) -> None:
+    def __init__(self, blobs: MutableSequence[Any], where: str) -> None:
         self.blobs = blobs
         self._where = where
 

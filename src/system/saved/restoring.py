@@ -227,7 +227,9 @@ class Restoring:
         here = [name for name, _ in subsystems_of(contents)]
         if sorted(names) == sorted(here):
             places = [names.index(name) for name in here]
+            topology = versions.system[TOPOLOGY]  # of the model that is here
             versions.system, versions.together = list(system), list(together)
+            versions.system[TOPOLOGY] = topology
             versions.alone = [list(alone[place]) for place in places]
         for path, variable in discrete_variables(contents, paths.of).items():
             if path in taken.update_times:
