@@ -262,7 +262,8 @@ def _fields(cls: type) -> Sequence[str] | None:
 
     Python must be able to make an object of it without a call, and to forget it without one.
     """
-    if cls.__new__ is not object.__new__ or hasattr(cls, "__del__"):
+    made_by: Any = cls.__new__
+    if made_by is not object.__new__ or hasattr(cls, "__del__"):
         return None
     if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # that of all frozen classes
         return [field.name for field in attrs.fields(cls)]

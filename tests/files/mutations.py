@@ -101,12 +101,17 @@ EDITS: Final = (_flip, _cut, _insert, _double, _swap)
 
 def sealed(data: bytes, random: Random) -> bytes:
     """Edit JSON or blobs, and make lengths and checksum right."""
-    _, _, _, size = FRAME.unpack_from(data)
-    start = FRAME.size + size
-    text, blobs = data[FRAME.size : start], data[start:-SUM]
+    text, blobs = parts(data)
     if blobs and random.random() < 0.3:
         return framed(text, of_bytes(blobs, random))
     return framed(of_bytes(text, random), blobs)
+
+
+def parts(data: bytes) -> tuple[bytes, bytes]:
+    """Return the header and the blobs of a file."""
+    _, _, _, size = FRAME.unpack_from(data)
+    start = FRAME.size + size
+    return data[FRAME.size : start], data[start:-SUM]
 
 
 def framed(text: bytes, blobs: bytes) -> bytes:
@@ -175,21 +180,18 @@ def doubled_name(data: bytes, random: Random) -> bytes:
 
 
 def _parsed(data: bytes) -> tuple[Any, bytes]:
-    _, _, _, size = FRAME.unpack_from(data)
-    start = FRAME.size + size
-    return json.loads(data[FRAME.size : start]), data[start:-SUM]
+    text, blobs = parts(data)
+    return json.loads(text), blobs
 
 
 def _deep(data: bytes, random: Random) -> bytes:
     found = edited(data, random)
     if RAW_DEPTH.encode() not in found:
         return found
-    _, _, _, size = FRAME.unpack_from(found)
-    start = FRAME.size + size
+    text, blobs = parts(found)
     n = random.choice((900, 5_000, 100_000))
     deep = random.choice((b"[" * n + b"]" * n, b'{"a":' * n + b"1" + b"}" * n, b"[" * n))
-    text = found[FRAME.size : start].replace(json.dumps(RAW_DEPTH).encode(), deep)
-    return framed(text, found[start:-SUM])
+    return framed(text.replace(json.dumps(RAW_DEPTH).encode(), deep), blobs)
 
 
 MUTATIONS: Final[dict[str, Callable[[bytes, Random], bytes]]] = {
