@@ -7,9 +7,10 @@
                       RecordBatch       buffers of columns    any number of times
     FFFFFFFF  00000000                                        the end, if the file was finished
 
-A message that the end of the file cuts short is what a crash leaves: it is ignored, and so are
-zeros after the last message. Anything else that is not as the writer leaves it is damage. Buffers
-are views of the map, so a column is read from disk when it is looked at, and no other.
+A crash may cut a message short, or leave zeros after the last one: both are ignored. Anything else
+that is not as the writer leaves it is damage; a length that has changed is told by the length of
+other batches, by the end of the last buffer, or by the end of the stream. Buffers are views of the
+map: a column is read from disk when it is looked at, and no other.
 
 Source: the specification of the Arrow columnar format, "Encapsulated message format", and that of
 FlatBuffers, whose tables the metadata are.
@@ -33,9 +34,7 @@ CONTINUES: Final = 0xFFFFFFFF
 SCHEMA: Final = 1
 RECORD_BATCH: Final = 3
 PREFIX: Final = struct.Struct("<II")
-MOST_METADATA: Final = 2**28
-"""Bytes of the metadata of a message."""
-
+END: Final = PREFIX.pack(CONTINUES, 0)
 NOTHING: Final = np.empty((0, 2), np.int64)
 
 
@@ -46,13 +45,14 @@ class Batch:
 
     Attributes
     ----------
-    body, stop : int
-        Places of its body, and of the end of it, in the file.
+    start, body, stop : int
+        Places of its message, of its body, and of the end of both, in the file.
     num_rows : int
     buffers : (n, 2) int
         Offsets and lengths of its buffers, which lie in the body.
     """
 
+    start: int
     body: int
     stop: int
     num_rows: int
@@ -93,7 +93,9 @@ class ArrowFile:
         self.view = memoryview(self._map)
         self.batches: list[Batch] = []
         self.is_finished = False
-        found = self._message(0)
+        self.schema_stop = size
+        is_stream = PREFIX.unpack_from(self.view)[0] == CONTINUES
+        found = self._message(0) if is_stream else None
         if found is None or found[0] != SCHEMA:
             raise FileFormatError(
                 f"{path}: is not a trajectory",
@@ -105,10 +107,15 @@ class ArrowFile:
         self.metadata = _metadata(header)
         at = self.schema_stop
         while (found := self._message(at)) is not None:
-            kind, header, body, at, buffers = found
+            kind, header, body, stop, buffers = found
             if kind != RECORD_BATCH:
                 raise self.damaged(at, "a record batch", f"a message of kind {kind}")
-            self.batches.append(Batch(body, at, header.integer(0), buffers))
+            self.batches.append(Batch(at, body, stop, header.integer(0), buffers))
+            at = stop
+        if not self.batches:  # the writer gives the file its name after the first one
+            raise self.damaged(at, "a whole batch", "the end of the file")
+        if not self.is_finished and self.view[-PREFIX.size :] == END:
+            raise self.damaged(at, "a batch that lies in the file", "one that does not end there")
 
     def _message(self, at: int) -> "tuple[int, Table, int, int, NDArray[np.int64]] | None":
         """Return the message at a place: kind, header, places of body and end, and buffers.
@@ -130,8 +137,10 @@ class ArrowFile:
             return None
         start = at + PREFIX.size
         body = start + length
-        if length % 8 or length > MOST_METADATA:
-            raise self.damaged(at, "metadata of some multiple of 8 bytes", f"{length} bytes")
+        if at > self.schema_stop:  # all batches have the same columns
+            expected = self.batches[-1].body - self.batches[-1].start - PREFIX.size
+            if length != expected:
+                raise self.damaged(at, f"metadata of {expected} bytes", f"{length} bytes")
         if body > size:
             return None
         root = Table.root(self.view[start:body], f"{self.path}, at {at}")
@@ -153,7 +162,7 @@ class ArrowFile:
             It is not there, or shorter.
         """
         if number >= len(batch.buffers) or batch.buffers[number, 1] < length:
-            raise self.damaged(batch.body, f"a buffer of {length} bytes", "a shorter one")
+            raise self.damaged(batch.start, f"a buffer of {length} bytes", "a shorter one")
         start = batch.body + int(batch.buffers[number, 0])
         return self.view[start : start + length]
 

@@ -250,7 +250,7 @@ class TrajectoryFile:
         return found
 
     def _damaged(self, batch: Batch, expected: str, got: str) -> FileFormatError:
-        return self._file.damaged(batch.body, expected, got)
+        return self._file.damaged(batch.start, expected, got)
 
     def close(self) -> None:
         """Close the file; nothing can be read any more."""

@@ -30,7 +30,7 @@ from stagecache.files.envelope import pack
 from stagecache.files.values import Blobs, encode
 from stagecache.state.handles import ScalarVariable
 from stagecache.state.stage import Stage
-from stagecache.study.trajectory.arrow import PREFIX
+from stagecache.study.trajectory.arrow import END, PREFIX
 from stagecache.study.trajectory.columns import (
     DTYPES,
     ColumnForm,
@@ -45,7 +45,6 @@ KEY: Final = "stagecache"
 KIND: Final = "Trajectory"
 CHANGES: Final = "stagecache.changes"
 BATCH: Final = "stagecache.batch"
-END: Final = PREFIX.pack(0xFFFFFFFF, 0)
 ROWS_OF_BATCH: Final = 1000
 Details = Mapping[str, Any]
 
