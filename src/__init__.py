@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         TimeStepper,
         Trajectory,
         load_trajectory,
+        resume,
         simulate,
     )
     from stagecache.system import (
@@ -233,6 +234,7 @@ __all__ = [
     "q_variable",
     "quaternion_kinematics",
     "quaternion_normalization",
+    "resume",
     "simulate",
     "solve_constrained",
     "strict",

@@ -5,6 +5,7 @@ from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
+from stagecache.study.resume import resume
 from stagecache.study.simulate import simulate
 from stagecache.study.study import Study
 from stagecache.study.time_stepper import TimeStepper
@@ -22,5 +23,6 @@ __all__ = [
     "Trajectory",
     "TriggeredEvent",
     "load_trajectory",
+    "resume",
     "simulate",
 ]

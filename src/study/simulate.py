@@ -1,28 +1,24 @@
 """A simulation in one call: a State is advanced to a time, and becomes a trajectory."""
 
-from collections.abc import Iterable, Iterator
-from functools import partial
-from itertools import count
+from collections.abc import Iterable
 from math import inf
-from typing import Any
+from os import PathLike
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_positive
-from stagecache.errors import OutOfRangeError, ShapeError, StudyError, short_repr
-from stagecache.state.handles import Vector
+from stagecache.checks import require_path, require_type
+from stagecache.errors import StudyError, short_repr
 from stagecache.state.state import State
-from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.study.integrate.integrator import Integrator, passed
-from stagecache.study.integrate.options import require_options
-from stagecache.study.integrate.step_status import StepStatus
+from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.methods.step_polynomial import StepPolynomial
+from stagecache.study.plan import Plan
 from stagecache.study.progress import Progress, ProgressBar
-from stagecache.study.time_stepper import TimeStepper
+from stagecache.study.run import AbstractSink, Run
+from stagecache.study.streaming import stream
 from stagecache.study.trajectory.trajectory import Item, Trajectory
 from stagecache.system.core.system import System
-from stagecache.system.events.times import rounding
 
 
 def simulate(
@@ -34,7 +30,8 @@ def simulate(
     accuracy: float = 1e-3,
     every: float | ArrayLike | None = None,
     record: Iterable[Item] = (),
-    into: Trajectory | None = None,
+    into: Trajectory | str | PathLike[str] | None = None,
+    batch: int = 1000,
     progress: Progress = None,
     **integrator_options: Any,
 ) -> Trajectory:
@@ -59,9 +56,17 @@ def simulate(
         of each step is kept, which `Trajectory.plot` draws.
     record : sequence of str or handles
         Entries that are kept in each row, as for `Trajectory`.
-    into : Trajectory, optional
-        Trajectory to extend, instead of a new one, with its own recorded entries. If the simulation
-        fails, it has the rows until then.
+    into : Trajectory, str or os.PathLike, optional
+        Trajectory to extend, instead of a new one, with its own recorded entries; or the name of a
+        file for the rows, which replaces an older one. If the simulation fails, the trajectory or
+        the file has the rows until then.
+
+        Rows go into a file in batches, so memory has two of them at most. `load_trajectory` opens
+        it, and `resume` goes on with it after a crash. After a batch, the integrator goes on from
+        what is in the file: explicit methods as they would have anyway, with the same rows; the
+        others, "Radau", "BDF" and "LSODA", begin anew, as after an event.
+    batch : int
+        Number of rows to a batch of a file.
     progress : bool or rich.console.Console, optional
         Same as for `TimeStepper`.
     **integrator_options
@@ -102,102 +107,56 @@ def simulate(
     >>> trajectory.times, trajectory["cart.place"].round(6)
     (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0. , 0.5, 1. , 1.5, 2. ]))
     """
-    end = float(converted(until, FLOAT, (), "simulate(until=...)"))
-    interval: float | None = None
-    rows: Vector | None = None
-    if every is not None and np.ndim(every):
-        rows = converted(every, FLOAT, None, "simulate(every=...)")
-    elif every is not None:
-        interval = require_positive(
-            every,
-            "simulate(every=...)",
-            "leave it out for a row each step",
-        )
-    own = ("every", "record", "progress", "accuracy", "method", "into")
-    require_options(integrator_options, "simulate", own, ("final_time",))
-    integrator_options.setdefault("return_every_step", every is None)
-    integrator = Integrator(system, method, accuracy=accuracy, final_time=end, **integrator_options)
+    hint = "pass the System of the State"
+    require_type(system, System, "simulate(system): not a System", "a System", hint)
     system._require_own(state)
-    begin = state.time
-    if not begin <= end:
-        raise passed("simulate(until=...)", begin, until)
-    if rows is not None:
-        _check_times(rows, begin, end)
+    plan = Plan.of(
+        state.time,
+        until,
+        every=every,
+        method=method,
+        accuracy=accuracy,
+        batch=batch,
+        options=integrator_options,
+    )
+    if isinstance(into, str | PathLike):
+        path = require_path(into, "simulate(into=...)")
+        return stream(system, state, plan, path, Trajectory(state, record), progress)
     trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
-    stepper = TimeStepper(system, integrator, progress=False)
-    with ProgressBar(system.name, begin, end, progress) as bar:
-        if every is None:
-            stepper._see = partial(_append, trajectory, integrator)
-        stepper.initialize(state)
-        for time in _times(begin, end, interval) if rows is None else rows.tolist():
-            status = stepper._step_to(time, bar.show)
-            trajectory.append(stepper.state)
-            if status is StepStatus.END_OF_SIMULATION:
-                break
-        while stepper._step_to(end, bar.show) is not StepStatus.END_OF_SIMULATION:
-            pass
-    trajectory._reason = integrator.termination_reason
-    trajectory._statistics = integrator.statistics
+    with ProgressBar(system.name, plan.begin, plan.until, progress) as bar:
+        ending = Run(system, plan, Rows(trajectory, has_curves=every is None), bar.show).begin(
+            state
+        )
+    trajectory._reason, trajectory._statistics = ending.reason, ending.statistics
     return trajectory
 
 
-def _append(
-    trajectory: Trajectory, integrator: Integrator, state: State, has_changed: bool
-) -> None:
-    """Add a row, and the curve to it from the last one; after events it has no length."""
-    rows = trajectory._kept
-    since = float(trajectory.times[-1]) if len(trajectory) else -inf
-    trajectory.append(state)
-    if has_changed:
-        rows.curves[-1] = StepPolynomial.constant(state.time, np.array(state.y))
-    else:
-        rows.curves[-1] = integrator._initialized("the last step").curve_since(since)
+@final
+class Rows(AbstractSink):
+    """The rows of a trajectory in memory, with the curves between them."""
 
+    def __init__(self, trajectory: Trajectory, *, has_curves: bool) -> None:
+        self._trajectory = trajectory
+        self._has_curves = has_curves
 
-def _check_times(times: Vector, begin: float, end: float) -> None:
-    """Refuse times of rows that are not finite, do not increase, or are not simulated."""
-    what, hint = (
-        "simulate(every=...)",
-        "give a step in seconds, or times as np.linspace(0, 10, 101)",
-    )
-    if times.ndim != 1 or not times.size:
-        raise ShapeError(
-            f"{what}: not a sequence of times", "shape (n,)", f"shape {times.shape}", hint
-        )
-    is_finite = np.isfinite(times)
-    if not is_finite.all():
-        at = int(np.argmin(is_finite))
-        raise OutOfRangeError(
-            f"{what}: not a finite time", "finite numbers", f"{times[at]} at index {at}", hint
-        )
-    increases = np.diff(times) > 0
-    if not increases.all():
-        at = int(np.argmin(increases))
-        raise OutOfRangeError(
-            f"{what}: the times do not increase",
-            "times that increase",
-            f"{times[at]:.9g} and then {times[at + 1]:.9g}, at index {at + 1}",
-            "sort them; np.unique(times) does so, and leaves each once",
-        )
-    if not begin <= times[0] <= times[-1] <= end:
-        raise OutOfRangeError(
-            f"{what}: a time is not simulated",
-            f"times from {begin:.9g}, the time of the State, to until = {end:.9g}",
-            f"times from {times[0]:.9g} to {times[-1]:.9g}",
-            "change until=..., state.time, or these times",
-        )
+    def append(self, state: State, integrator: Integrator, *, has_changed: bool) -> None:
+        """Add a row, and the curve to it from the last one; after events it has no length."""
+        trajectory = self._trajectory
+        since = float(trajectory.times[-1]) if len(trajectory) else -inf
+        trajectory.append(state)
+        curves = trajectory._kept.curves
+        if self._has_curves and has_changed:
+            curves[-1] = StepPolynomial.constant(state.time, np.array(state.y))
+        elif self._has_curves:
+            curves[-1] = integrator._initialized("the last step").curve_since(since)
 
+    @property
+    def is_full(self) -> bool:
+        """False: there is always room."""
+        return False
 
-def _times(begin: float, end: float, every: float | None) -> Iterator[float]:
-    """Multiples of the interval, counted from the beginning, and the end; they do not drift."""
-    if every is None:
-        return
-    for k in count():
-        time = begin + k * every
-        if time >= end - rounding(end, begin, every):
-            yield end
-            return
-        yield time
+    def restart(self, restart: bytes) -> None:
+        """Ignore a restart."""
 
 
 def _own(into: Trajectory, system: System, record: Iterable[Item]) -> Trajectory:

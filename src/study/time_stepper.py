@@ -28,6 +28,7 @@ from stagecache.study.integrate.integrator import Integrator, passed
 from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.progress import Progress, ProgressBar, check_progress
+from stagecache.study.restart import Restart
 from stagecache.study.study import Study
 from stagecache.system.core.system import System
 from stagecache.system.events.events import Event, EventCause
@@ -37,6 +38,7 @@ from stagecache.system.events.times import rounding
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
 START, STEP = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.TIME_HAS_ADVANCED
 TRIGGER, SCHEDULED = StepStatus.REACHED_EVENT_TRIGGER, StepStatus.REACHED_SCHEDULED_EVENT
+LIMIT = StepStatus.REACHED_STEP_LIMIT
 NextTime = Callable[[State, bool], tuple[float, tuple[Event, ...]]]
 
 
@@ -161,15 +163,20 @@ class TimeStepper(Study):
         ProjectionError, MethodError, NotFiniteError, OutOfRangeError, Exception
             See `Integrator.initialize`.
         """
+        self._integrator.initialize(state)
+        self._start(state.time)
+        self._handle(EventCause.INITIALIZATION)
+
+    def _start(self, begin: float) -> None:
+        """Forget all that happened before."""
         integrator = self._integrator
-        integrator.initialize(state)
         options = integrator.options
         self._options = HandleEventsOptions(
             integrator.accuracy_in_use,
             constraint_tolerance=integrator.constraint_tolerance_in_use,
             use_infinity_norm=options.use_infinity_norm,
         )
-        self._begin = state.time
+        self._begin = begin
         self._done = Done()
         self._reported: dict[int, float] = {}
         self._last_seen = -inf
@@ -177,7 +184,40 @@ class TimeStepper(Study):
         self._next_event = inf
         self._due_events: tuple[Event, ...] = ()
         self._is_initialized = True
-        self._handle(EventCause.INITIALIZATION)
+
+    def _pause(self, *, is_wanted: bool) -> None:
+        """Let `_step_to` return before the next step, with REACHED_STEP_LIMIT, or go on."""
+        self._integrator._pauses = is_wanted
+
+    def _restart(self) -> Restart:
+        """Return all that `_go_on` needs; only where `_step_to` has returned for a pause.
+
+        Raises
+        ------
+        UnsavableValueError
+        """
+        names = self._system._events.table.names
+        return Restart(
+            integrator=self._integrator._record(),
+            begin=self._begin,
+            last_seen=self._last_seen,
+            handled={names[x]: time for x, time in self._done.scheduled.items()},
+            reported={names[x]: time for x, time in self._reported.items()},
+        )
+
+    def _go_on(self, restart: Restart) -> None:
+        """Go on from a restart, in the place of `initialize`; nothing is handled again.
+
+        Raises
+        ------
+        FileFormatError, LayoutMismatchError
+        """
+        self._integrator._go_on(restart.integrator)
+        self._start(restart.begin)
+        ids = {name: x for x, name in enumerate(self._system._events.table.names)}
+        self._done = Done(scheduled={ids[name]: t for name, t in restart.handled.items()})
+        self._reported = {ids[name]: t for name, t in restart.reported.items()}
+        self._last_seen = restart.last_seen
 
     # ------------------------------------------------------------------ stepping
 
@@ -291,6 +331,8 @@ class TimeStepper(Study):
             self._time_has_advanced()
         elif status is END:
             return self._end()
+        elif status is LIMIT and integrator._is_pausing:
+            return status
         return status if self._reports_all else None
 
     def _look_for_events(self) -> None:

@@ -18,6 +18,7 @@ from math import ceil, inf
 from typing import Any, Final, final
 
 import numpy as np
+from attrs import asdict
 
 from stagecache.errors import MethodError, OutOfRangeError, ProjectionError, StepSizeError
 from stagecache.state.checkpoint import Checkpoint
@@ -34,12 +35,13 @@ from stagecache.study.integrate.localization import (
     rates,
 )
 from stagecache.study.integrate.options import IntegratorOptions
+from stagecache.study.integrate.record import IntegratorRecord
 from stagecache.study.integrate.signs import Signs
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.methods.derivatives import Derivatives, name_of_y
 from stagecache.study.methods.method import AbstractMethod, Resting, StepFailed, StepSizes
 from stagecache.study.methods.step_polynomial import StepPolynomial
-from stagecache.study.methods.tolerances import tolerances_of
+from stagecache.study.methods.tolerances import Tolerances, tolerances_of
 from stagecache.system.core.system import System
 
 INSTANCE, VELOCITY, ACCELERATION = Stage.INSTANCE, Stage.VELOCITY, Stage.ACCELERATION
@@ -69,6 +71,8 @@ class Advancer:
         Subclass of AbstractMethod.
     options : IntegratorOptions
     statistics : IntegratorStatistics
+    record : IntegratorRecord, optional
+        Record of the State, from which to go on; by default it begins.
 
     Attributes
     ----------
@@ -91,6 +95,7 @@ class Advancer:
         method_class: type[AbstractMethod],
         options: IntegratorOptions,
         statistics: IntegratorStatistics,
+        record: IntegratorRecord | None = None,
     ) -> None:
         system.realize(state, INSTANCE)
         self.state = state
@@ -105,7 +110,11 @@ class Advancer:
         self._interpolated: tuple[float, Vector] | None = None
         self._method_class = method_class
         self._method: AbstractMethod | None = None
-        self.restart()
+        self._last_start: tuple[float, Vector] | None = None
+        if record is None:
+            self.restart()
+        else:
+            self._go_on(record)
 
     # ------------------------------------------------------------------ beginning
 
@@ -139,24 +148,72 @@ class Advancer:
         tolerances = tolerances_of(
             system, state, options.accuracy, use_infinity_norm=options.use_infinity_norm
         )
-        infos = system.calc_event_trigger_info(state) if state.num_event_triggers else ()
-        watch = self.signs.watch
-        if infos is not watch.infos:
-            watch = TriggerWatch(infos, options.accuracy * system.default_time_scale)
-        sizes = self._step_sizes()
+        self._stand(np.array(state.y), tolerances)
+        self._last_start = None
+        watch = self._watch()
+        self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
+
+    def _stand(self, y: Vector, tolerances: Tolerances) -> None:
+        """Be at the time of the State, between two steps."""
+        state, sizes = self.state, self._step_sizes()
         if self._method is None or isinstance(self._method, Resting) is bool(state.ny):
             method_class = self._method_class if state.ny else Resting
-            self._method = method_class(derivatives, tolerances, sizes)
+            self._method = method_class(self.derivatives, tolerances, sizes)
         self._method.tolerances, self._method.sizes = tolerances, sizes
         self._method.project = self._project if self._has_constraints else None
         layout = state._contents.realization.layout
         self.has_updates = any(s.auto_update for s in layout.subsystems)
         self.t_old = self.t = state.time
-        self.y = np.array(state.y)
-        derivatives.y, derivatives.time = self.y, self.t
+        self.y = self.derivatives.y = y
+        self.derivatives.time = self.t
         self._forget_step()
         self._is_begun = False
-        self.signs = self.signs.written(watch, self.t, self._triggers_now(watch))
+
+    def _watch(self) -> TriggerWatch:
+        """Return the triggers to watch: the same object as long as these are the same."""
+        system, state, watch = self._system, self.state, self.signs.watch
+        infos = system.calc_event_trigger_info(state) if state.num_event_triggers else ()
+        if infos is watch.infos:
+            return watch
+        return TriggerWatch(infos, self._options.accuracy * system.default_time_scale)
+
+    # ------------------------------------------------------------------ records
+
+    @property
+    def is_updated(self) -> bool:
+        """True if auto-update variables were exchanged at this time already."""
+        return self._is_updated
+
+    def record(self) -> IntegratorRecord:
+        """Return a record of the advanced State, and of what the next step needs beside it.
+
+        Raises
+        ------
+        UnsavableValueError
+        """
+        self.settle()
+        method = self.method
+        return IntegratorRecord(
+            state=self.state.to_bytes(),
+            y=self.y,
+            atol=method.tolerances.atol,
+            step_size=None if method.step_size is None else float(method.step_size),
+            last_start=method.last_start if self._is_begun else self._last_start,
+            signs=self.signs.record(),
+            statistics=asdict(self._statistics),
+        )
+
+    def _go_on(self, record: IntegratorRecord) -> None:
+        """Go on from a record, whose State neither a projection nor a prescribed motion moves."""
+        options = self._options
+        self.derivatives.look()
+        self._has_constraints = self._keeper.look(self.state)
+        self._stand(
+            record.y, Tolerances(options.accuracy / 10, record.atol, options.use_infinity_norm)
+        )
+        self.method.step_size = record.step_size
+        self._last_start = record.last_start
+        self.signs = Signs.of_record(self._watch(), record.signs)
 
     def _step_sizes(self) -> StepSizes:
         options = self._options
@@ -210,6 +267,9 @@ class Advancer:
         try:
             if not self._is_begun:
                 method.begin(t, y, bound)
+                if self._last_start is not None:
+                    method.go_on_after(self._last_start)
+                    self._last_start = None
                 self._is_begun = True
                 counts.num_restarts += 1
             if self.has_updates and not self._is_updated:
@@ -336,7 +396,7 @@ class Advancer:
     def shift(self, t: float) -> None:
         """Change the time by rounding only; y stays."""
         self.t = t
-        self._is_begun = False
+        self._is_begun, self._last_start = False, None
 
     # ------------------------------------------------------------------ events
 

@@ -31,6 +31,7 @@ from stagecache.study.integrate.advancer import Advancer
 from stagecache.study.integrate.constraint_keeper import ConstraintKeeper
 from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions, require_options
+from stagecache.study.integrate.record import IntegratorRecord
 from stagecache.study.integrate.signs import Signs
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
@@ -159,6 +160,7 @@ class Integrator(Study):
         self._advancer: Advancer | None = None
         self._watch: Callable[[float], object] | None = None  # called after each step
         self._shows_windows = True  # an interpolated State at the beginning of a window of events
+        self._pauses = False  # before the next step, for a record
         self._begin()
 
     def _begin(self) -> None:
@@ -383,7 +385,7 @@ class Integrator(Study):
             if bound - advancer.t <= rounding(advancer.t, advancer.t):  # no step is as short
                 advancer.shift(bound)
                 continue
-            if count >= limit:
+            if count >= limit or self._is_pausing:
                 return StepStatus.REACHED_STEP_LIMIT
             if not advancer.take_step(bound):
                 continue
@@ -626,6 +628,41 @@ class Integrator(Study):
             return False
         advancer.shift(time)
         return True
+
+    @property
+    def _is_pausing(self) -> bool:
+        """True if it returns before the next step, and a record can be taken there."""
+        return self._pauses and not self._initialized("a pause").is_updated
+
+    def _record(self) -> IntegratorRecord:
+        """Return a record of the advanced State, from which `_go_on` goes on.
+
+        A pause is the moment for it: all that was due is reported, and a step would be next.
+
+        Raises
+        ------
+        UnsavableValueError
+        """
+        advancer = self._initialized("a record")
+        advancer.settle()
+        self._count_realizations(advancer)
+        return advancer.record()
+
+    def _go_on(self, record: IntegratorRecord) -> None:
+        """Go on from a record, in the place of `initialize`; the State stays where it is.
+
+        Raises
+        ------
+        FileFormatError, LayoutMismatchError
+        """
+        state = State.from_bytes(record.state, self._system)
+        counts = self._statistics = IntegratorStatistics(**record.statistics)
+        self._advancer = Advancer(
+            self._system, state, self._method_class, self._options, counts, record
+        )
+        self._begin()
+        self._starts = False
+        state._contents.guard = REPORTED
 
     def _count_realizations(self, advancer: Advancer) -> None:
         self._statistics.num_realizations += advancer.derivatives.count

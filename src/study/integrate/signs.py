@@ -11,6 +11,7 @@ A trigger that rises or falls has gone to the other side. As long as time stands
 to that side: a handler may put it there.
 """
 
+from collections.abc import Mapping
 from typing import Final, Self, final
 
 import numpy as np
@@ -24,6 +25,9 @@ FADES: Final = 0.98
 
 FASTER: Final = 4.0
 """A trigger is taken to become faster by no more than this factor within a step."""
+
+
+RECORDED: Final = ("after", "values", "gone", "slopes", "speeds")
 
 
 @final
@@ -61,6 +65,20 @@ class Signs:
         """Return the signs before there is a State: a write brings the first triggers."""
         nothing = np.empty(0)
         return cls(TriggerWatch((), 1.0), nothing, nothing, nothing)
+
+    @classmethod
+    def of_record(cls, watch: TriggerWatch, record: Mapping[str, Vector | None]) -> Self:
+        """Return the signs that `record` was taken of."""
+        after, values, gone, slopes, speeds = (record[name] for name in RECORDED)
+        assert after is not None
+        assert values is not None
+        assert gone is not None
+        return cls(watch, after, values, gone, slopes, speeds)
+
+    def record(self) -> dict[str, Vector | None]:
+        """Return the numbers from which the signs can be made again; no window may be left."""
+        assert self.window is None
+        return {name: getattr(self, name) for name in RECORDED}
 
     def stepped(self, values: Vector, slopes: Vector | None, speeds: Vector) -> Self:
         """Return the signs after a step without an event."""

@@ -127,6 +127,14 @@ class AbstractMethod(ABC):
         It may compute derivatives.
         """
 
+    @property
+    def last_start(self) -> tuple[float, Vector] | None:
+        """Start of the last step, and ydot then; None unless the next step needs them."""
+        return None
+
+    def go_on_after(self, last_start: tuple[float, Vector]) -> None:  # noqa: B027  # few need it
+        """Take the start of the step before, as `last_start` had it; after `begin`."""
+
     def limited(self, step: float) -> float:
         """Return a step size within the limits."""
         return min(max(step, self.sizes.least), self.sizes.most)

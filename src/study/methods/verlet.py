@@ -86,6 +86,15 @@ class Verlet(AbstractOneStep):
         super().step(bound)
         self._qdotdot = self._known_qdotdot()
 
+    @property
+    def last_start(self) -> tuple[float, Vector] | None:
+        """Start of the last step, and ydot then."""
+        return (self.t_old, self.ydot_old) if self.t_old < self.t else None
+
+    def go_on_after(self, last_start: tuple[float, Vector]) -> None:
+        """Take the start of the step before."""
+        self.t_old, self.ydot_old = last_start
+
     def _new_q(self, t: float, h: float, euler: Vector) -> Vector:
         q, _ = parts_of(self.derivatives)
         if self._qdotdot is not None:

@@ -124,6 +124,11 @@ class EventTable:
             tuple(map(_time_advanced_in, filter(_wants_time_advanced, subsystems))),
         )
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the events, by id; no two are the same."""
+        return tuple(event.name for event in self.events)
+
     def infos(self, state: State) -> Iterator[EventTriggerInfo]:
         """Return the information on each row of a State's event triggers. Cost O(rows)."""
         layouts = state._contents.realization.layout.subsystems

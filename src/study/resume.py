@@ -1,0 +1,141 @@
+"""Resumption of a run that was interrupted: from its file, to the same result."""
+
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from stagecache.checks import require_path, require_type
+from stagecache.errors import FileFormatError, StudyError
+from stagecache.files.report import Difference, DifferenceKind, LoadReport, mismatch
+from stagecache.study.ending import Ending
+from stagecache.study.plan import Plan
+from stagecache.study.progress import Progress, check_progress
+from stagecache.study.restart import Restart
+from stagecache.study.streaming import EVENTS, PLAN, Batches, carried_out, ended
+from stagecache.study.trajectory.file import TrajectoryFile
+from stagecache.study.trajectory.trajectory import Trajectory
+from stagecache.system.core.state_file import restored_state
+from stagecache.system.core.system import System
+
+
+def resume(path: str | PathLike[str], system: System, *, progress: Progress = None) -> Trajectory:
+    """Go on with a run that `simulate(..., into=path)` has begun, to its end.
+
+    Rows after the last restart in the file are cut off, and computed again. The result is that of a
+    run without an interruption, bit for bit, on the same machine with the same libraries: each run
+    goes on from the same restarts. A file that is finished stays as it is.
+
+    The State is resumed, and what the integrator needs beside it; not what handlers, hooks and
+    reporters keep elsewhere, as in attributes, files or global variables. Reporters are called
+    again for times after the restart.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        No other process may write it.
+    system : System
+        The same model, with the same handlers and reporters.
+    progress : bool or rich.console.Console, optional
+        Same as for `TimeStepper`.
+
+    Returns
+    -------
+    Trajectory
+        All rows of the file, as `load_trajectory` returns them.
+
+    Raises
+    ------
+    OSError
+    FileFormatError
+        The file is damaged.
+    LayoutMismatchError
+        The model has other subsystems, versions, variables, handlers or reporters; its `report`
+        lists them. The file stays as it is.
+    StudyError
+        The file is not that of a run, or was interrupted before its first restart.
+    WrongTypeError, NotANumberError
+    Exception
+        See `simulate`. Rows so far are in the file then.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from stagecache import Subsystem, System, q_variable, resume, simulate
+    >>> class Cart(Subsystem):
+    ...     place = q_variable(0.0)
+    ...
+    ...     def realize_velocity(self, state: State) -> None:
+    ...         state[self].upd_qdot()[0] = 2.0
+    >>> system = System(Cart())
+    >>> path = Path(mkdtemp(), "run.arrows")
+    >>> whole = simulate(system, system.new_state(), 1.0, every=0.25, into=path, batch=2)
+    >>> resume(path, system).times
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    where = require_path(path, "resume(path)")
+    require_type(system, System, "resume(system)", "a System", "pass the System of the run")
+    check_progress(progress)
+    file = TrajectoryFile(where)
+    try:
+        state, _ = restored_state(
+            file.template, system, strict=True, renamed=None, where=str(where)
+        )
+        plan = _plan_of(file.details, system, where)
+        number, data = file.last_restart()
+    finally:
+        file.close()
+    if number < 0:
+        raise StudyError(
+            f"{where}: cannot be resumed",
+            "a run with a restart",
+            "one that was interrupted before its first step",
+            "simulate again, into the same file",
+        )
+    ending = _ending_of(data, where)
+    if ending is not None:
+        if not file.is_finished:
+            file.appending(number).close()
+        return ended(where, system, ending)
+    restart = Restart.of_bytes(data, str(where))
+    rows = Trajectory(state, file.record)
+    writer = file.appending(number)
+    count = writer.num_rows
+    batches = Batches(writer, rows, plan.batch)
+    return carried_out(
+        system, plan, batches, lambda run: run.go_on(restart, count), where, progress
+    )
+
+
+def _ending_of(data: bytes, where: Path) -> Ending | None:
+    """Return the end of a run; None if these bytes are a restart, or nothing of both."""
+    with suppress(FileFormatError):
+        return Ending.of_bytes(data, str(where))
+    return None
+
+
+def _plan_of(details: Any, system: System, where: Path) -> Plan:
+    """Return the plan in a file, if the System has the events of that run.
+
+    Raises
+    ------
+    StudyError, FileFormatError, LayoutMismatchError
+    """
+    if not isinstance(details, dict) or set(details) != {PLAN, EVENTS}:
+        raise StudyError(
+            f"{where}: cannot be resumed",
+            "the file of a run, which simulate(..., into=path) has written",
+            "a trajectory that was saved",
+            "open it by load_trajectory()",
+        )
+    saved, here = details[EVENTS], system._events.table.names
+    if saved != list(here):
+        missing, new = DifferenceKind.MISSING, DifferenceKind.NEW
+        differences = [Difference(str(e), missing, "an event") for e in saved if e not in here]
+        differences += [Difference(e, new, here="an event") for e in here if e not in saved]
+        differences = differences or [
+            Difference("the order of events", DifferenceKind.CHANGED, str(saved), str(list(here)))
+        ]
+        raise mismatch(LoadReport(system.name, (), tuple(differences)), str(where))
+    return Plan.of_json(details[PLAN], str(where))
