@@ -4,10 +4,8 @@ Opening a file looks at the beginning of each batch. A column of a batch is comp
 checksum when it is looked at first. A batch that a crash has cut short is ignored.
 """
 
-from base64 import b64decode
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, final
 from zlib import crc32
 
 import numpy as np
@@ -19,21 +17,17 @@ from stagecache.errors import (
 from stagecache.files.envelope import unpack
 from stagecache.files.values import bad_file, decode
 from stagecache.study.trajectory.arrow import ArrowFile, Batch
-from stagecache.study.trajectory.columns import DTYPES, ColumnForm
+from stagecache.study.trajectory.columns import DTYPES
+from stagecache.study.trajectory.header import Header
 from stagecache.study.trajectory.rows import Array
 from stagecache.study.trajectory.stream import (
     BATCH,
     CHANGES,
     KEY,
-    KIND,
     BatchEncoder,
     TrajectoryWriter,
     checksum,
 )
-
-CONTINUOUS: Final = ("q", "u", "z")
-COLUMN_KINDS: Final = ("time", *CONTINUOUS, "discrete variable", "cache entry")
-CONTENT: Final = {"system", "version", "units", "columns", "record", "entries", "details", "places"}
 
 
 @final
@@ -46,21 +40,9 @@ class TrajectoryFile:
 
     Attributes
     ----------
-    forms : dict of str to ColumnForm
-        Columns by path.
-    places : dict of str to slice
-        Places in y of the variables that are there, and of those that they make up.
-    template : bytes
-        The State that rows are made from.
-    system, version : str
-        Name and version of the System.
-    units : dict of str to str
-    record : tuple of str
-        Paths of the recorded items.
-    entries : tuple of str
-        Those of them that are entries.
-    details : dict of str to object
-        Further facts about the run.
+    header : Header
+    starts : list of int
+        First row of each batch, and the number of rows.
 
     Raises
     ------
@@ -71,13 +53,12 @@ class TrajectoryFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = file = ArrowFile(path)
-        self._header = file.metadata.get(KEY, "")
+        self.header = Header.of_text(file.metadata.get(KEY, ""), str(path))
+        self._forms = self.header.forms
         self._schema_sum = crc32(file.view[: file.schema_stop])
-        content, blobs = unpack(self._bytes_of(self._header), KIND, str(path))
-        self._read_header(content, blobs)
         self._places: dict[str, tuple[int, int]] = {}  # of a column and its first buffer
         number = 0
-        for place, form in enumerate(self.forms.values()):
+        for place, form in enumerate(self._forms.values()):
             self._places[form.path] = place, number
             number += form.num_buffers
         self._changes, self._last = number, number + 3
@@ -86,45 +67,7 @@ class TrajectoryFile:
             self.starts.append(self.starts[-1] + batch.num_rows)
         self._infos: dict[int, tuple[dict[str, Any], bytes]] = {}
         self._checked: set[tuple[int, str]] = set()
-        if file.batches:
-            self.info(len(file.batches) - 1)
-
-    def _bytes_of(self, header: str) -> bytes:
-        try:
-            return b64decode(header, validate=True)
-        except ValueError:
-            raise bad_file(f"{self.path}: is damaged", "a header", short_repr(header)) from None
-
-    def _read_header(self, content: Any, blobs: Sequence[memoryview]) -> None:
-        def require(holds: bool, expected: str, got: object) -> None:
-            if not holds:
-                raise bad_file(f"{self.path}: is damaged", expected, short_repr(got))
-
-        require(isinstance(content, dict) and set(content) == CONTENT, "a header", content)
-        require(len(blobs) == 1, "the State that rows are made from", len(blobs))
-        texts = [content["system"], content["version"], *content["record"], *content["units"]]
-        texts += [*content["units"].values(), *content["entries"]]
-        require(all(isinstance(text, str) for text in texts), "texts", texts)
-        self.forms: dict[str, ColumnForm] = {}
-        for found in content["columns"]:
-            require(isinstance(found, list) and len(found) == 5, "a column", found)
-            path, kind, dtype, shape, is_array = found
-            is_shape = isinstance(shape, list) and all(type(n) is int and n > 0 for n in shape)
-            fits = is_shape and kind in COLUMN_KINDS and dtype in DTYPES and path not in self.forms
-            require(fits and type(is_array) is bool, "a column", found)
-            require(isinstance(path, str) and len(shape) <= 32, "a column", found)
-            self.forms[path] = ColumnForm(path, kind, dtype, tuple(shape), is_array)
-        require("time" in self.forms, "a column of the time", list(self.forms))
-        self.places: dict[str, slice] = {}
-        for path, pair in content["places"].items():
-            fits = isinstance(pair, list) and [type(n) for n in pair] == [int, int]
-            require(fits and 0 <= pair[0] <= pair[1] < 2**40, f"a place of {path}", pair)
-            self.places[path] = slice(*pair)
-        self.template = bytes(blobs[0])
-        self.system: str = content["system"]
-        self.version: str = content["version"]
-        self.units, self.details = dict(content["units"]), content["details"]
-        self.record, self.entries = tuple(content["record"]), tuple(content["entries"])
+        self.info(len(file.batches) - 1)
 
     # ------------------------------------------------------------------ batches
 
@@ -154,7 +97,7 @@ class TrajectoryFile:
             is_info = isinstance(info, dict) and set(info) == {*expected, "sums", "restart"}
             if not is_info or {key: info[key] for key in expected} != expected:
                 raise self._damaged(batch, str(expected), short_repr(info))
-            if not isinstance(info["sums"], list) or len(info["sums"]) != len(self.forms) + 1:
+            if not isinstance(info["sums"], list) or len(info["sums"]) != len(self._forms) + 1:
                 raise self._damaged(batch, "a checksum of each column", short_repr(info["sums"]))
             self._infos[number] = info, bytes(restart)
         return self._infos[number]
@@ -170,7 +113,7 @@ class TrajectoryFile:
     def appending(self, number: int) -> TrajectoryWriter:
         """Return a writer that goes on after a batch; the batches after it are cut off."""
         stop = self._file.batches[number].stop
-        encoder = BatchEncoder(list(self.forms.values()), self._header, self._schema_sum)
+        encoder = BatchEncoder(self.header, self._schema_sum)
         return TrajectoryWriter.appending(self.path, stop, self.starts[number + 1], encoder)
 
     def verify(self) -> None:
@@ -184,14 +127,14 @@ class TrajectoryFile:
         for number in range(len(self._file.batches)):
             self.info(number)
             self.changes(number)
-            for path in self.forms:
+            for path in self._forms:
                 self.numbers(number, path)
 
     # ------------------------------------------------------------------ columns
 
     def numbers(self, number: int, path: str) -> tuple[Array, Array | None]:
         """Return the numbers of a column in a batch, and where they are; None if everywhere."""
-        form, batch = self.forms[path], self._file.batches[number]
+        form, batch = self._forms[path], self._file.batches[number]
         (_, first), rows = self._places[path], batch.num_rows
         is_there = self._bits(batch, first, rows) if batch.buffers[first, 1] else None
         dtype, count = DTYPES[form.dtype], rows * form.width

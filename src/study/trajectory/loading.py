@@ -78,17 +78,17 @@ def load_trajectory(
     file = TrajectoryFile(where)
     rows = range(file.num_rows)
     if system is None:
-        trajectory = Trajectory._of(StoredRows(file, rows), file.record)
-        report = LoadReport(file.system, tuple(file.forms), ())
+        trajectory = Trajectory._of(StoredRows(file, rows), file.header.record)
+        report = LoadReport(file.header.system, tuple(file.header.forms), ())
         return trajectory if strict else (trajectory, report)
     require_type(system, System, "the model of a trajectory", "a System", "pass its System")
     restored = restored_state(
-        file.template, system, strict=strict, renamed=renamed, where=str(where)
+        file.header.template, system, strict=strict, renamed=renamed, where=str(where)
     )
-    known = {*file.forms, *file.places, *file.record}
+    known = {*file.header.forms, *file.header.places, *file.header.record}
     known |= {path.partition(".")[0] for path in known}
     naming = Renaming(renamed, {*known, *(renamed or ())}, str(where))
     new_names = {path: naming(path) for path in known if naming(path) != path}
     stored = StoredRows(file, rows, Pattern.of(restored[0]), new_names)
-    trajectory = Trajectory._of(stored, tuple(naming(path) for path in file.record))
+    trajectory = Trajectory._of(stored, tuple(naming(path) for path in file.header.record))
     return trajectory if strict else (trajectory, restored[1])

@@ -67,13 +67,13 @@ class StoredRows(AbstractRows):
         new_names: Mapping[str, str] | None = None,
     ) -> None:
         names = new_names or {}
-        self._file = file
+        self._file, self._header = file, file.header
         self._rows = rows
         self.pattern = pattern
         self._new_names = names
-        self._forms = {names.get(path, path): form for path, form in file.forms.items()}
-        self.entries = [names.get(path, path) for path in file.entries]
-        self._places = file.places if pattern is None else pattern.places
+        self._forms = {names.get(path, path): form for path, form in file.header.forms.items()}
+        self.entries = [names.get(path, path) for path in file.header.entries]
+        self._places = file.header.places if pattern is None else pattern.places
         self.curves: list[StepPolynomial | None] = [None] * len(rows)
         self._changes = lru_cache(RECENT)(self._renamed_changes)
 
@@ -85,7 +85,7 @@ class StoredRows(AbstractRows):
     @property
     def name(self) -> str:
         """Name of the System."""
-        return self._file.system
+        return self._header.system
 
     @property
     def count(self) -> int:
@@ -105,7 +105,7 @@ class StoredRows(AbstractRows):
     @property
     def units(self) -> dict[str, str]:
         """Declared units by path, when the file was written."""
-        return {self._new_names.get(path, path): unit for path, unit in self._file.units.items()}
+        return {self._new_names.get(path, path): unit for path, unit in self._header.units.items()}
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -125,7 +125,7 @@ class StoredRows(AbstractRows):
             template = self.pattern.template
             return {path: v(template) for path, v in self.pattern.discrete_by_path.items()}
         where = f"{self._file.path}, the State in it"
-        content, blobs = unpack(self._file.template, KIND, where)
+        content, blobs = unpack(self._header.template, KIND, where)
         taken = content_snapshot(content, blobs, where)
         return {p: v for p, v in taken.values.items() if not taken.forms[p].is_continuous}
 
@@ -300,7 +300,7 @@ class StoredRows(AbstractRows):
             raise StudyError(
                 f"{self._file.path}: cannot make a State",
                 "the System of the trajectory",
-                f"a file of {self._file.system!r}, which has the values, not the model",
+                f"a file of {self._header.system!r}, which has the values, not the model",
                 "load it with the model: load_trajectory(path, system)",
             )
         return self.pattern

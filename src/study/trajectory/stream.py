@@ -14,8 +14,7 @@ stays whole until then.
 """
 
 import os
-from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -38,11 +37,11 @@ from stagecache.study.trajectory.columns import (
     form_of_value,
     is_result,
 )
-from stagecache.study.trajectory.rows import DISCRETE, AbstractRows, Array, Pattern, Rows
+from stagecache.study.trajectory.header import Header
+from stagecache.study.trajectory.rows import DISCRETE, AbstractRows, Array, Rows
 from stagecache.system.core.state_file import state_bytes
 
 KEY: Final = "stagecache"
-KIND: Final = "Trajectory"
 CHANGES: Final = "stagecache.changes"
 BATCH: Final = "stagecache.batch"
 ROWS_OF_BATCH: Final = 1000
@@ -108,9 +107,7 @@ class TrajectoryWriter:
         """
         encoder = self._encoder
         if encoder is None:
-            forms = forms_of_columns(rows)
-            header = header_of(rows.pattern, forms, self._record, rows.entries, self._details)
-            encoder = BatchEncoder(forms, header)
+            encoder = BatchEncoder(header_of(rows, self._record, self._details))
         data = encoder.batch(rows, self.num_rows, restart)
         if self._file is None:
             self._beside = self._target.with_name(f".{self._target.name}.{uuid4().hex}.tmp")
@@ -183,28 +180,22 @@ def forms_of_columns(rows: Rows) -> list[ColumnForm]:
     return forms
 
 
-def header_of(
-    pattern: Pattern,
-    forms: Sequence[ColumnForm],
-    record: Sequence[str],
-    entries: Iterable[str],
-    details: Details,
-) -> str:
-    """Return what the schema says, as text: columns, recorded items, units, and the template."""
+def header_of(rows: Rows, record: Sequence[str], details: Details) -> Header:
+    """Return the header of a file that begins with these rows."""
+    pattern = rows.pattern
     system = pattern.template.system
-    wholes = {path: [place.start, place.stop] for path, place in pattern.places.items()}
-    content = {
-        "system": system.name,
-        "version": system.version,
-        "units": system.units,
-        "columns": [[f.path, f.kind, f.dtype, list(f.shape), f.is_array] for f in forms],
-        "record": list(record),
-        "entries": list(entries),
-        "details": dict(details),
-        "places": wholes,
-    }
-    template = state_bytes(pattern.template, cache=False)
-    return b64encode(pack(KIND, content, [template])).decode()
+    return Header(
+        system.name,
+        system.version,
+        {subsystem.name: type(subsystem).__name__ for subsystem in system.subsystems},
+        rows.units,
+        {form.path: form for form in forms_of_columns(rows)},
+        pattern.places,
+        tuple(record),
+        tuple(rows.entries),
+        state_bytes(pattern.template, cache=False),
+        details,
+    )
 
 
 # ---------------------------------------------------------------------- batches
@@ -216,9 +207,7 @@ class BatchEncoder:
 
     Parameters
     ----------
-    forms : sequence of ColumnForm
-    header : str
-        Metadata of the schema.
+    header : Header
     schema_sum : int, optional
         Checksum of the schema of a file that exists.
 
@@ -228,16 +217,15 @@ class BatchEncoder:
         The message with which a new file begins.
     """
 
-    def __init__(
-        self, forms: Sequence[ColumnForm], header: str, schema_sum: int | None = None
-    ) -> None:
+    def __init__(self, header: Header, schema_sum: int | None = None) -> None:
         import nanoarrow as na  # noqa: PLC0415  # only files need it
 
         self._na = na
-        self._forms = {form.path: form for form in forms}
+        self._forms = header.forms
+        forms = header.forms.values()
         fields = {form.path: self._type(form) for form in forms}
         fields |= {CHANGES: na.binary(), BATCH: na.binary()}
-        self._schema = na.c_schema(na.struct(fields)).modify(metadata={KEY: header})
+        self._schema = na.c_schema(na.struct(fields)).modify(metadata={KEY: header.text})
         empty = [self._column(f, np.empty((0, *f.shape), DTYPES[f.dtype]), None) for f in forms]
         nothing = [self._binary([]), self._binary([])]
         data = self._messages([*empty, *nothing], 0)
