@@ -145,14 +145,14 @@ def write_atomically(path: Path, data: bytes) -> None:
         The old file is as it was.
     """
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
+    beside = target.with_name(f".stagecache-{uuid4().hex}.tmp")
     try:
         with beside.open("xb") as file:
+            if target.exists():  # nobody reads it who could not read the old one
+                beside.chmod(target.stat().st_mode & 0o777)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            beside.chmod(target.stat().st_mode & 0o777)
         beside.replace(target)
     except BaseException:
         with suppress(OSError):

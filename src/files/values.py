@@ -186,11 +186,21 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
     if cls in (tuple, set, frozenset):
         return {cls.__name__: inner(list(value))}
     if cls is dict:
-        return {"dict": [inner(pair) for pair in value.items()]}
+        return {
+            "dict": [
+                [
+                    _encode(k, f"{where}, its key {short_repr(k)}", blobs, depth + 2),
+                    _encode(v, f"{where}[{short_repr(k)}]", blobs, depth + 2),
+                ]
+                for k, v in value.items()
+            ]
+        }
     if cls is np.ndarray:
         return {"array": _encode_array(value, where, blobs, depth)}
     if isinstance(value, np.generic) and value.dtype.kind in PLAIN:
-        return {"scalar": _encode_array(np.asarray(value), where, blobs, depth)}
+        array = np.asarray(value)
+        if array[()].tobytes() == value.tobytes():  # NumPy drops zeros at the end of a text
+            return {"scalar": _encode_array(array, where, blobs, depth)}
     if isinstance(value, Enum):
         members = value.name.split("|") if value.name else []
         if members_of(cls, members) is value:
@@ -291,16 +301,9 @@ def _found(module: str, qualname: str) -> Any:
     """Return what an imported module has under a name; None if it has nothing. It runs no code."""
     found: Any = sys.modules.get(module)
     for name in qualname.split("."):
-        if not isinstance(found, type | ModuleType):
+        if not issubclass(type(found), type | ModuleType):
             return None
-        names = found.__dict__ if isinstance(found, type) else _names(found)
-        found = names.get(name)
-    return found
-
-
-def _names(module: ModuleType) -> dict[str, Any]:
-    """Return the names in a module; a lazy module is not loaded."""
-    found: dict[str, Any] = object.__getattribute__(module, "__dict__")
+        found = object.__getattribute__(found, "__dict__").get(name)  # a lazy module stays unloaded
     return found
 
 
