@@ -133,6 +133,9 @@ class Plan:
         if not is_dict or set(found) != {field.name for field in fields(cls)}:
             raise _no_plan(where, short_repr(found))
         values = {name: decode(value, name, []) for name, value in found.items()}
+        options = values["options"]
+        if type(options) is not dict or not all(type(name) is str for name in options):
+            raise _no_plan(where, short_repr(options))
         try:
             begin = float(converted(values.pop("begin"), FLOAT, (), "begin"))
             return cls.of(begin, values.pop("until"), **values)

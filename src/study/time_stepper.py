@@ -20,7 +20,8 @@ from typing import final
 from attrs import evolve, field, frozen
 
 from stagecache.checks import require_bool, require_type
-from stagecache.errors import ForeignStateError, StudyError
+from stagecache.errors import ForeignStateError, StudyError, short_repr
+from stagecache.files.values import bad_file
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
@@ -215,6 +216,9 @@ class TimeStepper(Study):
         self._integrator._go_on(restart.integrator)
         self._start(restart.begin)
         ids = {name: x for x, name in enumerate(self._system._events.table.names)}
+        if not ids.keys() >= {*restart.handled, *restart.reported}:
+            what = f"the restart of {self._name}"
+            raise bad_file(what, "events of the model", short_repr([*restart.handled]))
         self._done = Done(scheduled={ids[name]: t for name, t in restart.handled.items()})
         self._reported = {ids[name]: t for name, t in restart.reported.items()}
         self._last_seen = restart.last_seen

@@ -22,6 +22,7 @@ from typing import Any, Final, final
 
 from stagecache.checks import require_number
 from stagecache.errors import EventLoopError, OutOfRangeError, StudyError, short_repr
+from stagecache.files.values import bad_file
 from stagecache.inspection.trace.trace import trace_copy
 from stagecache.state.contents.guards import Guard
 from stagecache.state.handles import Vector
@@ -655,11 +656,17 @@ class Integrator(Study):
         ------
         FileFormatError, LayoutMismatchError
         """
-        state = State.from_bytes(record.state, self._system)
+        state: State = State.from_bytes(record.state, self._system)
+        fits = state.stage >= Stage.MODEL and len(record.y) == state.ny
+        start = record.last_start
+        if not fits or state.time > self._options.final_time or (start and start[0] >= state.time):
+            raise bad_file(f"the restart of {self._name}", "a State that it fits", repr(state))
         counts = self._statistics = IntegratorStatistics(**record.statistics)
         self._advancer = Advancer(
             self._system, state, self._method_class, self._options, counts, record
         )
+        if self._advancer.signs.after.shape != (state.num_event_triggers,):
+            raise bad_file(f"the restart of {self._name}", "signs of all triggers", repr(state))
         self._begin()
         self._starts = False
         state._contents.guard = REPORTED
