@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache.errors import FileFormatError
-from stagecache.files import envelope
 from stagecache.files.envelope import FRAME, MAGIC, SUM, VERSION, pack, unpack, write_atomically
 from tests.files.mutations import framed
 from tests.profiles import examples
@@ -102,7 +102,7 @@ def test_the_size_of_the_header_is_compared_with_the_length(size: int) -> None:
     length = len(data)
     body = FRAME.pack(MAGIC, VERSION, length, size) + data[FRAME.size : -SUM]
     with pytest.raises(FileFormatError):
-        unpack(body + envelope.sha256(body).digest(), "Thing", "a file")
+        unpack(body + sha256(body).digest(), "Thing", "a file")
 
 
 @pytest.mark.parametrize("data", [b"", b"x", MAGIC, MAGIC + bytes(60), b"PK\x03\x04" + bytes(99)])
