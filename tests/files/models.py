@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from stagecache import (
     State,
     Subsystem,
     System,
+    Trajectory,
     auto_update,
     cached,
     discrete,
@@ -29,6 +31,8 @@ from stagecache import (
 )
 from stagecache.files import register_value
 from stagecache.state.handles import Vector
+from stagecache.study.trajectory.rows import Rows
+from stagecache.study.trajectory.stream import TrajectoryWriter
 
 
 class Colour(Enum):
@@ -216,6 +220,36 @@ def springs_state() -> State:
     system.realize(state, Stage.POSITION)
     second.stiffness[2].set(state, -1.0)
     return state
+
+
+RECORD: Final = ("chain.total", "chain.gaps")
+"""Entries in the trajectory."""
+
+
+def chain_trajectory(first: int = 0, rows: int = 8) -> Trajectory:
+    """Return rows in which all that can change between rows does."""
+    state = chain_state()
+    assert state.system is not None
+    chain = state.system.subsystem("chain")
+    assert isinstance(chain, Chain)
+    trajectory = Trajectory(state, RECORD)
+    for row in range(first, first + rows):
+        state.time = 0.75 + row / 8
+        chain.angles.set(state, [row / 4, -0.0, 1e-300, 4.0])
+        chain.start.set(state, 1.5 + row // 5)
+        chain.mode.set(state, ("fast", "slow")[row % 3 == 0])
+        trajectory.append(state)
+    return trajectory
+
+
+def write_trajectory(path: Path) -> None:
+    """Write a file of three batches of rows; after the second, a run could go on."""
+    writer = TrajectoryWriter(path, RECORD, {"about": "a fixture"})
+    for batch in range(3):
+        rows = chain_trajectory(8 * batch)._kept
+        assert isinstance(rows, Rows)
+        writer.write(rows, b"restart" if batch == 1 else None)
+    writer.close()
 
 
 STATES: Final[dict[str, Callable[[], State]]] = {
