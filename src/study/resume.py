@@ -80,9 +80,9 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
     file = TrajectoryFile(where)
     try:
         state, _ = restored_state(
-            file.template, system, strict=True, renamed=None, where=str(where)
+            file.header.template, system, strict=True, renamed=None, where=str(where)
         )
-        plan = _plan_of(file.details, system, where)
+        plan = _plan_of(file.header.details, system, where)
         number, data = file.last_restart()
     finally:
         file.close()
@@ -99,7 +99,7 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
             file.appending(number).close()
         return ended(where, system, ending)
     restart = Restart.of_bytes(data, str(where))
-    rows = Trajectory(state, file.record)
+    rows = Trajectory(state, file.header.record)
     writer = file.appending(number)
     count = writer.num_rows
     batches = Batches(writer, rows, plan.batch)

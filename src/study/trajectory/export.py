@@ -95,29 +95,6 @@ MOST_ROWS: Final = 5
 MOST_COLUMNS: Final = 12
 
 
-def xarray_dataset(times: Vector, columns: Sequence[Column], units: Units, name: str) -> Any:
-    """Return an `xarray.Dataset` of columns, along "time".
-
-    The second dimension of a vector is "chain.angles.index", with the names of its numbers.
-    """
-    xarray = require_extra("xarray", "labels", "to_xarray()", "use to_csv()")
-    variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {"time": ("time", times.copy(), {"units": "s"})}
-    for column in columns:
-        if column.kind == "time":
-            continue
-        shape = column.values.shape[1:]
-        names = [f"{column.path}.index", *[f"{column.path}.index{n}" for n in range(1, len(shape))]]
-        if len(shape) == 1:
-            coordinates[names[0]] = column.labels
-        attributes = {"kind": column.kind}
-        if column.path in units:
-            attributes["units"] = units[column.path]
-        dimensions = ("time", *names[: len(shape)])
-        variables[column.path] = (dimensions, column.values.copy(), attributes)
-    return xarray.Dataset(variables, coordinates, {"system": name})
-
-
 def check_units(columns: Sequence[Column], units: Units) -> None:
     """Refuse units of other columns, and units that are not texts.
 

@@ -7,9 +7,8 @@ from typing import Literal, overload
 from stagecache.checks import require_bool, require_path, require_type
 from stagecache.files.renaming import Renaming
 from stagecache.files.report import LoadReport
-from stagecache.study.trajectory.file import TrajectoryFile
 from stagecache.study.trajectory.rows import Pattern
-from stagecache.study.trajectory.stored import StoredRows
+from stagecache.study.trajectory.stored import StoredRows, open_trajectory
 from stagecache.study.trajectory.trajectory import Trajectory
 from stagecache.system.core.state_file import restored_state
 from stagecache.system.core.system import System
@@ -42,7 +41,8 @@ def load_trajectory(
 ) -> Trajectory | tuple[Trajectory, LoadReport]:
     """Return the trajectory in a file that `Trajectory.save` or `simulate(into=path)` has written.
 
-    The file is mapped, not read: a column is read when it is looked at, and each byte of it is
+    Also one of `to_parquet`, `to_netcdf` or `to_zarr`, which are read as a whole. Another file is
+    mapped, not read: a column is read when it is looked at, and each byte of it is
     compared with a checksum then. After a crash, all whole batches are there. Nothing in a file is
     executed.
 
@@ -75,8 +75,8 @@ def load_trajectory(
     """
     where = require_path(path, "load_trajectory(path)")
     require_bool(strict, "strict=...")
-    file = TrajectoryFile(where)
-    rows = range(file.num_rows)
+    file = open_trajectory(where)
+    rows = range(file.starts[-1])
     if system is None:
         trajectory = Trajectory._of(StoredRows(file, rows), file.header.record)
         report = LoadReport(file.header.system, tuple(file.header.forms), ())

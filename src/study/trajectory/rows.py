@@ -414,6 +414,11 @@ class AbstractRows(ABC):
 
     @property
     @abstractmethod
+    def classes(self) -> dict[str, str]:
+        """Names of the classes of subsystems, by their names."""
+
+    @property
+    @abstractmethod
     def sizes(self) -> tuple[int, int, int]:
         """Numbers of q, u and z."""
 
@@ -512,6 +517,12 @@ class Rows(AbstractRows):
     def units(self) -> dict[str, str]:
         """Declared units by path."""
         return declared_units(self.pattern.template._contents, self.pattern.paths)
+
+    @property
+    def classes(self) -> dict[str, str]:
+        """Names of the classes of subsystems, by their names."""
+        subsystems = self.pattern.template.system.subsystems
+        return {subsystem.name: type(subsystem).__name__ for subsystem in subsystems}
 
     @property
     def sizes(self) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ Without the System there are columns, plots and exports; with it, States as well
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -22,7 +23,10 @@ from stagecache.state.handles import ScalarVariable, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.methods.step_polynomial import StepPolynomial
+from stagecache.study.trajectory.dataset import read_dataset
 from stagecache.study.trajectory.file import TrajectoryFile
+from stagecache.study.trajectory.imported import ImportedFile
+from stagecache.study.trajectory.parquet import read_parquet
 from stagecache.study.trajectory.rows import (
     DISCRETE,
     AbstractRows,
@@ -43,6 +47,8 @@ RECENT: Final = 4
 """Batches whose changes are remembered."""
 
 ENTRY: Final = "cache entry"
+NETCDF: Final = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
+"""The first bytes of files of netCDF."""
 
 
 @final
@@ -61,7 +67,7 @@ class StoredRows(AbstractRows):
 
     def __init__(
         self,
-        file: TrajectoryFile,
+        file: TrajectoryFile | ImportedFile,
         rows: range,
         pattern: Pattern | None = None,
         new_names: Mapping[str, str] | None = None,
@@ -106,6 +112,12 @@ class StoredRows(AbstractRows):
     def units(self) -> dict[str, str]:
         """Declared units by path, when the file was written."""
         return {self._new_names.get(path, path): unit for path, unit in self._header.units.items()}
+
+    @property
+    def classes(self) -> dict[str, str]:
+        """Names of the classes of subsystems, by their names, when the file was written."""
+        names = self._new_names
+        return {names.get(name, name): cls for name, cls in self._header.classes.items()}
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -318,6 +330,22 @@ class StoredRows(AbstractRows):
 
 
 def _reopened(
-    path: Any, rows: range, pattern: Pattern | None, new_names: Mapping[str, str]
+    path: Path, rows: range, pattern: Pattern | None, new_names: Mapping[str, str]
 ) -> StoredRows:
-    return StoredRows(TrajectoryFile(path), rows, pattern, new_names)
+    return StoredRows(open_trajectory(path), rows, pattern, new_names)
+
+
+def open_trajectory(path: Path) -> TrajectoryFile | ImportedFile:
+    """Return the trajectory in a file, whatever its format is.
+
+    Raises
+    ------
+    OSError, FileFormatError, MissingExtraError
+    """
+    if path.is_dir():
+        return read_dataset(path, "zarr")
+    with path.open("rb") as file:
+        first = file.read(4)
+    if first == b"PAR1":
+        return read_parquet(path)
+    return read_dataset(path, "netcdf") if first in NETCDF else TrajectoryFile(path)

@@ -46,6 +46,8 @@ CHANGES: Final = "stagecache.changes"
 BATCH: Final = "stagecache.batch"
 ROWS_OF_BATCH: Final = 1000
 Details = Mapping[str, Any]
+Numbers = tuple[Array, Array | None]
+"""The numbers of a column, and where they are; None if everywhere."""
 
 
 @final
@@ -187,7 +189,7 @@ def header_of(rows: Rows, record: Sequence[str], details: Details) -> Header:
     return Header(
         system.name,
         system.version,
-        {subsystem.name: type(subsystem).__name__ for subsystem in system.subsystems},
+        rows.classes,
         rows.units,
         {form.path: form for form in forms_of_columns(rows)},
         pattern.places,
@@ -196,6 +198,59 @@ def header_of(rows: Rows, record: Sequence[str], details: Details) -> Header:
         state_bytes(pattern.template, cache=False),
         details,
     )
+
+
+# ---------------------------------------------------------------------- values
+
+
+def columns_and_changes(
+    rows: Rows, forms: Mapping[str, ColumnForm]
+) -> tuple[dict[str, Numbers], list[bytes | None]]:
+    """Return the numbers of each column, and by row the packed values that stand in none.
+
+    Raises
+    ------
+    UnsavableValueError
+    """
+    changes: list[dict[str, Any]] = [{} for _ in range(rows.times.count)]
+    columns = {path: _numbers(rows, form, changes) for path, form in forms.items()}
+    pattern = rows.pattern
+    for path, variable in pattern.discrete_by_path.items():
+        if path not in forms:
+            kept = rows.discrete[variable.subsystem or 0][variable.index]
+            first = variable(pattern.template)
+            for row, value in kept.changes():
+                if row or not _same(path, value, first):
+                    changes[row][path] = value
+    for path, values in rows.entries.items():
+        if path not in forms:
+            for row, value in enumerate(values):
+                changes[row][path] = value
+    return columns, [pack_changes(row) for row in changes]
+
+
+def _numbers(rows: Rows, form: ColumnForm, changes: list[dict[str, Any]]) -> Numbers:
+    """Return the numbers of a column; other values become changes."""
+    pattern, count = rows.pattern, rows.times.count
+    if form.kind == "time":
+        return rows.times.rows, None
+    if form.kind in ("q", "u", "z"):
+        place = pattern.place(pattern.handle(form.path))  # type: ignore[arg-type]  # of y
+        return rows.y.rows[:, place].reshape(count, *form.shape), None
+    if form.kind == DISCRETE:
+        variable = pattern.discrete_by_path[form.path]
+        found = rows.discrete[variable.subsystem or 0][variable.index].all(count)
+        is_there = np.array([form.fits(value) for value in found], bool)
+    else:
+        found = rows.entries[form.path]
+        is_there = np.array([is_result(form, value) for value in found], bool)
+    values = np.zeros((count, *form.shape), DTYPES[form.dtype])
+    for row, value in enumerate(found):
+        if is_there[row]:
+            values[row] = value
+        else:
+            changes[row][form.path] = value
+    return values, None if is_there.all() else is_there
 
 
 # ---------------------------------------------------------------------- batches
@@ -235,68 +290,21 @@ class BatchEncoder:
     def batch(self, rows: Rows, first_row: int, restart: bytes | None) -> bytes:
         """Return the message of a record batch."""
         count = rows.times.count
-        changes: list[dict[str, Any]] = [{} for _ in range(count)]
-        columns, sums = [], []
-        for form in self._forms.values():
-            values, is_there = self._values(rows, form, changes)
-            columns.append(self._column(form, values, is_there))
-            sums.append(checksum(values, is_there))
-        self._add_changes(rows, changes)
-        found = [pack_changes(row) for row in changes]
-        columns.append(self._binary(found))
+        found, packed = columns_and_changes(rows, self._forms)
+        columns = [self._column(self._forms[path], *numbers) for path, numbers in found.items()]
+        columns.append(self._binary(packed))
+        sums = [checksum(*numbers) for numbers in found.values()]
+        sums.append(crc32(b"".join(row or b"" for row in packed)))
         info = {
             "first_row": first_row,
             "rows": count,
             "schema": self._schema_sum,
-            "sums": [*sums, crc32(b"".join(row or b"" for row in found))],
+            "sums": sums,
             "restart": restart is not None,
         }
         last = pack(BATCH, info, [restart or b""])
         columns.append(self._binary([*[None] * (count - 1), last]))
         return self._messages(columns, count)[len(self.schema) :]
-
-    # ------------------------------------------------------------------ values
-
-    def _values(
-        self, rows: Rows, form: ColumnForm, changes: list[dict[str, Any]]
-    ) -> tuple[Array, Array | None]:
-        """Return the numbers of a column, and where they are; other values become changes."""
-        pattern, count = rows.pattern, rows.times.count
-        if form.kind == "time":
-            return rows.times.rows, None
-        if form.kind in ("q", "u", "z"):
-            place = pattern.place(pattern.handle(form.path))  # type: ignore[arg-type]  # of y
-            return rows.y.rows[:, place].reshape(count, *form.shape), None
-        if form.kind == DISCRETE:
-            variable = pattern.discrete_by_path[form.path]
-            found = rows.discrete[variable.subsystem or 0][variable.index].all(count)
-            is_there = np.array([form.fits(value) for value in found], bool)
-        else:
-            found = rows.entries[form.path]
-            is_there = np.array([is_result(form, value) for value in found], bool)
-        values = np.zeros((count, *form.shape), DTYPES[form.dtype])
-        for row, value in enumerate(found):
-            if is_there[row]:
-                values[row] = value
-            else:
-                changes[row][form.path] = value
-        return values, None if is_there.all() else is_there
-
-    def _add_changes(self, rows: Rows, changes: list[dict[str, Any]]) -> None:
-        """Add the values of items that have no column, in the rows from which they hold."""
-        pattern = rows.pattern
-        for path, variable in pattern.discrete_by_path.items():
-            if path in self._forms:
-                continue
-            kept = rows.discrete[variable.subsystem or 0][variable.index]
-            first = variable(pattern.template)
-            for row, value in kept.changes():
-                if row or not _same(path, value, first):
-                    changes[row][path] = value
-        for path, values in rows.entries.items():
-            if path not in self._forms:
-                for row, value in enumerate(values):
-                    changes[row][path] = value
 
     # ------------------------------------------------------------------ Arrow
 

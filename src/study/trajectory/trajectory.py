@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import Any, Final, SupportsIndex, final, overload
 
-from stagecache.checks import require_path, whole_number
+from stagecache.checks import require_bool, require_path, whole_number
 from stagecache.errors import UnknownItemError, UnknownPathError, WrongTypeError, short_repr
 from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
@@ -23,14 +23,15 @@ from stagecache.state.state import State
 from stagecache.state.values.values import duplicate
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
+from stagecache.study.trajectory.dataset import places_of, write_dataset, xarray_dataset
 from stagecache.study.trajectory.export import (
     check_units,
     draw_columns,
     html_table,
     pandas_dataframe,
     write_csv,
-    xarray_dataset,
 )
+from stagecache.study.trajectory.parquet import write_parquet
 from stagecache.study.trajectory.rows import (
     NUMBERS,
     AbstractRows,
@@ -350,13 +351,21 @@ class Trajectory:
 
     # ------------------------------------------------------------------ other forms
 
-    def to_xarray(self, *paths: Item, units: dict[str, str] | None = None) -> Any:
-        """Return an `xarray.Dataset` along "time", with a variable for each column.
+    def to_xarray(
+        self, *paths: Item, units: dict[str, str] | None = None, together: bool = True
+    ) -> Any:
+        """Return an `xarray.Dataset` along "time".
+
+        Columns that belong together are one variable, with a dimension that has their names: those
+        of subsystems of one class (rooms ``kitchen.heat`` and ``bath.heat`` become ``heat``, along
+        ``room``), and the items of a family (``house.heat``, along ``house.heat.item``).
 
         Parameters
         ----------
         *paths : str or handles
             Columns; all `columns` by default.
+        together : bool
+            False for a variable for each column.
         units : dict of str to str, optional
             Units of columns by path, instead of the declared ones.
 
@@ -369,7 +378,10 @@ class Trajectory:
         columns, given = self._columns(paths), {} if units is None else units
         check_units(columns, given)
         units = self._units_of(columns) | dict(given)
-        return xarray_dataset(self.times, columns, units, self._kept.name)
+        require_bool(together, "together=...")
+        classes = self._kept.classes if together else {}
+        places = places_of(columns, classes, with_families=together)
+        return xarray_dataset(self.times, columns, places, units, self._kept.name)
 
     def to_dataframe(self, *paths: Item) -> Any:
         """Return a `pandas.DataFrame`: the index is "time" [s], each number has a column.
@@ -413,6 +425,39 @@ class Trajectory:
         """
         file = require_path(path, f"save(path) of {self!r}")
         save_rows(self._kept, file, self._record)
+
+    def to_parquet(self, path: "str | PathLike[str]") -> None:
+        """Write all rows into a Parquet file, which `load_trajectory` reads. See `save`.
+
+        Raises
+        ------
+        MissingExtraError
+            pyarrow is not installed.
+        UnsavableValueError, StudyError, WrongTypeError, OSError
+        """
+        write_parquet(self._kept, require_path(path, "to_parquet(path)"), self._record)
+
+    def to_netcdf(self, path: "str | PathLike[str]") -> None:
+        """Write all rows into a file of netCDF, which `load_trajectory` reads. See `to_xarray`.
+
+        Raises
+        ------
+        MissingExtraError
+            xarray or netCDF4 is not installed.
+        UnsavableValueError, StudyError, WrongTypeError, OSError
+        """
+        write_dataset(self._kept, require_path(path, "to_netcdf(path)"), self._record, "netcdf")
+
+    def to_zarr(self, path: "str | PathLike[str]") -> None:
+        """Write all rows into a folder of Zarr, which `load_trajectory` reads. See `to_xarray`.
+
+        Raises
+        ------
+        MissingExtraError
+            xarray or zarr is not installed.
+        UnsavableValueError, StudyError, WrongTypeError, OSError
+        """
+        write_dataset(self._kept, require_path(path, "to_zarr(path)"), self._record, "zarr")
 
     def to_csv(self, path: Any, *paths: Item) -> None:
         """Write a table with a head: the time, and a column for each number.

@@ -752,7 +752,8 @@ def test_labelled_arrays_have_declared_units_unless_others_are_given() -> None:
     assert trajectory.units == trajectory.system.units == CAR_UNITS
 
     def units(*paths: str, **given: Any) -> dict[Any, str]:
-        found = trajectory.to_xarray(*paths, **given).data_vars.items()
+        dataset = trajectory.to_xarray(*paths, together=False, **given)
+        found = dataset.data_vars.items()
         return {path: array.attrs["units"] for path, array in found if "units" in array.attrs}
 
     assert units() == CAR_UNITS

@@ -1,0 +1,77 @@
+"""Trajectories of other formats, whose columns are in memory: Parquet, netCDF, Zarr.
+
+They have what a trajectory file has: the header as an attribute, columns by path, and the changes
+of other items in the rows from which they hold.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from stagecache.errors import short_repr
+from stagecache.files.envelope import unpack
+from stagecache.files.values import bad_file, decode
+from stagecache.study.trajectory.columns import DTYPES
+from stagecache.study.trajectory.header import Header
+from stagecache.study.trajectory.rows import Array
+from stagecache.study.trajectory.stream import CHANGES
+
+
+@final
+class ImportedFile:
+    """A trajectory of another format, as one batch.
+
+    Parameters
+    ----------
+    path : Path
+    header : Header
+    columns : dict of str to ndarray
+        Numbers by path, of shape (n, ...).
+    changes : dict of int to bytes
+        Packed changes by row.
+
+    Raises
+    ------
+    FileFormatError
+        A column is missing, or has another form than the header says.
+    """
+
+    def __init__(
+        self, path: Path, header: Header, columns: Mapping[str, Any], changes: Mapping[int, bytes]
+    ) -> None:
+        self.path = path
+        self.header = header
+        self._columns: dict[str, Array] = {}
+        count = len(columns.get("time", ()))
+        for form in header.forms.values():
+            found = np.asarray(columns.get(form.path))
+            if found.shape != (count, *form.shape) or found.dtype != DTYPES[form.dtype]:
+                raise bad_file(
+                    f"{path}: is damaged",
+                    f"{form.dtype} of shape {(count, *form.shape)} in {form.path}",
+                    f"{found.dtype} of shape {found.shape}",
+                )
+            self._columns[form.path] = found
+        self.starts = [0, count]
+        self._changes: dict[int, dict[str, Any]] = {}
+        for row, packed in changes.items():
+            where = f"{path}, row {row}"
+            content, blobs = unpack(packed, CHANGES, where)
+            if not isinstance(content, dict) or not 0 <= row < count:
+                raise bad_file(f"{where}: is damaged", "values by path", short_repr(content))
+            self._changes[row] = {p: decode(value, p, blobs) for p, value in content.items()}
+
+    def numbers(self, number: int, path: str) -> tuple[Array, Array | None]:  # noqa: ARG002  # there is one batch
+        """Return the numbers of a column, and where they are; None if everywhere."""
+        rows = [row for row, values in self._changes.items() if path in values]
+        if not rows:
+            return self._columns[path], None
+        is_there = np.ones(self.starts[-1], bool)
+        is_there[rows] = False
+        return self._columns[path], is_there
+
+    def changes(self, number: int) -> dict[int, dict[str, Any]]:  # noqa: ARG002  # there is one batch
+        """Return the values that stand in no column, by row."""
+        return self._changes

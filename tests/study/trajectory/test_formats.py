@@ -1,0 +1,148 @@
+"""Trajectories as Parquet, netCDF, Zarr and datasets of xarray."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from stagecache import (
+    Stage,
+    State,
+    Subsystem,
+    System,
+    Trajectory,
+    cached,
+    discrete,
+    load_trajectory,
+    parameter,
+    q_variable,
+    z_variable,
+)
+from stagecache.errors import FileFormatError, MissingExtraError, NotANumberError
+from tests.study.trajectory.test_stored import RECORD, Ball, check_same, recorded
+
+FORMATS = {"parquet": "pyarrow", "netcdf": "netCDF4", "zarr": "zarr"}
+
+
+def steps() -> list[dict[str, Any]]:
+    """Writes of values that stand in columns, and of others."""
+    rows: list[dict[str, Any]] = [{"y": [k, -k, 0.1 * k, 3.0, np.nan, 5.0]} for k in range(6)]
+    rows[1] |= {"count": 3, "is_up": True, "levels": np.array([1, 2]), "mass": 3.0}
+    rows[3] |= {"count": 2**80, "levels": np.zeros(3), "anything": ["a", 1]}
+    rows[4] |= {"count": 4, "table": np.array([np.inf, 0.0, 1.0])}
+    return rows
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_loaded_is_what_was_written(form: str, tmp_path: Path) -> None:
+    pytest.importorskip(FORMATS[form], reason=f"needs {FORMATS[form]}, of the extra files")
+    ball = Ball()
+    system = System(ball)
+    trajectory = recorded(ball, system.new_state(), steps())
+    path = tmp_path / "run"
+    write: Callable[[Path], None] = getattr(trajectory, f"to_{form}")
+    write(path)
+    write(path)  # the older file is replaced
+    assert [*tmp_path.iterdir()] == [path]
+    for loaded in (load_trajectory(path), load_trajectory(path, system)):
+        check_same(trajectory, loaded, ball)
+        check_same(trajectory[::-2], loaded[::-2], ball)
+    assert (loaded.record, loaded.units) == (RECORD, trajectory.units)
+    getattr(loaded, f"to_{form}")(tmp_path / "again")
+    check_same(trajectory, load_trajectory(tmp_path / "again", system), ball)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_damaged_file_is_refused(form: str, tmp_path: Path) -> None:
+    pytest.importorskip(FORMATS[form], reason=f"needs {FORMATS[form]}, of the extra files")
+    ball = Ball()
+    trajectory = recorded(ball, System(ball).new_state(), steps())
+    path = tmp_path / "run"
+    getattr(trajectory, f"to_{form}")(path)
+    if path.is_dir():
+        (path / ".zattrs").unlink()
+    else:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(FileFormatError, match="run: is"):
+        load_trajectory(path)
+
+
+@pytest.mark.parametrize(("form", "library"), FORMATS.items())
+def test_a_missing_library_is_named_with_its_extra(form: str, library: str, tmp_path: Path) -> None:
+    ball = Ball()
+    trajectory = recorded(ball, System(ball).new_state(), steps())
+    with (
+        patch.dict("sys.modules", {library: None, "xarray": None}),
+        pytest.raises(MissingExtraError, match=r"stagecache\[files\]"),
+    ):
+        getattr(trajectory, f"to_{form}")(tmp_path / "run")
+    assert [*tmp_path.iterdir()] == []
+
+
+class LivingRoom(Subsystem):
+    heat = z_variable(20.0, unit="degC")
+    place = q_variable((1.0, 2.0))
+    walls = parameter(1.0, count=("north", "south"))
+    doors = discrete(0, invalidates=Stage.REPORT, count=2)
+
+
+class Sensor(Subsystem):
+    heat = z_variable(0.0, count=("low", "high"))
+
+    @cached(prerequisites=(heat,))
+    def label(self, state: State) -> str:
+        return "warm"
+
+
+def test_columns_that_belong_together_are_one_variable_with_their_names() -> None:
+    xarray = pytest.importorskip("xarray", reason="needs xarray, of the extra labels")
+    system = System(kitchen=LivingRoom(), bath=LivingRoom(), sensor=(sensor := Sensor()))
+    trajectory = Trajectory(system.new_state(), record=(sensor.label,))
+    state = system.new_state()
+    for k in range(3):
+        state.time = float(k)
+        state.y = np.arange(state.ny) + 10.0 * k
+        trajectory.append(state)
+    data = trajectory.to_xarray()
+    assert {name: data[name].dims for name in data.data_vars} == {
+        "heat": ("time", "living_room"),
+        "place": ("time", "living_room", "place.index"),
+        "doors": ("time", "living_room", "doors.item"),
+        "sensor.heat": ("time", "sensor.heat.item"),
+        "sensor.label": ("time",),
+    }
+    assert data["heat"].attrs == {"kind": "z", "units": "degC"}
+    for room in ("kitchen", "bath"):
+        assert (data["heat"].sel(living_room=room) == trajectory[f"{room}.heat"]).all()
+        assert (data["place"].sel(living_room=room) == trajectory[f"{room}.place"]).all()
+    assert list(data["sensor.heat.item"].values) == ["low", "high"]
+    assert (
+        data["sensor.heat"].sel({"sensor.heat.item": "high"}) == trajectory["sensor.heat[high]"]
+    ).all()
+    assert set(trajectory.to_xarray(together=False).data_vars) == set(trajectory.columns)
+    only = trajectory.to_xarray("kitchen.heat", "bath.place")
+    assert set(only.data_vars) == {"kitchen.heat", "bath.place"}
+    assert isinstance(only, xarray.Dataset)
+    with pytest.raises(NotANumberError, match="together"):
+        trajectory.to_xarray(together=1)  # type: ignore[arg-type]  # is refused
+
+
+class Heat(Subsystem):
+    heat = z_variable(0.0)
+    time_ = z_variable(0.0)
+
+
+class Time(Subsystem):
+    span = z_variable(0.0)
+
+
+def test_a_dimension_does_not_hide_a_variable() -> None:
+    pytest.importorskip("xarray", reason="needs xarray, of the extra labels")
+    system = System(a=Heat(), b=Heat(), c=Time(), d=Time())
+    trajectory = Trajectory(system.new_state())
+    trajectory.append(system.new_state())
+    data = trajectory.to_xarray()
+    assert set(data.data_vars) == {"a.heat", "b.heat", "time_", "c.span", "d.span"}
