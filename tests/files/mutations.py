@@ -121,8 +121,7 @@ def framed(text: bytes, blobs: bytes) -> bytes:
     return data + sha256(data).digest()
 
 
-def edited(data: bytes, random: Random) -> bytes:
-    """Change the JSON at one or two random places."""
+def _edited(data: bytes, random: Random) -> bytes:
     header, blobs = _parsed(data)
     for _ in range(random.choice((1, 1, 1, 2))):
         _edit(header, random)
@@ -184,8 +183,9 @@ def _parsed(data: bytes) -> tuple[Any, bytes]:
     return json.loads(text), blobs
 
 
-def _deep(data: bytes, random: Random) -> bytes:
-    found = edited(data, random)
+def edited(data: bytes, random: Random) -> bytes:
+    """Change the JSON at one or two random places."""
+    found = _edited(data, random)
     if RAW_DEPTH.encode() not in found:
         return found
     text, blobs = parts(found)
@@ -197,7 +197,7 @@ def _deep(data: bytes, random: Random) -> bytes:
 MUTATIONS: Final[dict[str, Callable[[bytes, Random], bytes]]] = {
     "bytes": of_bytes,
     "sealed": sealed,
-    "edited": _deep,
+    "edited": edited,
     "renamed": doubled_name,
 }
 """Mutations by name: each returns another file."""
