@@ -142,7 +142,10 @@ def mutated_trajectories(random: Random) -> Case:
     path = Path(mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None), "mutated")
     write_trajectory(path)
     data, system, expected = path.read_bytes(), chain_state().system, chain_trajectory(rows=24)
-    agree = {"crc32": lambda *_: Agreeing(), "checksum": lambda *_: Agreeing()}
+    reader = "stagecache.study.trajectory.file"
+
+    def agrees(*_: object) -> int:
+        return Agreeing()
 
     def case_of(case: int) -> tuple[str, Callable[[], str]]:
         model = system if case % 2 else None
@@ -158,7 +161,7 @@ def mutated_trajectories(random: Random) -> Case:
             return name, lambda: judge_trajectory(path, model, None)
 
         def load() -> str:
-            with patch.multiple("stagecache.study.trajectory.file", **agree):
+            with patch(f"{reader}.crc32", agrees), patch(f"{reader}.checksum", agrees):
                 return judge_trajectory(path, model, None)
 
         return name, load

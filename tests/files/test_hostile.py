@@ -17,14 +17,26 @@ from tests.profiles import count
 ROOT = Path(__file__).parents[2]
 
 
-def test_mutated_states_are_equal_or_refused_by_name() -> None:
-    cases = str(count(20_000))
-    command = [sys.executable, "-m", "tests.files.hostile", "--cases", cases]
+def search(*options: str, cases: int) -> str:
+    """Return what a search in a process of its own prints, which has limits of its own."""
+    command = [sys.executable, "-m", "tests.files.hostile", *options, "--cases", str(cases)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    return done.stdout
+
+
+def test_mutated_states_are_equal_or_refused_by_name() -> None:
+    counts = search(cases=count(20_000))
     for mutation in mutations.MUTATIONS:
-        assert f"{mutation:10} FileFormatError" in done.stdout
-        assert f"{mutation:10} a State" in done.stdout
+        assert f"{mutation:10} FileFormatError" in counts
+        assert f"{mutation:10} a State" in counts
+
+
+def test_mutated_trajectories_have_equal_rows_or_are_refused_by_name() -> None:
+    counts = search("--trajectories", cases=count(4_000))
+    for mutation in ("bytes", "unchecked", "edited"):
+        assert f"{mutation:10} FileFormatError" in counts
+        assert f"{mutation:10} rows" in counts
 
 
 @pytest.mark.parametrize("make", STATES.values(), ids=STATES)

@@ -68,7 +68,7 @@ class ColumnForm:
 
     def restored(self, value: Any) -> Any:
         """Return the value of a row of the column as a State has it."""
-        return value.copy() if self.is_array else value.item()
+        return np.array(value) if self.is_array or self.shape else value.item()
 
 
 def form_of_value(path: str, kind: str, value: object) -> ColumnForm | None:

@@ -88,18 +88,19 @@ class TrajectoryFile:
             found = self._binary(batch, self._last)[batch.num_rows - 1] if batch.num_rows else None
             if found is None:
                 raise self._damaged(batch, "what a batch says of itself", "nothing")
-            info, (restart,) = unpack(found, BATCH, f"{self.path}, batch {number}")
+            info, blobs = unpack(found, BATCH, f"{self.path}, batch {number}")
             expected = {
                 "first_row": self.starts[number],
                 "rows": batch.num_rows,
                 "schema": self._schema_sum,
             }
             is_info = isinstance(info, dict) and set(info) == {*expected, "sums", "restart"}
+            is_info = is_info and len(blobs) == 1 and type(info["restart"]) is bool
             if not is_info or {key: info[key] for key in expected} != expected:
                 raise self._damaged(batch, str(expected), short_repr(info))
             if not isinstance(info["sums"], list) or len(info["sums"]) != len(self._forms) + 1:
                 raise self._damaged(batch, "a checksum of each column", short_repr(info["sums"]))
-            self._infos[number] = info, bytes(restart)
+            self._infos[number] = info, bytes(blobs[0])
         return self._infos[number]
 
     def last_restart(self) -> tuple[int, bytes]:

@@ -357,3 +357,26 @@ def test_rows_in_memory_are_the_same_as_those_of_the_file(
     rows = load_trajectory(path, system)._kept.in_memory(range(2, 7))
     assert isinstance(rows, Rows)
     check_same(trajectory[2:7], Trajectory._of(rows, trajectory.record), ball)
+
+
+class Growing(Subsystem):
+    count = discrete(2, invalidates=Stage.POSITION)
+
+    @cached(prerequisites=(count,))
+    def numbers(self, state: State) -> Any:
+        return np.arange(float(self.count(state)))
+
+
+def test_an_entry_may_have_another_shape_in_a_later_batch(tmp_path: Path) -> None:
+    system = System(growing := Growing())
+    state = system.new_state()
+    writer = TrajectoryWriter(tmp_path / "a", ["growing.numbers"])
+    for count in (2, 3):
+        growing.count.set(state, count)
+        trajectory = Trajectory(state, ["growing.numbers"])
+        trajectory.append(state)
+        assert isinstance(trajectory._kept, Rows)
+        writer.write(trajectory._kept)
+    writer.close()
+    found = load_trajectory(tmp_path / "a")["growing.numbers"]
+    assert [values.tolist() for values in found] == [[0.0, 1.0], [0.0, 1.0, 2.0]]
