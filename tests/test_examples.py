@@ -321,6 +321,18 @@ def test_the_film_of_the_chain_has_noise_of_2_mm_and_one_marker_is_hidden_for_a_
     assert np.linalg.norm(np.diff(rest, axis=0), axis=1).max() < 0.4  # it is folded
 
 
+def test_a_run_that_was_interrupted_is_resumed_to_the_same_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = output("save_and_resume", capsys, str(tmp_path))
+    assert "renamed={'reservoir': 'lake'}" in text
+    assert numbers(text, "the gate of the lake is") == [0.9]
+    assert "interrupted: 241 rows are in the file, until day 10\n" in text
+    assert "resumed: 721 rows, until day 30\n" in text
+    assert "bit for bit: True\n" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["month.arrows", "start.state"]
+
+
 # ---------------------------------------------------------------------- the building
 
 
