@@ -1,4 +1,4 @@
-"""A State in a file, and a run that goes on after it was interrupted: the same rows as without.
+"""Save and resume: a State in a file, and an interrupted run that goes on to the same rows.
 
 Run it: python -m stagecache.examples.save_and_resume [OUTPUT FOLDER]
 
