@@ -118,11 +118,13 @@ def _hint(report: LoadReport) -> str:
         if d.kind is DifferenceKind.MISSING and alike:
             same_name = [p for p in alike if p.split(".")[-1] == d.path.split(".")[-1]]
             close = same_name or get_close_matches(d.path, alike, 1, 0.5)
-            if close or len(alike) == 1:
-                found[d.path] = (close or alike)[0]
+            name = close[0] if close else alike[0] if len(alike) == 1 else ""
+            subsystem, dot, rest = d.path.partition(".")
+            if name and found.get(subsystem, "") + dot + rest != name:
+                found[d.path] = name
     if found:
         return f"if these were renamed, pass renamed={found} to load_state()"
     return (
-        "use the version of the model that saved it; load_state(strict=False) takes what fits of a "
-        "file"
+        "use the version of the model that saved it; or take what fits of a file: "
+        "load_state(..., strict=False)"
     )

@@ -21,6 +21,7 @@ import numpy as np
 
 from stagecache.errors import short_repr
 from stagecache.files.values import Blobs, bad_file, decode, encode
+from stagecache.state.display import counted
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGHTS, Z_WEIGHTS
 from stagecache.system.saved.snapshot import Form, Snapshot
@@ -116,7 +117,8 @@ def content_snapshot(content: Any, blobs: MutableSequence[Any], where: str) -> S
             if not form.is_continuous:
                 values[path] = decode(encoded, path, blobs)
             elif stage >= Stage.MODEL:
-                values[path] = reader.numbers(decode(encoded, path, blobs), path)
+                values[path] = found = reader.numbers(decode(encoded, path, blobs), path)
+                reader.require(text == counted(len(found), "number"), f"{text} of {path}", found)
     update_times = {p: math.nan for p, form in forms.items() if not form.is_continuous}
     for path, encoded in reader.named(content.get("updated", {}), "times of writes").items():
         time = decode(encoded, path, blobs)

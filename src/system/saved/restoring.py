@@ -19,7 +19,6 @@ from attrs import evolve
 from stagecache.files.renaming import Renaming
 from stagecache.files.report import Difference, DifferenceKind, LoadReport, mismatch
 from stagecache.inspection.node_paths import NodePaths
-from stagecache.state.handles import AbstractContinuousVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGHTS, Z_WEIGHTS, Y
@@ -106,11 +105,11 @@ class Restoring:
     def _restore(self) -> None:
         taken, system, state = self._snapshot, self._system, self.state
         self._compare_subsystems()
-        self._refuse_differences()
         paths = NodePaths(self._contents)
         if taken.stage >= TOPOLOGY:
             self._compare_forms(paths, is_sized=False)
-            self._refuse_differences()
+        self._refuse_differences()
+        if taken.stage >= TOPOLOGY:
             self._write_discrete(paths, EMPTY)
         if taken.stage >= MODEL:
             system.realize_model(state)
@@ -123,7 +122,7 @@ class Restoring:
             system.realize(state, INSTANCE)
         state.invalidate_all(taken.stage.next())
         if taken.stage >= MODEL:
-            self._write_blocks(blocks_of(self._contents, paths.of))
+            self._write_blocks(paths)
         else:
             paths = NodePaths(self._contents)  # what was allocated since is forgotten
         if taken.stage >= INSTANCE:
@@ -185,21 +184,22 @@ class Restoring:
                 contents.set_discrete(variable, taken.values[path])
                 self._written.append(path)
 
-    def _write_blocks(self, blocks: dict[str, AbstractContinuousVariable]) -> None:
+    def _write_blocks(self, paths: NodePaths) -> None:
         """Write q, u and z, and the weights of u and z."""
         contents, taken = self._contents, self._snapshot
+        here = forms_of(contents, paths.of, is_sized=True)
+        found = blocks_of(contents, paths.of)
+        blocks = {path: block for path, block in found.items() if self._fits(path, here)}
         y = contents.view(Y, None).copy()
         for path, block in blocks.items():
-            values, place = taken.values.get(path), contents.place(block)
-            if values is not None and len(values) == place.stop - place.start:
-                y[place] = values
-                self._written.append(path)
+            y[contents.place(block)] = taken.values[path]
+        self._written += blocks
         contents.assign_vector(Y, None, y)
         for kind in (U_WEIGHTS, Z_WEIGHTS):
             whole = np.ones(len(contents.view(kind, None)))
             saved = taken.weights.get(kind.name, {})
             for path, place in places_of(contents, blocks, kind).items():
-                if path in saved and len(saved[path]) == place.stop - place.start:
+                if path in saved:
                     whole[place] = saved[path]
             contents.assign_vector(kind, None, whole)
 
