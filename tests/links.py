@@ -12,6 +12,7 @@ TEXTS: Final = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     "benchmarks/README.md",
     "benchmarks/RESULTS.md",
 )

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
 ]
 FIRST_WORDS = re.compile(r"(What|Whether|Which|How|Where|Who|By|Of)\b")
 NEGATION = re.compile(r"(?<!\b[Tt]here\s)\bis\s+(?:no|none)\b(?!\s+(?:longer|more)\b)")

@@ -10,7 +10,7 @@ import json
 import pickle
 import sys
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -95,7 +95,7 @@ class _Functions:
         if name in self.texts:
             return
         if function.__module__.startswith(OWN):
-            self.texts[name] = version(OWN.rstrip("."))
+            self.texts[name] = _own_version()
             return
         self.texts[name] = "..."  # it may call itself
         code = function.__code__
@@ -124,6 +124,14 @@ class _Functions:
         except UnsavableValueError:
             is_declaration = isinstance(value, AbstractDeclaration)
             return f"{type(value).__name__} {value.name}" if is_declaration else ""
+
+
+def _own_version() -> str:
+    """Return the version of stagecache, "" where it was not installed."""
+    try:
+        return version(OWN.rstrip("."))
+    except PackageNotFoundError:
+        return ""
 
 
 def _names(code: CodeType) -> set[str]:

@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from stagecache import Subsystem, System, cached, parameter
+from stagecache import State, Subsystem, System, cached, parameter
 from stagecache.system.saved.fingerprints import code_hash, model_hash
 
 MODEL = '''
@@ -150,3 +151,15 @@ def test_the_hash_of_a_model_is_that_of_its_attributes() -> None:
     same, again, other = (model_hash(System(Arm(size))) for size in ([1.0], [1.0], [2.0]))
     assert same == again != other
     assert model_hash(System(Arm(lambda: 1))) == ""
+
+
+def test_a_cache_can_be_saved_where_stagecache_was_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def not_found(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("stagecache.system.saved.fingerprints.version", not_found)
+    system = System()
+    state = system.new_state()
+    assert State.from_bytes(state.to_bytes(cache=True), system).stage == state.stage
