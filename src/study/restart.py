@@ -73,8 +73,9 @@ class Restart:
         inner.require(_is_vector(atol, len(y)) and bool((atol > 0).all()), "tolerances")
         inner.require(size is None or (type(size) is float and size > 0), "a step size")
         start = inner.value["last_start"]
-        is_start = type(start) is tuple and len(start) == 2 and type(start[0]) is float
+        is_start = type(start) is tuple and len(start) == 3 and type(start[0]) is float
         is_whole = is_start and isfinite(start[0]) and _is_vector(start[1], len(y))
+        is_whole = is_whole and (start[2] is None or _is_vector(start[2]))
         inner.require(start is None or is_whole, "the start of a step")
         _check_signs(_Found(inner.value["signs"], where))
         _check_counts(_Found(inner.value["statistics"], where))

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from stagecache import (
     EventAction,
     PeriodicEventHandler,
@@ -19,6 +21,8 @@ from stagecache import (
     u_variable,
 )
 from stagecache.examples import building, slider_crank
+from stagecache.multibody import Ball as Ball_
+from stagecache.multibody import Free, MultibodySystem
 from tests.study.models import Oscillator, Rod
 from tests.system.event_models import Ball
 
@@ -153,6 +157,28 @@ def together() -> System:
     return system
 
 
+class Spin(Subsystem):
+    """Pulls at each joint of a tree."""
+
+    def __init__(self, matter: Any) -> None:
+        self.matter = matter
+
+    def realize_acceleration(self, state: State) -> None:
+        u = state.u
+        state[self.matter].upd_udot()[:] = 0.5 - np.sin(3 * u) - 0.3 * u - state.q[: state.nu]
+
+
+def joints() -> System:
+    """Joints with quaternions, whose qdot is not u."""
+    system = MultibodySystem()
+    ball = system.matter.add_body(
+        "ball", system.matter.ground, Ball_(), mass_properties={"mass": 2}
+    )
+    system.matter.add_body("free", ball, Free(), mass_properties={"mass": 1})
+    system.add(Spin(system.matter), "spin")
+    return system
+
+
 MODELS: dict[str, tuple[Any, float]] = {
     "oscillator": (oscillator, 3.0),
     "ball": (ball, 4.0),
@@ -161,10 +187,11 @@ MODELS: dict[str, tuple[Any, float]] = {
     "counting": (counting, 3.0),
     "clock": (clock, 4.0),
     "together": (together, 1.5),
+    "joints": (joints, 1.0),
     "slider_crank": (slider_crank.system, 0.5),
     "building": (building.system, 2000.0),
 }
 """Functions that make a System, and the time of the end."""
 
-CONSTRAINED = ("rod", "slider_crank")
+CONSTRAINED = ("rod", "joints", "slider_crank")
 """Models that LSODA refuses."""

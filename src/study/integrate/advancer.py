@@ -39,7 +39,13 @@ from stagecache.study.integrate.record import IntegratorRecord
 from stagecache.study.integrate.signs import Signs
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.methods.derivatives import Derivatives, name_of_y
-from stagecache.study.methods.method import AbstractMethod, Resting, StepFailed, StepSizes
+from stagecache.study.methods.method import (
+    AbstractMethod,
+    LastStart,
+    Resting,
+    StepFailed,
+    StepSizes,
+)
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.methods.tolerances import Tolerances, tolerances_of
 from stagecache.system.core.system import System
@@ -110,7 +116,7 @@ class Advancer:
         self._interpolated: tuple[float, Vector] | None = None
         self._method_class = method_class
         self._method: AbstractMethod | None = None
-        self._last_start: tuple[float, Vector] | None = None
+        self._last_start: LastStart | None = None
         if record is None:
             self.restart()
         else:

@@ -13,6 +13,7 @@ from typing import final
 from attrs import frozen
 
 from stagecache.state.handles import Vector
+from stagecache.study.methods.method import LastStart
 
 
 @final
@@ -30,8 +31,8 @@ class IntegratorRecord:
         Absolute tolerances, which are those of the last start.
     step_size : float or None
         Size of the next attempt.
-    last_start : (float, (ny,) float) or None
-        Start of the last step, and ydot then, if the method needs them.
+    last_start : LastStart or None
+        Start of the last step, if the method needs it.
     signs : dict of str to (n,) float or None
         Record of `Signs`.
     statistics : dict of str to int
@@ -41,6 +42,6 @@ class IntegratorRecord:
     y: Vector
     atol: Vector
     step_size: float | None
-    last_start: tuple[float, Vector] | None
+    last_start: LastStart | None
     signs: Mapping[str, Vector | None]
     statistics: Mapping[str, int]

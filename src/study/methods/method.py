@@ -28,6 +28,10 @@ Projection = Callable[[float, Vector, Vector | None], Vector]
 it has not moved; the errors lose what is normal to the constraints, in place."""
 
 
+LastStart = tuple[float, Vector, Vector | None]
+"""Time at the start of a step and ydot then, and qdotdot at its end, if that is known."""
+
+
 @frozen
 class StepSizes:
     """Limits of step sizes.
@@ -128,11 +132,11 @@ class AbstractMethod(ABC):
         """
 
     @property
-    def last_start(self) -> tuple[float, Vector] | None:
-        """Start of the last step, and ydot then; None unless the next step needs them."""
+    def last_start(self) -> LastStart | None:
+        """Start of the last step; None unless the next one needs it."""
         return None
 
-    def go_on_after(self, last_start: tuple[float, Vector]) -> None:  # noqa: B027  # few need it
+    def go_on_after(self, last_start: LastStart) -> None:  # noqa: B027  # few need it
         """Take the start of the step before, as `last_start` had it; after `begin`."""
 
     def limited(self, step: float) -> float:

@@ -23,6 +23,7 @@ from typing import Final, final
 import numpy as np
 
 from stagecache.state.handles import Vector
+from stagecache.study.methods.method import LastStart
 from stagecache.study.methods.one_step import AbstractOneStep, Attempt, parts_of
 
 MOST_ITERATIONS: Final = 10
@@ -87,13 +88,13 @@ class Verlet(AbstractOneStep):
         self._qdotdot = self._known_qdotdot()
 
     @property
-    def last_start(self) -> tuple[float, Vector] | None:
-        """Start of the last step, and ydot then."""
-        return (self.t_old, self.ydot_old) if self.t_old < self.t else None
+    def last_start(self) -> LastStart | None:
+        """Start of the last step, ydot then, and qdotdot at its end."""
+        return (self.t_old, self.ydot_old, self._qdotdot) if self.t_old < self.t else None
 
-    def go_on_after(self, last_start: tuple[float, Vector]) -> None:
+    def go_on_after(self, last_start: LastStart) -> None:
         """Take the start of the step before."""
-        self.t_old, self.ydot_old = last_start
+        self.t_old, self.ydot_old, self._qdotdot = last_start
 
     def _new_q(self, t: float, h: float, euler: Vector) -> Vector:
         q, _ = parts_of(self.derivatives)
