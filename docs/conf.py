@@ -50,7 +50,10 @@ nitpick_ignore_regex = [
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]\d?"),
     ("py:class", r"stagecache\.system\.[\w.]+Declaration"),  # what a decorator returns
     ("py:class", r"array_like|callable|declaration|handles?|hashable|the handler|sparse array"),
-    ("py:class", r"iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)"),
+    (
+        "py:class",
+        r"PathLike|iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)",
+    ),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.[\w.]+"),
     ("py:class", r"stagecache\.(state\.partition\.AbstractPartition|system\.core\.system\.Part)"),

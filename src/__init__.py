@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 _PACKAGES = (  # whose names are here, from the ground up
-    *("views", "graph", "state", "inspection", "numerics", "decorations", "system"),
+    *("views", "files", "graph", "state", "inspection", "numerics", "decorations", "system"),
     *("study", "pictures", "assembly"),
 )
 
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
         DecorativePoint,
         DecorativeSphere,
         DecorativeText,
+    )
+    from stagecache.files import (
+        register_value,
     )
     from stagecache.graph import (
         Entry,
@@ -234,6 +237,7 @@ __all__ = [
     "q_variable",
     "quaternion_kinematics",
     "quaternion_normalization",
+    "register_value",
     "resume",
     "simulate",
     "solve_constrained",

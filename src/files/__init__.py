@@ -8,6 +8,7 @@ Nothing in a file is executed: no module is imported, and no class is called but
 the program itself has registered.
 """
 
+from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport
 from stagecache.files.values import register_value
 
-__all__ = ["register_value"]
+__all__ = ["DifferenceKind", "LayoutDifference", "LoadReport", "register_value"]

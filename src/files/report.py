@@ -30,7 +30,7 @@ class DifferenceKind(Enum):
 
 
 @frozen
-class Difference:
+class LayoutDifference:
     """A difference between a saved State and the model that takes it.
 
     Attributes
@@ -68,7 +68,7 @@ class LoadReport:
         Name of the System.
     taken : tuple of str
         Paths, in the model, of the variables whose values were taken.
-    differences : tuple of Difference
+    differences : tuple of LayoutDifference
         Variables that have no counterpart, or another form, and other versions. What is in the
         model keeps its first value.
     renamed : dict of str to str
@@ -79,7 +79,7 @@ class LoadReport:
 
     model: str
     taken: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[LayoutDifference, ...]
     renamed: Mapping[str, str] = field(factory=dict)
     computed_again: tuple[str, ...] = ()
 

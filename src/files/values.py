@@ -97,7 +97,7 @@ def register_value(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from stagecache.files import register_value
+    >>> from stagecache import register_value
     >>> register_value(
     ...     Fraction, to=lambda x: (x.numerator, x.denominator), of=lambda pair: Fraction(*pair)
     ... )
@@ -217,7 +217,7 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         "numbers, texts, enums, arrays, lists, tuples, dicts, sets, frozen classes of these, or a "
         "registered class",
         f"{short_repr(value)} of type {cls.__module__}.{cls.__qualname__}",
-        f"register it: stagecache.files.register_value({cls.__name__}, to=..., of=...); or make it "
+        f"register it: stagecache.register_value({cls.__name__}, to=..., of=...); or make it "
         "a frozen attrs class",
     )
 
@@ -292,7 +292,7 @@ def _address(cls: type, where: str) -> list[str]:
             "a class that its module has by name",
             f"{module}.{cls.__qualname__}",
             "define the class in a module, not in a function; or register it: "
-            f"stagecache.files.register_value({cls.__name__}, to=..., of=..., name=...)",
+            f"stagecache.register_value({cls.__name__}, to=..., of=..., name=...)",
         )
     return [module, cls.__qualname__]
 
@@ -534,7 +534,7 @@ def _decode_registered(found: Any, where: str, blobs: MutableSequence[Any], dept
             f"{where}: is of a class that is not registered here",
             "the name of a registered class",
             repr(name),
-            f"call stagecache.files.register_value(..., name={name!r}) before",
+            f"call stagecache.register_value(..., name={name!r}) before",
         )
     return _made(_BY_NAME[name].of, _decode(content, where, blobs, depth + 1), where)
 

@@ -405,7 +405,7 @@ class Graph:
         ------
         UnsavableValueError
             A variable has a value of a class that is not registered: see
-            `stagecache.files.register_value`. Nothing is written then.
+            `stagecache.register_value`. Nothing is written then.
         WrongTypeError, OSError
         """
         from stagecache.graph.saved import save_variables  # noqa: PLC0415  # it imports NumPy

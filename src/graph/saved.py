@@ -7,7 +7,7 @@ from typing import Any, Final
 from stagecache.errors import short_repr
 from stagecache.files.envelope import pack, unpack, write_atomically
 from stagecache.files.renaming import Renaming
-from stagecache.files.report import Difference, DifferenceKind, LoadReport, mismatch
+from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
 from stagecache.files.values import Blobs, bad_file, decode, encode, form_of
 from stagecache.graph.handles import Variable
 
@@ -41,19 +41,19 @@ def load_variables(
     naming = Renaming(renamed, saved, where)
     saved = naming.moved(saved)
     differences = [
-        Difference(name, DifferenceKind.MISSING, form_of(value))
+        LayoutDifference(name, DifferenceKind.MISSING, form_of(value))
         for name, value in saved.items()
         if name not in here
     ]
     differences += [
-        Difference(name, DifferenceKind.NEW, here=form_of(variable()))
+        LayoutDifference(name, DifferenceKind.NEW, here=form_of(variable()))
         for name, variable in here.items()
         if name not in saved
     ]
     fitting = {}
     for name, value in saved.items():
         if name in here and (now := here[name]()) is not None and form_of(now) != form_of(value):
-            change = Difference(name, DifferenceKind.CHANGED, form_of(value), form_of(now))
+            change = LayoutDifference(name, DifferenceKind.CHANGED, form_of(value), form_of(now))
             differences.append(change)
         elif name in here:
             fitting[name] = value

@@ -248,7 +248,7 @@ class State(AbstractPartition):
         ------
         UnsavableValueError
             A discrete variable has a value of a class that is not registered: see
-            `stagecache.files.register_value`. Nothing is written then.
+            `stagecache.register_value`. Nothing is written then.
         WrongTypeError, TopologyVersionError
             The State has no System, or the System has changed since.
         OSError

@@ -7,7 +7,7 @@ from typing import Any
 
 from stagecache.checks import require_path, require_type
 from stagecache.errors import FileFormatError, StudyError
-from stagecache.files.report import Difference, DifferenceKind, LoadReport, mismatch
+from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
 from stagecache.study.ending import Ending
 from stagecache.study.plan import Plan
 from stagecache.study.progress import Progress, check_progress
@@ -132,10 +132,14 @@ def _plan_of(details: Any, system: System, where: Path) -> Plan:
     saved, here = details[EVENTS], system._events.table.names
     if saved != list(here):
         missing, new = DifferenceKind.MISSING, DifferenceKind.NEW
-        differences = [Difference(str(e), missing, "an event") for e in saved if e not in here]
-        differences += [Difference(e, new, here="an event") for e in here if e not in saved]
+        differences = [
+            LayoutDifference(str(e), missing, "an event") for e in saved if e not in here
+        ]
+        differences += [LayoutDifference(e, new, here="an event") for e in here if e not in saved]
         differences = differences or [
-            Difference("the order of events", DifferenceKind.CHANGED, str(saved), str(list(here)))
+            LayoutDifference(
+                "the order of events", DifferenceKind.CHANGED, str(saved), str(list(here))
+            )
         ]
         raise mismatch(LoadReport(system.name, (), tuple(differences)), str(where))
     return Plan.of_json(details[PLAN], str(where))

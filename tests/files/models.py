@@ -26,10 +26,10 @@ from stagecache import (
     parameter,
     position_error,
     q_variable,
+    register_value,
     u_variable,
     z_variable,
 )
-from stagecache.files import register_value
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.rows import Rows
 from stagecache.study.trajectory.stream import TrajectoryWriter

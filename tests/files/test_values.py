@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from stagecache import register_value
 from stagecache.errors import FileFormatError, UnsavableValueError, WrongTypeError
-from stagecache.files import register_value
 from stagecache.files.values import MOST_NESTED, Blobs, decode, encode
 from tests.files.models import OAK, Colour, Material, Part, Side, register
 from tests.profiles import examples

@@ -16,7 +16,7 @@ from stagecache.errors import (
     UnsavableValueError,
     WrongTypeError,
 )
-from stagecache.files.report import Difference, DifferenceKind
+from stagecache.files.report import DifferenceKind, LayoutDifference
 from tests.profiles import examples
 
 VALUES = st.recursive(
@@ -131,6 +131,8 @@ def test_what_is_no_path_is_refused(path: Any) -> None:
 
 def test_a_difference_reads_as_a_sentence() -> None:
     kinds = DifferenceKind
-    assert str(Difference("a", kinds.MISSING, "a number")) == "a is not here (it was a number)"
-    assert str(Difference("a", kinds.NEW, here="a number")) == "a is new: a number"
-    assert str(Difference("a", kinds.CHANGED, "x", "y")) == "a is y (it was x)"
+    assert (
+        str(LayoutDifference("a", kinds.MISSING, "a number")) == "a is not here (it was a number)"
+    )
+    assert str(LayoutDifference("a", kinds.NEW, here="a number")) == "a is new: a number"
+    assert str(LayoutDifference("a", kinds.CHANGED, "x", "y")) == "a is y (it was x)"

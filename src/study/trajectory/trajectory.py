@@ -418,7 +418,7 @@ class Trajectory:
         ------
         UnsavableValueError
             A discrete variable or an entry has a value of a class that is not registered: see
-            `stagecache.files.register_value`.
+            `stagecache.register_value`.
         StudyError
             There are no rows, or they were loaded without their System.
         WrongTypeError, OSError

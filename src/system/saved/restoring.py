@@ -17,7 +17,7 @@ import numpy as np
 from attrs import evolve
 
 from stagecache.files.renaming import Renaming
-from stagecache.files.report import Difference, DifferenceKind, LoadReport, mismatch
+from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -90,7 +90,7 @@ class Restoring:
         self._where = where
         self._is_strict = is_strict
         self._snapshot = self._with_new_names(taken, renamed)
-        self._differences: list[Difference] = []
+        self._differences: list[LayoutDifference] = []
         self._written: list[str] = []
         self.state: State = system.new_state()
         self._contents = self.state._contents
@@ -151,7 +151,7 @@ class Restoring:
             self._differ(name, NEW, here="a subsystem")
 
     def _differ(self, path: str, kind: DifferenceKind, saved: str = "", here: str = "") -> None:
-        self._differences.append(Difference(path, kind, saved, here))
+        self._differences.append(LayoutDifference(path, kind, saved, here))
 
     def _compare_forms(self, paths: NodePaths, *, is_sized: bool) -> None:
         """Compare the variables, those that exist so far; differences are noted once."""

@@ -3,7 +3,7 @@
 Run it for a table: python -m tests.system.saved.model_changes
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -230,16 +230,16 @@ def report_of(change: Change) -> tuple[LayoutMismatchError | None, LoadReport]:
     return error, report
 
 
-def main(show: Callable[[str], object] = print) -> None:
-    """Print a table of what is said."""
+def table() -> str:
+    """Return a table of what is said, for the documentation."""
+    rows = ["| change | `strict=True` | the report of `strict=False` |", "|---|---|---|"]
     for change in CHANGES:
         error, report = report_of(change)
-        show(f"{change.what}: {'refused' if error else 'loaded'}")
-        for difference in report.differences:
-            show(f"    {difference}")
-        if error is not None:
-            show(f"    hint: {error.hint}")
+        names = f", proposes `renamed={dict(change.renamed)}`" if change.renamed else ""
+        said = "; ".join(map(str, report.differences)) or "all taken"
+        rows.append(f"| {change.what} | {f'refused{names}' if error else 'loaded'} | {said} |")
+    return "\n".join(rows)
 
 
 if __name__ == "__main__":
-    main()
+    print(table())  # noqa: T201  # its purpose
