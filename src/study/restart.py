@@ -18,9 +18,9 @@ from attrs import asdict, fields, frozen
 from stagecache.errors import short_repr
 from stagecache.files.envelope import pack, unpack
 from stagecache.files.values import Blobs, bad_file, decode, encode
+from stagecache.study.ending import are_counts
 from stagecache.study.integrate.record import IntegratorRecord
 from stagecache.study.integrate.signs import RECORDED
-from stagecache.study.integrate.statistics import IntegratorStatistics
 
 KIND: Final = "restart of a simulation"
 
@@ -78,7 +78,7 @@ class Restart:
         is_whole = is_whole and (start[2] is None or _is_vector(start[2]))
         inner.require(start is None or is_whole, "the start of a step")
         _check_signs(_Found(inner.value["signs"], where))
-        _check_counts(_Found(inner.value["statistics"], where))
+        inner.require(are_counts(inner.value["statistics"]), "counts")
         found.require(type(values["begin"]) is float and isfinite(values["begin"]), "a time")
         last = values["last_seen"]
         found.require(type(last) is float and not isnan(last), "a time")
@@ -121,9 +121,3 @@ def _check_signs(signs: _Found) -> None:
         is_known = values is not None or name in ("slopes", "speeds")
         signs.require(is_known and length is not None, "signs of triggers")
         signs.require(values is None or _is_vector(values, length), "signs of triggers")
-
-
-def _check_counts(counts: _Found) -> None:
-    counts.require_names(fields(IntegratorStatistics))
-    is_count = all(type(count) is int and count >= 0 for count in counts.value.values())
-    counts.require(is_count, "counts")

@@ -1,19 +1,19 @@
 """Resumption of a run that was interrupted: from its file, to the same result."""
 
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from stagecache.checks import require_path, require_type
-from stagecache.errors import FileFormatError, StudyError
+from stagecache.errors import StudyError
 from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
-from stagecache.study.ending import Ending
 from stagecache.study.plan import Plan
 from stagecache.study.progress import Progress, check_progress
 from stagecache.study.restart import Restart
-from stagecache.study.streaming import EVENTS, PLAN, Batches, carried_out, ended
+from stagecache.study.streaming import EVENTS, PLAN, Batches, carried_out
+from stagecache.study.time_stepper import TimeStepper
 from stagecache.study.trajectory.file import TrajectoryFile
+from stagecache.study.trajectory.loading import load_trajectory
 from stagecache.study.trajectory.trajectory import Trajectory
 from stagecache.system.core.state_file import restored_state
 from stagecache.system.core.system import System
@@ -83,6 +83,7 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
             file.header.template, system, strict=True, renamed=None, where=str(where)
         )
         plan = _plan_of(file.header.details, system, where)
+        has_ended = file.ending is not None
         number, data = file.last_restart()
     finally:
         file.close()
@@ -93,12 +94,13 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
             "one that was interrupted before its first step",
             "simulate again, into the same file",
         )
-    ending = _ending_of(data, where)
-    if ending is not None:
+    if has_ended:
         if not file.is_finished:
             file.appending(number).close()
-        return ended(where, system, ending)
+        return load_trajectory(where, system)
     restart = Restart.of_bytes(data, str(where))
+    # Refuse a restart that does not fit while the file has all its rows.
+    TimeStepper(system, plan.integrator(system), progress=False)._go_on(restart)
     rows = Trajectory(state, file.header.record)
     writer = file.appending(number)
     count = writer.num_rows
@@ -106,13 +108,6 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
     return carried_out(
         system, plan, batches, lambda run: run.go_on(restart, count), where, progress
     )
-
-
-def _ending_of(data: bytes, where: Path) -> Ending | None:
-    """Return the end of a run; None if these bytes are a restart, or nothing of both."""
-    with suppress(FileFormatError):
-        return Ending.of_bytes(data, str(where))
-    return None
 
 
 def _plan_of(details: Any, system: System, where: Path) -> Plan:

@@ -94,6 +94,7 @@ class Run:
         while self._step_to(self._plan.until) is not END:
             pass
         integrator = self._stepper.integrator
+        assert integrator.termination_reason is not None
         return Ending(integrator.termination_reason, integrator.statistics)
 
     def _step_to(self, time: float) -> StepStatus:

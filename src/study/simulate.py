@@ -124,10 +124,8 @@ def simulate(
         return stream(system, state, plan, path, Trajectory(state, record), progress)
     trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
     with ProgressBar(system.name, plan.begin, plan.until, progress) as bar:
-        ending = Run(system, plan, Rows(trajectory, has_curves=every is None), bar.show).begin(
-            state
-        )
-    trajectory._reason, trajectory._statistics = ending.reason, ending.statistics
+        run = Run(system, plan, Rows(trajectory, has_curves=every is None), bar.show)
+        trajectory._ending = run.begin(state)
     return trajectory
 
 

@@ -111,11 +111,4 @@ def carried_out(
     except BaseException:
         batches.abandon()
         raise
-    return ended(path, system, ending)
-
-
-def ended(path: Path, system: System, ending: Ending) -> Trajectory:
-    """Return the trajectory of a run that has ended."""
-    trajectory = load_trajectory(path, system)
-    trajectory._reason, trajectory._statistics = ending.reason, ending.statistics
-    return trajectory
+    return load_trajectory(path, system)

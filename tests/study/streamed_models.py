@@ -23,6 +23,7 @@ from stagecache import (
 from stagecache.examples import building, slider_crank
 from stagecache.multibody import Ball as Ball_
 from stagecache.multibody import Free, MultibodySystem
+from tests.study.integrating import CONSTRAINED, METHODS
 from tests.study.models import Oscillator, Rod
 from tests.system.event_models import Ball
 
@@ -193,5 +194,11 @@ MODELS: dict[str, tuple[Any, float]] = {
 }
 """Functions that make a System, and the time of the end."""
 
-CONSTRAINED = ("rod", "joints", "slider_crank")
-"""Models that LSODA refuses."""
+WITH_CONSTRAINTS = ("rod", "joints", "slider_crank")
+RUNS = [
+    (m, name)
+    for m in METHODS
+    for name in MODELS
+    if m in CONSTRAINED or name not in WITH_CONSTRAINTS
+]
+"""Methods, and the models that they integrate."""

@@ -42,8 +42,7 @@ from stagecache.study.restart import Restart
 from stagecache.study.run import Run
 from stagecache.study.streaming import Batches
 from stagecache.study.trajectory.file import TrajectoryFile
-from tests.study.integrating import METHODS
-from tests.study.streamed_models import CONSTRAINED, MODELS
+from tests.study.streamed_models import MODELS, RUNS
 
 
 class InterruptError(BaseException):
@@ -89,13 +88,10 @@ def test_a_file_has_the_rows_that_memory_would_have(name: str, tmp_path: Path) -
             TrajectoryFile(path).verify()
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("method", "name"), RUNS)
 def test_an_interrupted_run_ends_in_the_same_file_byte_for_byte(
     method: str, name: str, tmp_path: Path
 ) -> None:
-    if method == "LSODA" and name in CONSTRAINED:
-        pytest.skip("LSODA takes no constraints")
     make, until = MODELS[name]
     for every, part in ((None, 0.5), (until / 40, 0.9)):
         how: Any = {"method": method, "every": every, "accuracy": 1e-2, "batch": 5}
@@ -147,8 +143,17 @@ def test_a_finished_file_stays_as_it_is(tmp_path: Path) -> None:
     again = resume(path, cart())
     assert path.read_bytes() == data
     assert again.times.tolist() == whole.times.tolist()
-    assert again.termination_reason is TerminationReason.REACHED_FINAL_TIME
-    assert again.statistics == whole.statistics
+    for kept in (again, load_trajectory(path), load_trajectory(path, system)[3:]):
+        assert kept.termination_reason is TerminationReason.REACHED_FINAL_TIME
+        assert kept.statistics == whole.statistics
+    assert whole.statistics is not None
+
+
+def test_a_run_that_is_not_finished_has_no_end(tmp_path: Path) -> None:
+    path = tmp_path / "run.arrows"
+    interrupt(cart(), 2.0, path, 12, every=0.1, batch=4)
+    unfinished = load_trajectory(path)
+    assert (unfinished.termination_reason, unfinished.statistics) == (None, None)
 
 
 def test_a_crash_before_the_end_of_the_stream_is_mended(tmp_path: Path) -> None:
@@ -211,6 +216,17 @@ def test_another_model_cannot_resume_a_run_and_leaves_its_file(tmp_path: Path) -
     other.add_event_handler(PeriodicEventHandler(0.2, lambda state: None), "tick")
     with pytest.raises(LayoutMismatchError, match="tick is new: an event"):
         resume(path, other)
+    assert path.read_bytes() == data
+
+
+def test_a_restart_that_does_not_fit_leaves_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.arrows"
+    interrupt(cart(), 2.0, path, 15, every=0.1, batch=4)
+    data = path.read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TimeStepper, "_go_on", interrupted)
+        with pytest.raises(InterruptError):
+            resume(path, cart())
     assert path.read_bytes() == data
 
 

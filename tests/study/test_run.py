@@ -11,8 +11,8 @@ from stagecache.study.plan import Plan
 from stagecache.study.restart import Restart
 from stagecache.study.run import AbstractSink, Run
 from stagecache.study.trajectory.trajectory import Trajectory
-from tests.study.integrating import METHODS, ONE_STEP
-from tests.study.streamed_models import CONSTRAINED, MODELS
+from tests.study.integrating import ONE_STEP
+from tests.study.streamed_models import MODELS, RUNS
 
 
 @final
@@ -94,11 +94,8 @@ def test_segments_of_a_one_step_method_make_the_rows_of_one_simulation(
         assert ending.reason is whole.termination_reason
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("method", "name"), RUNS)
 def test_a_run_that_goes_on_from_any_restart_ends_as_it_would_have(method: str, name: str) -> None:
-    if method == "LSODA" and name in CONSTRAINED:
-        pytest.skip("LSODA takes no constraints")
     make, until = MODELS[name]
     system = make()
     state = system.new_state()

@@ -30,7 +30,7 @@ from stagecache.state.handles import Vector
 from stagecache.study.trajectory.header import Header
 from stagecache.study.trajectory.imported import ImportedFile
 from stagecache.study.trajectory.rows import AbstractRows, Array, Column
-from stagecache.study.trajectory.stream import columns_and_changes, header_of
+from stagecache.study.trajectory.stream import Details, columns_and_changes, header_of
 
 ITEM: Final = re.compile(r"(.+)\[([^\[\]]+)\]")
 HEADER: Final = "stagecache"
@@ -160,13 +160,15 @@ def xarray_dataset(
 # ---------------------------------------------------------------------- files
 
 
-def write_dataset(rows: AbstractRows, path: Path, record: tuple[str, ...], form: str) -> None:
+def write_dataset(
+    rows: AbstractRows, path: Path, record: tuple[str, ...], details: Details, form: str
+) -> None:
     """Write all rows as "netcdf" or "zarr"; the file takes its name when it is whole."""
     call = f"to_{form}()"
     require_extra("xarray", EXTRA, call, INSTEAD)
     require_extra(LIBRARIES[form], EXTRA, call, INSTEAD)
     found = rows.in_memory(range(rows.count))
-    header = header_of(found, record, {})
+    header = header_of(found, record, details)
     numbers, packed = columns_and_changes(found, header.forms)
     columns = [Column(p, header.forms[p].kind, values) for p, (values, _) in numbers.items()]
     places = places_of(columns, header.classes)

@@ -16,6 +16,7 @@ from stagecache.errors import (
 )
 from stagecache.files.envelope import unpack
 from stagecache.files.values import bad_file, decode
+from stagecache.study.ending import Ending
 from stagecache.study.trajectory.arrow import ArrowFile, Batch
 from stagecache.study.trajectory.columns import DTYPES
 from stagecache.study.trajectory.header import Header
@@ -102,6 +103,12 @@ class TrajectoryFile:
                 raise self._damaged(batch, "a checksum of each column", short_repr(info["sums"]))
             self._infos[number] = info, bytes(blobs[0])
         return self._infos[number]
+
+    @property
+    def ending(self) -> Ending | None:
+        """The end of the simulation that made the rows; None if it did not come to it."""
+        _, last = self.info(len(self._file.batches) - 1)
+        return Ending.in_file(self.header.details, last, str(self.path))
 
     def last_restart(self) -> tuple[int, bytes]:
         """Return the last batch from which a run can go on, and from where; (-1, b"") without."""

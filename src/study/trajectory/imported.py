@@ -13,6 +13,7 @@ import numpy as np
 from stagecache.errors import short_repr
 from stagecache.files.envelope import unpack
 from stagecache.files.values import bad_file, decode
+from stagecache.study.ending import Ending
 from stagecache.study.trajectory.columns import DTYPES
 from stagecache.study.trajectory.header import Header
 from stagecache.study.trajectory.rows import Array
@@ -62,6 +63,11 @@ class ImportedFile:
             if not isinstance(content, dict) or not 0 <= row < count:
                 raise bad_file(f"{where}: is damaged", "values by path", short_repr(content))
             self._changes[row] = {p: decode(value, p, blobs) for p, value in content.items()}
+
+    @property
+    def ending(self) -> Ending | None:
+        """The end of the simulation that made the rows; None without one."""
+        return Ending.in_file(self.header.details, b"", str(self.path))
 
     def numbers(self, number: int, path: str) -> tuple[Array, Array | None]:  # noqa: ARG002  # there is one batch
         """Return the numbers of a column, and where they are; None if everywhere."""

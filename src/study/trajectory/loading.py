@@ -78,7 +78,7 @@ def load_trajectory(
     file = open_trajectory(where)
     rows = range(file.starts[-1])
     if system is None:
-        trajectory = Trajectory._of(StoredRows(file, rows), file.header.record)
+        trajectory = Trajectory._of(StoredRows(file, rows), file.header.record, file.ending)
         report = LoadReport(file.header.system, tuple(file.header.forms), ())
         return trajectory if strict else (trajectory, report)
     require_type(system, System, "the model of a trajectory", "a System", "pass its System")
@@ -90,5 +90,6 @@ def load_trajectory(
     naming = Renaming(renamed, {*known, *(renamed or ())}, str(where))
     new_names = {path: naming(path) for path in known if naming(path) != path}
     stored = StoredRows(file, rows, Pattern.of(restored[0]), new_names)
-    trajectory = Trajectory._of(stored, tuple(naming(path) for path in file.header.record))
+    record = tuple(naming(path) for path in file.header.record)
+    trajectory = Trajectory._of(stored, record, file.ending)
     return trajectory if strict else (trajectory, restored[1])

@@ -11,19 +11,21 @@ from stagecache.files.values import bad_file
 from stagecache.study.trajectory.header import Header
 from stagecache.study.trajectory.imported import ImportedFile
 from stagecache.study.trajectory.rows import AbstractRows
-from stagecache.study.trajectory.stream import BATCH, CHANGES, KEY, save_rows
+from stagecache.study.trajectory.stream import BATCH, CHANGES, KEY, Details, save_rows
 
 EXTRA: Final = "files"
 INSTEAD: Final = "use save()"
 
 
-def write_parquet(rows: AbstractRows, path: Path, record: tuple[str, ...]) -> None:
+def write_parquet(
+    rows: AbstractRows, path: Path, record: tuple[str, ...], details: Details
+) -> None:
     """Write rows into a Parquet file, batch after batch; it takes its name when it is whole."""
     pyarrow = require_extra("pyarrow", EXTRA, "to_parquet()", INSTEAD)
     parquet = require_extra("pyarrow.parquet", EXTRA, "to_parquet()", INSTEAD)
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         stream, beside = Path(folder, "stream"), Path(folder, "parquet")
-        save_rows(rows, stream, record)
+        save_rows(rows, stream, record, details)
         with stream.open("rb") as file, pyarrow.ipc.open_stream(file) as reader:
             keep = [name for name in reader.schema.names if name != BATCH]
             schema = pyarrow.schema([reader.schema.field(n) for n in keep], reader.schema.metadata)

@@ -141,7 +141,7 @@ class TrajectoryWriter:
         os.fsync(self._file.fileno())
 
 
-def save_rows(rows: AbstractRows, path: Path, record: Sequence[str]) -> None:
+def save_rows(rows: AbstractRows, path: Path, record: Sequence[str], details: Details) -> None:
     """Write rows into a file; `Trajectory.save` says more."""
     if not rows.count:
         raise StudyError(
@@ -150,7 +150,7 @@ def save_rows(rows: AbstractRows, path: Path, record: Sequence[str]) -> None:
             "one without",
             "append a State first",
         )
-    writer = TrajectoryWriter(path, record)
+    writer = TrajectoryWriter(path, record, details)
     try:
         for start in range(0, rows.count, ROWS_OF_BATCH):
             writer.write(rows.in_memory(range(start, min(start + ROWS_OF_BATCH, rows.count))))

@@ -11,7 +11,7 @@ State that has these values.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Final, SupportsIndex, final, overload
 
@@ -21,6 +21,7 @@ from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.state.values.values import duplicate
+from stagecache.study.ending import ENDING, Ending
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
 from stagecache.study.trajectory.dataset import places_of, write_dataset, xarray_dataset
@@ -104,16 +105,19 @@ class Trajectory:
         self._become(Rows(pattern, entries), paths)
 
     @classmethod
-    def _of(cls, rows: AbstractRows, record: tuple[str, ...]) -> "Trajectory":
+    def _of(
+        cls, rows: AbstractRows, record: tuple[str, ...], ending: Ending | None
+    ) -> "Trajectory":
         new = cls.__new__(cls)
-        new._become(rows, record)
+        new._become(rows, record, ending)
         return new
 
-    def _become(self, rows: AbstractRows, record: tuple[str, ...]) -> None:
+    def _become(
+        self, rows: AbstractRows, record: tuple[str, ...], ending: Ending | None = None
+    ) -> None:
         self._kept = rows
         self._record = record
-        self._reason: TerminationReason | None = None
-        self._statistics: IntegratorStatistics | None = None
+        self._ending = ending
 
     # ------------------------------------------------------------------ adding rows
 
@@ -165,12 +169,12 @@ class Trajectory:
     @property
     def termination_reason(self) -> TerminationReason | None:
         """Reason of the end of the simulation; None if no simulation made it."""
-        return self._reason
+        return None if self._ending is None else self._ending.reason
 
     @property
     def statistics(self) -> IntegratorStatistics | None:
         """Counters of the integrator; None if no simulation made it."""
-        return self._statistics
+        return None if self._ending is None else self._ending.statistics
 
     @property
     def times(self) -> Vector:
@@ -235,9 +239,8 @@ class Trajectory:
         UnknownItemError, UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         """
         if isinstance(which, slice):
-            new = Trajectory._of(self._kept.of(range(len(self))[which]), self._record)
-            new._reason, new._statistics = self._reason, self._statistics
-            return new
+            rows = self._kept.of(range(len(self))[which])
+            return Trajectory._of(rows, self._record, self._ending)
         if isinstance(which, str | AbstractHandle):
             return self._column(which).values
         return self.state(which)
@@ -424,7 +427,7 @@ class Trajectory:
         WrongTypeError, OSError
         """
         file = require_path(path, f"save(path) of {self!r}")
-        save_rows(self._kept, file, self._record)
+        save_rows(self._kept, file, self._record, self._details)
 
     def to_parquet(self, path: "str | PathLike[str]") -> None:
         """Write all rows into a Parquet file, which `load_trajectory` reads. See `save`.
@@ -435,7 +438,8 @@ class Trajectory:
             pyarrow is not installed.
         UnsavableValueError, StudyError, WrongTypeError, OSError
         """
-        write_parquet(self._kept, require_path(path, "to_parquet(path)"), self._record)
+        file = require_path(path, "to_parquet(path)")
+        write_parquet(self._kept, file, self._record, self._details)
 
     def to_netcdf(self, path: "str | PathLike[str]") -> None:
         """Write all rows into a file of netCDF, which `load_trajectory` reads. See `to_xarray`.
@@ -446,7 +450,8 @@ class Trajectory:
             xarray or netCDF4 is not installed.
         UnsavableValueError, StudyError, WrongTypeError, OSError
         """
-        write_dataset(self._kept, require_path(path, "to_netcdf(path)"), self._record, "netcdf")
+        file = require_path(path, "to_netcdf(path)")
+        write_dataset(self._kept, file, self._record, self._details, "netcdf")
 
     def to_zarr(self, path: "str | PathLike[str]") -> None:
         """Write all rows into a folder of Zarr, which `load_trajectory` reads. See `to_xarray`.
@@ -457,7 +462,13 @@ class Trajectory:
             xarray or zarr is not installed.
         UnsavableValueError, StudyError, WrongTypeError, OSError
         """
-        write_dataset(self._kept, require_path(path, "to_zarr(path)"), self._record, "zarr")
+        file = require_path(path, "to_zarr(path)")
+        write_dataset(self._kept, file, self._record, self._details, "zarr")
+
+    @property
+    def _details(self) -> Mapping[str, Any]:
+        """The facts that files tell beside the rows."""
+        return {} if self._ending is None else {ENDING: self._ending.to_json()}
 
     def to_csv(self, path: Any, *paths: Item) -> None:
         """Write a table with a head: the time, and a column for each number.

@@ -7,23 +7,31 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from attrs import asdict
 
 from stagecache import (
     Stage,
     State,
     Subsystem,
     System,
+    TerminationReason,
     Trajectory,
     cached,
     discrete,
     load_trajectory,
     parameter,
     q_variable,
+    simulate,
+    u_variable,
     z_variable,
 )
 from stagecache.errors import FileFormatError, MissingExtraError, NotANumberError
+from stagecache.study import IntegratorStatistics
+from stagecache.study.ending import Ending
 from tests.study.trajectory.test_stored import RECORD, Ball, check_same, recorded
 
+COUNTS = asdict(IntegratorStatistics())
+COUNTED = {"reason": "REACHED_FINAL_TIME", "statistics": COUNTS}
 FORMATS = {"parquet": "pyarrow", "netcdf": "netCDF4", "zarr": "zarr"}
 
 
@@ -53,6 +61,43 @@ def test_what_is_loaded_is_what_was_written(form: str, tmp_path: Path) -> None:
     assert (loaded.record, loaded.units) == (RECORD, trajectory.units)
     getattr(loaded, f"to_{form}")(tmp_path / "again")
     check_same(trajectory, load_trajectory(tmp_path / "again", system), ball)
+
+
+class Falling(Subsystem):
+    height = q_variable(1.0)
+    speed = u_variable(0.0)
+
+    def realize_acceleration(self, state: State) -> None:
+        state[self].upd_udot()[0] = -9.81
+
+
+@pytest.mark.parametrize("form", ["save", *FORMATS])
+def test_the_end_of_a_simulation_is_kept(form: str, tmp_path: Path) -> None:
+    if form in FORMATS:
+        pytest.importorskip(FORMATS[form], reason=f"needs {FORMATS[form]}, of the extra files")
+    system = System(Falling())
+    trajectory = simulate(system, system.new_state(), 1.0, every=0.5)
+    write: Callable[[Path], None] = getattr(trajectory, form if form == "save" else f"to_{form}")
+    write(tmp_path / "run")
+    loaded = load_trajectory(tmp_path / "run")
+    assert loaded.termination_reason is TerminationReason.REACHED_FINAL_TIME
+    assert loaded.statistics is not None
+    assert loaded.statistics == trajectory.statistics
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        *(None, 3, [], {}, {"reason": "REACHED_FINAL_TIME"}, {"reason": [], "statistics": {}}),
+        {"reason": "REACHED_FINAL_TIME", "statistics": {"num_steps_taken": 1}},
+        *(COUNTED | {"reason": reason} for reason in ("NO_REASON", None, 3)),
+        *(COUNTED | {"statistics": COUNTS | {"num_steps_taken": n}} for n in (-1, 0.5, "1", True)),
+    ],
+)
+def test_an_end_that_says_something_else_is_refused(ending: Any) -> None:
+    with pytest.raises(FileFormatError, match="has no end of a simulation"):
+        Ending.of_json(ending, "a file")
+    assert Ending.of_json(COUNTED, "a file").to_json() == COUNTED
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -356,7 +356,7 @@ def test_rows_in_memory_are_the_same_as_those_of_the_file(
 ) -> None:
     rows = load_trajectory(path, system)._kept.in_memory(range(2, 7))
     assert isinstance(rows, Rows)
-    check_same(trajectory[2:7], Trajectory._of(rows, trajectory.record), ball)
+    check_same(trajectory[2:7], Trajectory._of(rows, trajectory.record, None), ball)
 
 
 class Growing(Subsystem):
