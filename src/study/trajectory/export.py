@@ -12,7 +12,7 @@ from stagecache.checks import did_you_mean, require_extra, require_text, require
 from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
 from stagecache.study.methods.step_polynomial import StepPolynomial
-from stagecache.study.trajectory.rows import DISCRETE, Column
+from stagecache.study.trajectory.rows import DISCRETE, NUMBERS, Column
 
 Curves = Sequence[StepPolynomial | None]
 """For each row, y since the row before; None where it is not known."""
@@ -36,10 +36,10 @@ def draw_columns(
         style = "steps-post" if column.kind == DISCRETE else "default"
         for label, y in zip(_titles(column, units), numbers.T, strict=True):
             (line,) = ax.plot(x, y, drawstyle=style, label=_literal(label))
-            if alone:
-                line.set(marker=".", markersize=4, markevery=alone)
             if len(alone) == len(times):
-                line.set_linestyle("none")
+                line.set(marker=".", markersize=4, linestyle="none")
+            elif alone:
+                line.set(marker=".", markersize=4, markevery=alone)
     ax.set_xlabel("time [s]")
     if found:
         ax.legend()
@@ -59,6 +59,8 @@ def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vect
     numbers = column.numbers("plotted").astype(float)
     has_lines = column.place is not None or column.kind == DISCRETE
     known = [has_lines and curve is not None for curve in curves]
+    if not any(known):
+        return times, numbers, list(range(len(times)))
     x, y, alone = [], [], []
     for row, curve in enumerate(curves):
         if row and not known[row]:
@@ -151,28 +153,30 @@ def _write(file: Any, head: list[str], numbers: list[list[Any]]) -> None:
     writer.writerows(zip(*numbers, strict=True))
 
 
-def html_table(summary: str, times: Vector, columns: Sequence[Column], units: Units) -> str:
-    """Return a table of the first and the last rows, as HTML."""
-    labels = [label for column in columns for label in _titles(column, units)]
-    shown = labels[:MOST_COLUMNS]
-    count = len(times)
-    rows = list(range(count))
-    if count > 2 * MOST_ROWS + 1:
-        rows = [*rows[:MOST_ROWS], -1, *rows[-MOST_ROWS:]]
-    numbers = np.zeros((count, 0))
-    for column in columns:
-        if numbers.shape[1] < len(shown):
-            numbers = np.hstack([numbers, column.numbers("shown").astype(float)])
+def html_table(summary: str, parts: Sequence[tuple[Vector, Sequence[Column]]], units: Units) -> str:
+    """Return a table of rows, as HTML, with "…" between its parts.
+
+    It has the columns that are numbers of one shape in all of them.
+    """
+    numeric = [{c.path: c for c in found if c.values.dtype.kind in NUMBERS} for _, found in parts]
+    common = [
+        column
+        for path, column in numeric[0].items()
+        if all(path in others and others[path].labels == column.labels for others in numeric)
+    ]
+    labels = [label for column in common for label in _titles(column, units)]
+    width = min(len(labels), MOST_COLUMNS)
     body = []
-    for row in rows:
-        cells = ["…"] * (1 + len(shown))
-        if row >= 0:
-            cells = [f"{x:.6g}" for x in (times[row], *numbers[row, : len(shown)])]
-        body.append("".join(f"<td>{cell}</td>" for cell in cells))
-    head = "".join(f"<th>{escape(label)}</th>" for label in ("time [s]", *shown))
-    more = len(labels) - len(shown)
+    for (times, _), columns in zip(parts, numeric, strict=True):
+        found = [columns[column.path].numbers("shown").astype(float) for column in common]
+        numbers = np.hstack([times[:, None], *found])[:, : 1 + width]
+        body.append([[f"{x:.6g}" for x in row] for row in numbers.tolist()])
+    rows = body[0] + [cells for part in body[1:] for cells in (["…"] * (1 + width), *part)]
+    head = "".join(f"<th>{escape(label)}</th>" for label in ("time [s]", *labels[:width]))
+    more = len(labels) - width
     return (
-        f"<p><b>Trajectory</b> {escape(summary)}</p><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(f'<tr>{cells}</tr>' for cells in body)}</tbody></table>"
+        f"<p><b>Trajectory</b> {escape(summary)}</p><table><thead><tr>{head}</tr></thead><tbody>"
+        + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>" for cells in rows)
+        + "</tbody></table>"
         + (f"<p>... and {more} more column{'s' if more > 1 else ''}</p>" if more else "")
     )

@@ -26,6 +26,7 @@ from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
 from stagecache.study.trajectory.dataset import places_of, write_dataset, xarray_dataset
 from stagecache.study.trajectory.export import (
+    MOST_ROWS,
     check_units,
     draw_columns,
     html_table,
@@ -34,7 +35,6 @@ from stagecache.study.trajectory.export import (
 )
 from stagecache.study.trajectory.parquet import write_parquet
 from stagecache.study.trajectory.rows import (
-    NUMBERS,
     AbstractRows,
     Array,
     Column,
@@ -535,8 +535,11 @@ class Trajectory:
         return f"of {self._kept.name!r}: {rows}{span}, ny={sum(self._kept.sizes)}{records}"
 
     def _repr_html_(self) -> str:
-        columns = [c for c in self._columns(()) if c.values.dtype.kind in NUMBERS]
-        return html_table(self._summary, self.times, columns, self._units_of(columns))
+        parts = [self]
+        if len(self) > 2 * MOST_ROWS + 1:
+            parts = [self[:MOST_ROWS], self[-MOST_ROWS:]]
+        found = [(part.times, part._columns(())) for part in parts]
+        return html_table(self._summary, found, self._units_of(found[0][1]))
 
 
 def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[str, ...]:

@@ -41,8 +41,8 @@ def points(line: Any) -> tuple[Vector, Vector]:
 
 def are_marks(line: Any, trajectory: Trajectory) -> bool:
     """Whether it shows the rows, and does not connect them."""
-    shown = line.get_xdata()[line.get_markevery()]
-    return bool(line.get_linestyle() == "None" and np.array_equal(shown, trajectory.times))
+    is_alone = line.get_linestyle() == "None" and line.get_markevery() is None
+    return bool(is_alone and np.array_equal(line.get_xdata(), trajectory.times))
 
 
 class Ball(Subsystem):
