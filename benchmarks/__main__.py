@@ -27,6 +27,7 @@ Examples:
   python -m benchmarks.workloads        four simulations beside the same by hand
   python -m benchmarks.scale            the growth of costs, which is not part of everything
   python -m benchmarks.multibody        the rows of trees of bodies alone
+  python -m benchmarks.files            the rows of files alone
   python -m benchmarks.assembler        the rows of inverse kinematics alone
 """
 

@@ -2,6 +2,7 @@
 
 from benchmarks.rows.assembler import ASSEMBLER
 from benchmarks.rows.base import CUT_SHORT, Group, Row, Section
+from benchmarks.rows.files import FILES
 from benchmarks.rows.multibody import MULTIBODY
 from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
@@ -13,6 +14,7 @@ from benchmarks.rows.workloads import WORKLOADS
 __all__ = [
     "ASSEMBLER",
     "CUT_SHORT",
+    "FILES",
     "MULTIBODY",
     "PROJECTION",
     "REALIZE",

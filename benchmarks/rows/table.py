@@ -6,6 +6,7 @@ from benchmarks.peers import HOMES
 from benchmarks.rows.assembler import ASSEMBLER
 from benchmarks.rows.base import Section
 from benchmarks.rows.chains import CHAINS, LADDER, LONG_LADDERS
+from benchmarks.rows.files import FILES
 from benchmarks.rows.footprint import FOOTPRINT
 from benchmarks.rows.multibody import MULTIBODY
 from benchmarks.rows.operations import READS, WRITES, WRITES_AND_READS
@@ -41,5 +42,6 @@ SECTIONS: Final = (
     WORKLOADS,
     MULTIBODY,
     ASSEMBLER,
+    FILES,
     START,
 )

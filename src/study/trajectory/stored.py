@@ -241,7 +241,9 @@ class StoredRows(AbstractRows):
         if not batches:
             return np.empty((0, *form.shape)), None
         parts = [self._file.numbers(number, form.path) for number in batches]
-        rows = np.array(self._rows) - self._file.starts[batches[0]]
+        first, asked = self._file.starts[batches[0]], self._rows
+        low, high, step = asked.start - first, asked.stop - first, asked.step
+        rows: Any = slice(low, high, step) if step > 0 else np.arange(low, high, step)
         numbers = np.concatenate([numbers for numbers, _ in parts])[rows]
         numbers.flags.writeable = False
         if all(is_there is None for _, is_there in parts):
