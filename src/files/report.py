@@ -96,7 +96,7 @@ class LoadReport:
         return "\n".join(lines)
 
 
-def mismatch(report: LoadReport, where: str) -> LayoutMismatchError:
+def mismatch(report: LoadReport, where: str, hint: str = "") -> LayoutMismatchError:
     """Return the error of a saved State, named by `where`, that does not fit the model."""
     listed = "; ".join(map(str, report.differences[:MOST_LISTED]))
     more = len(report.differences) - MOST_LISTED
@@ -104,7 +104,7 @@ def mismatch(report: LoadReport, where: str) -> LayoutMismatchError:
         f"{where}: was saved by another version of {report.model}",
         "the subsystems and variables that it had then",
         listed + (f"; and {more} more" if more > 0 else ""),
-        _hint(report),
+        hint or _hint(report),
         report,
     )
 

@@ -33,7 +33,7 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
     Parameters
     ----------
     path : str or os.PathLike
-        No other process may write it.
+        On Windows, make sure that no other process writes it; elsewhere it is refused then.
     system : System
         The same model, with the same handlers and reporters.
     progress : bool or rich.console.Console, optional
@@ -53,7 +53,8 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
         The model has other subsystems, versions, variables, handlers or reporters; its `report`
         lists them. The file stays as it is.
     StudyError
-        The file is not that of a run, or was interrupted before its first restart.
+        The file is not that of a run, was interrupted before its first restart, or is being
+        written.
     WrongTypeError, NotANumberError
     Exception
         See `simulate`. Rows so far are in the file then.
@@ -136,5 +137,6 @@ def _plan_of(details: Any, system: System, where: Path) -> Plan:
                 "the order of events", DifferenceKind.CHANGED, str(saved), str(list(here))
             )
         ]
-        raise mismatch(LoadReport(system.name, (), tuple(differences)), str(where))
+        report = LoadReport(system.name, (), tuple(differences))
+        raise mismatch(report, str(where), "add the same handlers and reporters, in that order")
     return Plan.of_json(details[PLAN], str(where))

@@ -1,6 +1,7 @@
 """Runs in files: rows on disk, interruptions, and resumptions to the same result."""
 
 import json
+import os
 from itertools import count, pairwise
 from pathlib import Path
 from random import Random
@@ -228,6 +229,26 @@ def test_a_restart_that_does_not_fit_leaves_the_file(tmp_path: Path) -> None:
         with pytest.raises(InterruptError):
             resume(path, cart())
     assert path.read_bytes() == data
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_a_run_that_still_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "run.arrows"
+    refused = []
+
+    def model() -> System:
+        system = cart()
+        system.add_event_handler(ScheduledEventHandler(try_it, lambda state, now: 1.65), "try")
+        return system
+
+    def try_it(state: State) -> None:
+        with pytest.raises(StudyError, match="is being written"):
+            resume(path, model())
+        refused.append(state.time)
+
+    system = model()
+    simulate(system, system.new_state(), 2.0, every=0.1, into=path, batch=4)
+    assert refused == [1.65]
 
 
 def test_what_is_not_an_interrupted_run_is_refused(tmp_path: Path) -> None:

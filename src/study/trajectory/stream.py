@@ -14,6 +14,7 @@ stays whole until then.
 """
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
@@ -82,10 +83,22 @@ class TrajectoryWriter:
 
     @classmethod
     def appending(cls, path: Path, size: int, num_rows: int, encoder: "BatchEncoder") -> Self:
-        """Return a writer that goes on with a file, of which the first bytes are kept."""
+        """Return a writer that goes on with a file, of which the first bytes are kept.
+
+        Raises
+        ------
+        StudyError
+            It is being written already.
+        OSError
+        """
         writer = cls(path)
         writer._encoder = encoder
         writer._file = path.open("r+b")
+        try:
+            _claim(writer._file, path)
+        except StudyError:
+            writer._file.close()
+            raise
         writer._file.truncate(size)
         writer._file.seek(size)
         writer.num_rows = num_rows
@@ -114,6 +127,7 @@ class TrajectoryWriter:
         if self._file is None:
             self._beside = self._target.with_name(f".{self._target.name}.{uuid4().hex}.tmp")
             self._file = self._beside.open("xb")
+            _claim(self._file, self._beside)
             self._file.write(encoder.schema)
         self._encoder = encoder
         self._file.write(data)
@@ -139,6 +153,28 @@ class TrajectoryWriter:
         assert self._file is not None
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+def _claim(file: BinaryIO, path: Path) -> None:
+    """Refuse a file that somebody else writes, where the system can tell.
+
+    The claim ends when the file is closed, also by a crash.
+    """
+    if sys.platform == "win32":
+        return
+    import fcntl  # noqa: PLC0415  # Windows does not have it
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StudyError(
+            f"{path}: is being written",
+            "a run that was interrupted",
+            "one that is still running, or is resumed already",
+            "wait until it ends, or end its process",
+        ) from None
+    except OSError:  # a file system without locks
+        return
 
 
 def save_rows(rows: AbstractRows, path: Path, record: Sequence[str], details: Details) -> None:
