@@ -67,7 +67,7 @@ class Restoring:
     Attributes
     ----------
     state : State
-        At the stage of the snapshot, or at Instance if that is lower.
+        At the stage of the snapshot, but at Instance at most.
 
     Raises
     ------
@@ -147,8 +147,9 @@ class Restoring:
                 self._differ(name, MISSING, "a subsystem")
             elif version != here[name]:
                 self._differ(name, VERSION, f"version {version!r}", f"version {here[name]!r}")
-        for name in here.keys() - saved.keys():
-            self._differ(name, NEW, here="a subsystem")
+        for name in here:
+            if name not in saved:
+                self._differ(name, NEW, here="a subsystem")
 
     def _differ(self, path: str, kind: DifferenceKind, saved: str = "", here: str = "") -> None:
         self._differences.append(LayoutDifference(path, kind, saved, here))

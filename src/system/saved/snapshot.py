@@ -12,7 +12,7 @@ wherever it is declared now.
 A variable that a hook allocates without a name has its kind and place: "arm.q block 0".
 """
 
-from typing import Any, final
+from typing import Any, Final, final
 
 from attrs import frozen
 
@@ -34,6 +34,12 @@ from stagecache.state.vectors.vectors import (
 )
 from stagecache.system.constraints.rows import row_names
 from stagecache.system.declare.units import unit_of
+
+DECLARED: Final = {
+    "discrete variable that invalidates Model": "a modeling option",
+    "discrete variable that invalidates Instance": "a parameter",
+}
+"""Kinds of variables as the functions that declare them are called."""
 
 EMPTY, MODEL, INSTANCE = Stage.EMPTY, Stage.MODEL, Stage.INSTANCE
 
@@ -69,8 +75,11 @@ class Form:
         return self.kind in CONTINUOUS
 
     def __str__(self) -> str:
+        kind = self.kind
+        if not self.is_continuous:
+            kind = DECLARED.get(kind, f"{'an' if kind.startswith('a') else 'a'} {kind}")
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.kind}, {self.values}{unit}" if self.values else f"{self.kind}{unit}"
+        return f"{kind}, {self.values}{unit}" if self.values else f"{kind}{unit}"
 
 
 @final

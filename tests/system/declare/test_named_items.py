@@ -84,7 +84,7 @@ def test_a_saved_value_finds_its_item_by_name() -> None:
     loaded, report = State.from_bytes(data, System(later), strict=False)
     assert [h(loaded) for h in later.heat] == [24.0, 1.0, 20.0]
     assert [str(d) for d in report.differences] == [
-        "house.heat[attic] is new: discrete variable that invalidates Instance, a number"
+        "house.heat[attic] is new: a parameter, a number"
     ]
 
 

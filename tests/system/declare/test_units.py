@@ -149,7 +149,7 @@ def test_a_value_of_another_unit_is_not_taken() -> None:
 
     data = System(rod=Metres()).new_state().to_bytes()
     model = System(rod=(rod := Millimetres()))
-    kind = "discrete variable that invalidates Instance, a number"
+    kind = "a parameter, a number"
     text = rf"rod\.length is {kind} \[mm\] \(it was {kind} \[m\]\)"
     with pytest.raises(LayoutMismatchError, match=text):
         State.from_bytes(data, model)

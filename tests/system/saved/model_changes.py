@@ -62,7 +62,7 @@ class Change:
         return MODEL.replace(self.old, self.new)
 
 
-INSTANCE = "discrete variable that invalidates Instance, a number"
+INSTANCE = "a parameter, a number"
 CHANGES: Final = (
     Change(
         "lines moved",
@@ -100,8 +100,8 @@ CHANGES: Final = (
         'discrete("a",',
         "discrete(1.0,",
         (
-            "arm.label is discrete variable that invalidates Report, a number "
-            "(it was discrete variable that invalidates Report, of type builtins.str)",
+            "arm.label is a discrete variable that invalidates Report, a number "
+            "(it was a discrete variable that invalidates Report, of type builtins.str)",
         ),
         lost=("arm.label",),
     ),
@@ -130,7 +130,7 @@ CHANGES: Final = (
         "a parameter became a modeling option",
         "grip = parameter",
         "grip = modeling_option",
-        (f"hand.grip is discrete variable that invalidates Model, a number (it was {INSTANCE})",),
+        (f"hand.grip is a modeling option, a number (it was {INSTANCE})",),
         lost=("hand.grip",),
     ),
     Change(

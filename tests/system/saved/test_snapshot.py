@@ -226,7 +226,7 @@ HARMLESS: dict[str, Edit] = {
 REFUSED: dict[str, tuple[Edit, list[str]]] = {
     "add a parameter": (
         replaced("    width =", "    depth = parameter(1.0)\n    width ="),
-        ["arm.depth is new: discrete variable that invalidates Instance, a number"],
+        ["arm.depth is new: a parameter, a number"],
     ),
     "add a q": (
         replaced("    angle =", "    twist = q_variable([1.0, 2.0])\n    angle ="),
@@ -234,7 +234,7 @@ REFUSED: dict[str, tuple[Edit, list[str]]] = {
     ),
     "remove a parameter": (
         replaced("    width = parameter(3.0)\n", ""),
-        ["arm.width is not here (it was discrete variable that invalidates Instance, a number"],
+        ["arm.width is not here (it was a parameter, a number"],
     ),
     "remove a u": (
         replaced("    speed = u_variable(0.6)\n", ""),
@@ -270,7 +270,7 @@ REFUSED: dict[str, tuple[Edit, list[str]]] = {
     ),
     "a stage": (
         replaced("width = parameter", "width = modeling_option"),
-        ["arm.width is", "invalidates Model", "it was", "invalidates Instance"],
+        ["arm.width is a modeling option, a number (it was a parameter, a number"],
     ),
     "a q becomes a u": (
         replaced("angle = q_variable", "angle = u_variable"),
@@ -281,7 +281,7 @@ REFUSED: dict[str, tuple[Edit, list[str]]] = {
             "memory = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.TIME)",
             "memory = discrete(0.0, invalidates=Stage.REPORT)",
         ),
-        ["arm.memory is discrete variable", "it was auto-update variable"],
+        ["arm.memory is a discrete variable", "it was an auto-update variable"],
     ),
     "move": (
         lambda source: source.replace("    width = parameter(3.0)\n", "").replace(
