@@ -286,7 +286,7 @@ def _fields(cls: type) -> Sequence[str] | None:
 def _address(cls: type, where: str) -> list[str]:
     """Return the module and the name by which a class is found again."""
     module = "__main__" if cls.__module__ == "__mp_main__" else cls.__module__
-    if _found(module, cls.__qualname__) is not cls:
+    if found_in(module, cls.__qualname__) is not cls:
         raise UnsavableValueError(
             f"{where}: its class cannot be found again",
             "a class that its module has by name",
@@ -297,7 +297,7 @@ def _address(cls: type, where: str) -> list[str]:
     return [module, cls.__qualname__]
 
 
-def _found(module: str, qualname: str) -> Any:
+def found_in(module: str, qualname: str) -> Any:
     """Return what an imported module has under a name; None if it has nothing. It runs no code."""
     found: Any = sys.modules.get(module)
     for name in qualname.split("."):
@@ -476,7 +476,7 @@ def _named_class(found: Any, where: str, content: type) -> tuple[Any, Any]:
     if not good:
         raise bad_file(f"{where}: is not an object", "module, class and content", short_repr(found))
     module, qualname, inside = found
-    cls = _found(module, qualname)
+    cls = found_in(module, qualname)
     if not isinstance(cls, type):
         raise FileFormatError(
             f"{where}: is an object of a class that is not known here",

@@ -19,7 +19,8 @@ from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.saved.fingerprints import code_hash, hash_of, layout_hash, model_hash
+from stagecache.system.saved.code import code_hash, hash_of
+from stagecache.system.saved.fingerprints import layout_hash, model_hash
 
 
 def cache_content(state: State, blobs: Blobs) -> dict[str, Any]:

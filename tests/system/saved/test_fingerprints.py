@@ -9,7 +9,117 @@ from pathlib import Path
 import pytest
 
 from stagecache import State, Subsystem, System, cached, parameter
-from stagecache.system.saved.fingerprints import code_hash, model_hash
+from stagecache.system.saved.code import code_hash
+from stagecache.system.saved.fingerprints import model_hash
+
+LAWS = """
+import functools
+from enum import Enum
+from attrs import frozen
+
+GRAVITY = 10.0
+
+def weight(mass):
+    return GRAVITY * mass
+
+def pull(x, by=1.0):
+    return x - by
+
+def scaled(function):
+    @functools.wraps(function)
+    def wrapped(*args):
+        return 2.0 * function(*args)
+    return wrapped
+
+@scaled
+def push(x):
+    return x + 4.0
+
+@functools.lru_cache
+def seldom(x):
+    return x / 2
+
+class Law:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def value(self, x):
+        return self.rate * x
+
+@frozen
+class Fixed:
+    rate: float
+
+    def value(self, x):
+        return self.rate + x
+
+class Mode(Enum):
+    SLOW = 1
+
+    def factor(self):
+        return 1.5
+"""
+
+LAWFUL = '''
+from functools import partial
+import numpy as np
+from numpy import sin
+import laws
+from laws import Fixed, Mode, push, seldom
+from stagecache import Subsystem, System, cached, load_state, parameter
+
+FIXED = Fixed(3.0)
+MODES = [Mode.SLOW]
+PULLED = partial(laws.pull, by=2.0)
+
+class Base(Subsystem):
+    length = parameter(2.0)
+
+    def offset(self):
+        return 1.0
+
+class Arm(Base):
+    def __init__(self):
+        self.law = laws.Law(2.0)
+        self.function = laws.pull
+
+    def offset(self):
+        return super().offset() + 1.0
+
+    @cached(prerequisites=(Base.length,))
+    def area(self, state):
+        """Area."""
+        from laws import weight
+        print("computed")
+        x = self.length(state) + np.sqrt(4.0) + sin(0.0)
+        x += laws.weight(1.0) + weight(1.0) + self.law.value(x) + self.function(x) + push(x)
+        return x + FIXED.value(x) + MODES[0].factor() + PULLED(x) + self.offset() + seldom(x)
+
+    @cached(prerequisites=(area,))
+    def above(self, state):
+        return 2 * self.area(state)
+
+arm = Arm()
+system = System(arm)
+'''
+
+LAW_EDITS = {  # edits of the second module, and of the first
+    "nothing": ("", ""),
+    "a value of a module": ("GRAVITY = 10.0", "GRAVITY = 9.0"),
+    "a function of a module": ("GRAVITY * mass", "GRAVITY * mass * 2"),
+    "a function that is an attribute": ("x - by", "x - 2 * by"),
+    "a default": ("by=1.0", "by=1.5"),
+    "a decorator": ("2.0 * function", "3.0 * function"),
+    "a decorated function": ("x + 4.0", "x + 5.0"),
+    "a function with a cache": ("x / 2", "x / 4"),
+    "a method of an attribute": ("self.rate * x", "self.rate * x * 2"),
+    "a method of a frozen class": ("self.rate + x", "self.rate - x"),
+    "a method of an enum": ("return 1.5", "return 2.5"),
+    "an argument of a partial function": ("by=2.0", "by=3.0"),
+    "a value of a frozen class": ("Fixed(3.0)", "Fixed(4.0)"),
+    "a method of a base": ("return 1.0", "return 3.0"),
+    "an attribute's attribute": ("Law(2.0)", "Law(3.0)"),
+}
 
 MODEL = '''
 from functools import partial
@@ -123,6 +233,23 @@ def test_saved_entries_are_valid_only_where_they_would_be_computed_the_same(
     assert ("arm.area (" in said) is not is_valid
 
 
+@pytest.mark.parametrize("edit", LAW_EDITS)
+def test_code_and_values_of_other_modules_count(edit: str, tmp_path: Path) -> None:
+    laws = tmp_path / "laws.py"
+    laws.write_text(LAWS)
+    saved = run(LAWFUL + SAVE, tmp_path)
+    assert saved == "computed\n"
+    old, new = LAW_EDITS[edit]
+    is_same = edit == "nothing"
+    assert (LAWS + LAWFUL).count(old) == 1 or is_same
+    laws.write_text(LAWS.replace(old, new))
+    source = LAWFUL.replace(old, new)
+    loaded = run(source + "\nlaws.weight\n" + LOAD, tmp_path).splitlines()[-1].split()
+    fresh = run(source + SAVE + "print(arm.above(state))", tmp_path).split()[-1]
+    assert loaded[2] == fresh
+    assert loaded[:2] == [str(is_same)] * 2
+
+
 def test_the_hash_of_a_function_that_closes_over_an_unknown_object_is_empty() -> None:
     held = object()
 
@@ -159,7 +286,7 @@ def test_a_cache_can_be_saved_where_stagecache_was_not_installed(
     def not_found(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("stagecache.system.saved.fingerprints.version", not_found)
+    monkeypatch.setattr("stagecache.system.saved.code.version", not_found)
     system = System()
     state = system.new_state()
     assert State.from_bytes(state.to_bytes(cache=True), system).stage == state.stage
