@@ -17,11 +17,11 @@ beside the old one, synced, and renamed: after a crash the old file or the new o
 import json
 import os
 import struct
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 from uuid import uuid4
 
 from stagecache.errors import FileFormatError, short_repr
@@ -145,20 +145,44 @@ def write_atomically(path: Path, data: bytes) -> None:
         The old file is as it was.
     """
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".stagecache-{uuid4().hex}.tmp")
-    try:
-        with beside.open("xb") as file:
-            if target.exists():  # nobody reads it who could not read the old one
-                beside.chmod(target.stat().st_mode & 0o777)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
+    with errors_naming(path):
+        beside, file = open_beside(target)
+        try:
+            with file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink()
+            raise
     _sync_folder(target.parent)
+
+
+def open_beside(target: Path) -> tuple[Path, BinaryIO]:
+    """Open a new file beside one whose place it will take, with the permissions of that one."""
+    beside = target.with_name(f".stagecache-{uuid4().hex}.tmp")
+    file = beside.open("xb")
+    try:
+        if target.exists():  # nobody reads it who could not read the old one
+            beside.chmod(target.stat().st_mode & 0o777)
+    except BaseException:
+        file.close()
+        beside.unlink()
+        raise
+    return beside, file
+
+
+@contextmanager
+def errors_naming(path: Path) -> Iterator[None]:
+    """Let errors of the system name the file that was asked for, not one beside it."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        del error.filename2  # None would be shown
+        raise
 
 
 def _sync_folder(folder: Path) -> None:

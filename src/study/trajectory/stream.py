@@ -20,13 +20,12 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, final
-from uuid import uuid4
 from zlib import crc32
 
 import numpy as np
 
 from stagecache.errors import StudyError
-from stagecache.files.envelope import pack
+from stagecache.files.envelope import errors_naming, open_beside, pack
 from stagecache.files.values import Blobs, encode
 from stagecache.state.handles import ScalarVariable
 from stagecache.state.stage import Stage
@@ -124,18 +123,18 @@ class TrajectoryWriter:
         if encoder is None:
             encoder = BatchEncoder(header_of(rows, self._record, self._details))
         data = encoder.batch(rows, self.num_rows, restart)
-        if self._file is None:
-            self._beside = self._target.with_name(f".{self._target.name}.{uuid4().hex}.tmp")
-            self._file = self._beside.open("xb")
-            _claim(self._file, self._beside)
-            self._file.write(encoder.schema)
-        self._encoder = encoder
-        self._file.write(data)
-        self._sync()
-        self.num_rows += rows.times.count
-        if self._beside is not None:
-            self._beside.replace(self._target)
-            self._beside = None
+        with errors_naming(self._target):
+            if self._file is None:
+                self._beside, self._file = open_beside(self._target)
+                _claim(self._file, self._beside)
+                self._file.write(encoder.schema)
+            self._encoder = encoder
+            self._file.write(data)
+            self._sync()
+            self.num_rows += rows.times.count
+            if self._beside is not None:
+                self._beside.replace(self._target)
+                self._beside = None
 
     def close(self, *, is_finished: bool = True) -> None:
         """Close the file; with the end of the stream, if the run is finished."""
