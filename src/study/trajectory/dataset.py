@@ -189,11 +189,14 @@ def _complete(
     dataset: Any, places: Mapping[str, Place], header: Header, packed: Sequence[bytes | None]
 ) -> Any:
     """Return a dataset with all that a trajectory file has."""
+    found = {path: [place.variable, dict(place.labels)] for path, place in places.items()}
+    whole = dataset.assign_attrs({HEADER: header.text, COLUMNS: json.dumps(found)})
     changes = {row: data for row, data in enumerate(packed) if data is not None}
+    if not changes:
+        return whole
     data = np.frombuffer(b"".join(changes.values()), np.uint8)
     lengths = np.array([len(row) for row in changes.values()], np.int64)
-    found = {path: [place.variable, dict(place.labels)] for path, place in places.items()}
-    return dataset.assign_attrs({HEADER: header.text, COLUMNS: json.dumps(found)}).assign(
+    return whole.assign(
         {
             CHANGES: (f"{CHANGES}_byte", data),
             LENGTHS: (f"{ROWS}_index", lengths),
@@ -240,11 +243,15 @@ def file_of_dataset(dataset: Any, path: Path) -> ImportedFile:
             if form.path != "time":
                 variable, labels = places[form.path]
                 columns[form.path] = dataset[variable].sel(labels).values
-        stops = np.cumsum(dataset[LENGTHS].values)
-        data = dataset[CHANGES].values.tobytes()
-        rows = dataset[ROWS].values.tolist()
+        changes = _changes_of(dataset) if CHANGES in dataset else {}
     except (KeyError, TypeError, ValueError) as error:
         raise bad_file(f"{path}: is damaged", "columns and changes", str(error)) from None
-    starts = [0, *stops.tolist()]
-    changes = {row: data[starts[i] : starts[i + 1]] for i, row in enumerate(rows)}
     return ImportedFile(path, header, columns, changes)
+
+
+def _changes_of(dataset: Any) -> dict[int, bytes]:
+    """Return the packed changes by row."""
+    data = dataset[CHANGES].values.tobytes()
+    starts = [0, *np.cumsum(dataset[LENGTHS].values).tolist()]
+    rows = dataset[ROWS].values.tolist()
+    return {row: data[starts[i] : starts[i + 1]] for i, row in enumerate(rows)}

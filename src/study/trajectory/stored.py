@@ -297,8 +297,11 @@ class StoredRows(AbstractRows):
         pattern, found = self._known_pattern(), self.of(rows)
         discrete = [[SeldomChanging() for _ in variables] for variables in pattern.discrete]
         for path, variable in pattern.discrete_by_path.items():
+            kept, last = discrete[variable.subsystem or 0][variable.index], object()
             for row, value in enumerate(found._values(path)):
-                discrete[variable.subsystem or 0][variable.index].append(row, value)
+                if value is not last:
+                    kept.append(row, value)
+                last = value
         times, y = found.all_times, found.all_y
         return rows_of(
             pattern,

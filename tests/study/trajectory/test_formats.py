@@ -28,6 +28,7 @@ from stagecache import (
 from stagecache.errors import FileFormatError, MissingExtraError, NotANumberError
 from stagecache.study import IntegratorStatistics
 from stagecache.study.ending import Ending
+from stagecache.study.trajectory.stored import open_trajectory
 from tests.study.trajectory.test_stored import RECORD, Ball, check_same, recorded
 
 COUNTS = asdict(IntegratorStatistics())
@@ -71,6 +72,8 @@ def test_what_is_loaded_is_what_was_written(form: str, tmp_path: Path) -> None:
         check_same(trajectory[::-2], loaded[::-2], ball)
     assert (loaded.record, loaded.units) == (RECORD, trajectory.units)
     getattr(loaded, f"to_{form}")(tmp_path / "again")
+    files = [open_trajectory(tmp_path / name) for name in ("run", "again")]
+    assert [*files[0].changes(0)] == [*files[1].changes(0)]
     check_same(trajectory, load_trajectory(tmp_path / "again", system), ball)
 
 
