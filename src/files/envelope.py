@@ -30,6 +30,9 @@ from stagecache.files.values import bad_file
 MAGIC: Final = b"\x89SGC\r\n\x1a\n"
 VERSION: Final = 1
 FRAME: Final = struct.Struct("<8sIQQ")
+CONTINUES: Final = b"\xff\xff\xff\xff"
+"""The first bytes of a trajectory."""
+
 SUM: Final = 32
 """Length of the checksum."""
 
@@ -125,11 +128,12 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _no_file(view: memoryview, where: str) -> FileFormatError:
+    is_stream = bytes(view[: len(CONTINUES)]) == CONTINUES
     return FileFormatError(
-        f"{where}: is not a file of stagecache",
-        "a file that save() has written",
+        f"{where}: is not a file of this kind",
+        "a file that State.save() or Graph.save() has written",
         f"{len(view)} bytes, the first of which are {bytes(view[:8])!r}",
-        "pass the path of such a file",
+        "load_trajectory() opens trajectories" if is_stream else "pass the path of such a file",
     )
 
 

@@ -7,12 +7,12 @@
     arm.width    in the model    parameter, a number          new: it keeps its first value
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
 from typing import Final, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from stagecache.errors import LayoutMismatchError
 
@@ -58,7 +58,7 @@ class LayoutDifference:
 
 
 @final
-@frozen
+@frozen(repr=False)
 class LoadReport:
     """The variables that were taken from a saved State, and those that could not be.
 
@@ -91,19 +91,43 @@ class LoadReport:
     def __str__(self) -> str:
         lines = [f"{len(self.taken)} variables of {self.model} taken"]
         lines += [f"  {old} is now {new}" for old, new in self.renamed.items()]
-        lines += [f"  {difference}" for difference in self.differences]
+        lines += [f"  {line}" for line in _lines(self.differences)]
         lines += [f"  {entry} is computed again" for entry in self.computed_again]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        count = len(self.differences)
+        differences = f"{count} difference{'' if count == 1 else 's'}"
+        return f"<LoadReport of {self.model!r}: {len(self.taken)} taken, {differences}>"
+
+
+def _lines(differences: Sequence[LayoutDifference]) -> list[str]:
+    """Return a line for each difference, and one for those that are alike."""
+    groups: dict[object, list[LayoutDifference]] = {}
+    for d in differences:
+        key = (_leaf(d.path), d.kind, d.saved, d.here)
+        groups.setdefault(key, []).append(d)
+    lines = []
+    for first, *more in groups.values():
+        others = f" (and {len(more)} more, to {more[-1].path})" if more else ""
+        lines.append(str(evolve(first, path=first.path + others)))
+    return lines
+
+
+def _leaf(path: str) -> str:
+    """Return the name of a variable within its subsystem; that of a family for its items."""
+    family = path.partition("[")[0]
+    return family.partition(".")[2] or path
 
 
 def mismatch(report: LoadReport, where: str, hint: str = "") -> LayoutMismatchError:
     """Return the error of a saved State, named by `where`, that does not fit the model."""
-    listed = "; ".join(map(str, report.differences[:MOST_LISTED]))
-    more = len(report.differences) - MOST_LISTED
+    lines = _lines(report.differences)
+    more = len(lines) - MOST_LISTED
     return LayoutMismatchError(
         f"{where}: was saved by another version of {report.model}",
         "the subsystems and variables that it had then",
-        listed + (f"; and {more} more" if more > 0 else ""),
+        "; ".join(lines[:MOST_LISTED]) + (f"; and {more} more" if more > 0 else ""),
         hint or _hint(report),
         report,
     )
@@ -117,14 +141,31 @@ def _hint(report: LoadReport) -> str:
         alike = [p for p in new if new[p].here == d.saved and p not in found.values()]
         if d.kind is DifferenceKind.MISSING and alike:
             same_name = [p for p in alike if p.split(".")[-1] == d.path.split(".")[-1]]
-            close = same_name or get_close_matches(d.path, alike, 1, 0.5)
+            same_place = [p for p in alike if p.split(".")[0] == d.path.split(".")[0]]
+            close = same_name or get_close_matches(d.path, same_place or alike, 1, 0.5)
             name = close[0] if close else alike[0] if len(alike) == 1 else ""
             subsystem, dot, rest = d.path.partition(".")
             if name and found.get(subsystem, "") + dot + rest != name:
                 found[d.path] = name
     if found:
-        return f"if these were renamed, pass renamed={found} to load_state()"
+        return f"if these were renamed, pass renamed={_shortened(found)} to load_state()"
     return (
         "use the version of the model that saved it; or take what fits of a file: "
         "load_state(..., strict=False)"
     )
+
+
+def _shortened(renamed: Mapping[str, str]) -> dict[str, str]:
+    """Return a renaming in which one name stands for those of all subsystems and items."""
+    short: dict[str, str] = {}
+    for old, new in renamed.items():
+        same_item = old.partition("[")[1:] == new.partition("[")[1:]
+        same_place = old.partition(".")[0] == new.partition(".")[0]
+        is_whole = "." in old and same_item and same_place
+        leaves = _leaf(old), _leaf(new)
+        alike = [p for p in renamed if (_leaf(p), _leaf(renamed[p])) == leaves]
+        if is_whole and len(alike) > 1:
+            short[f"*.{leaves[0]}"] = f"*.{leaves[1]}"
+        else:
+            short[old] = new
+    return short

@@ -28,6 +28,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.errors import FileFormatError
+from stagecache.files.envelope import MAGIC
 from stagecache.files.values import bad_file
 
 CONTINUES: Final = 0xFFFFFFFF
@@ -97,11 +98,14 @@ class ArrowFile:
         is_stream = PREFIX.unpack_from(self.view)[0] == CONTINUES
         found = self._message(0) if is_stream else None
         if found is None or found[0] != SCHEMA:
+            first = bytes(self.view[: len(MAGIC)])
             raise FileFormatError(
                 f"{path}: is not a trajectory",
                 "an Arrow stream, which begins with a schema",
-                f"bytes {bytes(self.view[:8])!r}",
-                "pass a file that simulate(into=path) or Trajectory.save has written",
+                f"bytes {first!r}",
+                "load_state() opens States"
+                if first == MAGIC
+                else "pass a file that simulate(into=path) or Trajectory.save has written",
             )
         _, header, _, self.schema_stop, _ = found
         self.metadata = _metadata(header)

@@ -166,13 +166,14 @@ def load_state(
         are not in the file, or have another form, keep their first values.
     renamed : dict of str to str, optional
         Path that a variable had when it was saved, and its path in the model now; or the names of
-        a subsystem then and now, for all its variables.
+        a family or a subsystem then and now, for all its variables; or {"*.length": "*.size"}, for
+        variables of all subsystems.
 
     Returns
     -------
     State
-        At the stage at which it was saved, or at Instance if that is lower. If its cache was saved,
-        at the stage at which it was saved; entries that would be computed the same are valid.
+        At the stage at which it was saved, but at Instance at most. If its cache was saved, at the
+        stage at which it was saved; entries that would be computed the same are valid.
     LoadReport
         What was taken, and each difference; only if `strict` is False.
 

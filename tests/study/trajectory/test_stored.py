@@ -305,9 +305,9 @@ def test_what_cannot_be_saved_is_refused_by_path_and_leaves_the_old_file(
 def test_other_files_are_refused(path: Path, system: System, tmp_path: Path) -> None:
     state = system.new_state()
     state.save(tmp_path / "state")
-    with pytest.raises(FileFormatError, match="not a trajectory"):
+    with pytest.raises(FileFormatError, match="load_state"):
         load_trajectory(tmp_path / "state")
-    with pytest.raises(FileFormatError, match="not a file of stagecache"):
+    with pytest.raises(FileFormatError, match="load_trajectory"):
         load_state(path, system)
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(FileFormatError, match="not a trajectory"):
