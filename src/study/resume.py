@@ -63,7 +63,7 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from stagecache import Subsystem, System, q_variable, resume, simulate
+    >>> from stagecache import State, Subsystem, System, q_variable, resume, simulate
     >>> class Cart(Subsystem):
     ...     place = q_variable(0.0)
     ...

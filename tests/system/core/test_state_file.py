@@ -199,7 +199,7 @@ def test_wrong_arguments_of_loading_are_refused(tmp_path: Path) -> None:
         State.from_bytes(data, None)  # type: ignore[arg-type]  # is refused
     with pytest.raises(NotANumberError, match="strict"):
         State.from_bytes(data, system, strict=1)  # type: ignore[arg-type]  # is refused
-    with pytest.raises(FileFormatError, match="not a file of stagecache"):
+    with pytest.raises(FileFormatError, match="not a file of this kind"):
         State.from_bytes(b"", system)
     with pytest.raises(FileNotFoundError):
         load_state(tmp_path / "none", system)
