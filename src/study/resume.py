@@ -4,22 +4,30 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from stagecache.checks import require_path, require_type
-from stagecache.errors import StudyError
+from stagecache.checks import require_bool, require_path, require_type
+from stagecache.errors import LayoutMismatchError, StudyError
 from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
+from stagecache.state.state import State
 from stagecache.study.plan import Plan
 from stagecache.study.progress import Progress, check_progress
 from stagecache.study.restart import Restart
-from stagecache.study.streaming import EVENTS, PLAN, Batches, carried_out
+from stagecache.study.streaming import CODE, EVENTS, PLAN, Batches, carried_out
 from stagecache.study.time_stepper import TimeStepper
 from stagecache.study.trajectory.file import TrajectoryFile
 from stagecache.study.trajectory.loading import load_trajectory
 from stagecache.study.trajectory.trajectory import Trajectory
 from stagecache.system.core.state_file import restored_state
 from stagecache.system.core.system import System
+from stagecache.system.saved.cache import model_code
 
 
-def resume(path: str | PathLike[str], system: System, *, progress: Progress = None) -> Trajectory:
+def resume(
+    path: str | PathLike[str],
+    system: System,
+    *,
+    allow_changes: bool = False,
+    progress: Progress = None,
+) -> Trajectory:
     """Go on with a run that `simulate(..., into=path)` has begun, to its end.
 
     Rows after the last restart in the file are cut off, and computed again. The result is that of a
@@ -36,6 +44,10 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
         On Windows, make sure that no other process writes it; elsewhere it is refused then.
     system : System
         The same model, with the same handlers and reporters.
+    allow_changes : bool
+        True to go on although attributes, hooks or computations of the model have changed, with
+        later rows as the changed model has them. What cannot be compared counts as the same:
+        functions that are defined in functions and hold objects, for instance.
     progress : bool or rich.console.Console, optional
         Same as for `TimeStepper`.
 
@@ -54,7 +66,7 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
         lists them. The file stays as it is.
     StudyError
         The file is not that of a run, was interrupted before its first restart, or is being
-        written.
+        written; or the code or the attributes of the model have changed.
     WrongTypeError, NotANumberError
     Exception
         See `simulate`. Rows so far are in the file then.
@@ -77,13 +89,12 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
     """
     where = require_path(path, "resume(path)")
     require_type(system, System, "resume(system)", "a System", "pass the System of the run")
+    require_bool(allow_changes, "resume(allow_changes=...)")
     check_progress(progress)
     file = TrajectoryFile(where)
     try:
-        state, _ = restored_state(
-            file.header.template, system, strict=True, renamed=None, where=str(where)
-        )
-        plan = _plan_of(file.header.details, system, where)
+        state = _state_of(file, system, where)
+        plan = _plan_of(file.header.details, system, where, allow_changes=allow_changes)
         has_ended = file.ending is not None
         number, data = file.last_restart()
     finally:
@@ -111,14 +122,26 @@ def resume(path: str | PathLike[str], system: System, *, progress: Progress = No
     )
 
 
-def _plan_of(details: Any, system: System, where: Path) -> Plan:
-    """Return the plan in a file, if the System has the events of that run.
+def _state_of(file: TrajectoryFile, system: System, where: Path) -> State:
+    """Return the State from which rows are made."""
+    data, name = file.header.template, str(where)
+    try:
+        state, _ = restored_state(data, system, strict=True, renamed=None, where=name)
+    except LayoutMismatchError as error:
+        hint = "resume it by the model that began it; load_trajectory(path) shows the rows"
+        report: Any = error.report
+        raise mismatch(report, name, hint) from None
+    return state
+
+
+def _plan_of(details: Any, system: System, where: Path, *, allow_changes: bool) -> Plan:
+    """Return the plan of a run, if the System has the same code and events.
 
     Raises
     ------
     StudyError, FileFormatError, LayoutMismatchError
     """
-    if not isinstance(details, dict) or set(details) != {PLAN, EVENTS}:
+    if not isinstance(details, dict) or {*details} != {PLAN, EVENTS, CODE}:
         raise StudyError(
             f"{where}: cannot be resumed",
             "the file of a run, which simulate(..., into=path) has written",
@@ -139,4 +162,12 @@ def _plan_of(details: Any, system: System, where: Path) -> Plan:
         ]
         report = LoadReport(system.name, (), tuple(differences))
         raise mismatch(report, str(where), "add the same handlers and reporters, in that order")
+    if not allow_changes and details[CODE] != model_code(system.new_state()):
+        raise StudyError(
+            f"{where}: cannot be resumed",
+            "the code and the attributes that the model had",
+            "a model that has changed, or another version of Python or of a package",
+            "use the version that began the run; or pass allow_changes=True, for later rows as "
+            "this model has them",
+        )
     return Plan.of_json(details[PLAN], str(where))

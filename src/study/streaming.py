@@ -24,9 +24,11 @@ from stagecache.study.trajectory.rows import Rows
 from stagecache.study.trajectory.stream import TrajectoryWriter
 from stagecache.study.trajectory.trajectory import Trajectory
 from stagecache.system.core.system import System
+from stagecache.system.saved.cache import model_code
 
 PLAN: Final = "plan"
 EVENTS: Final = "events"
+CODE: Final = "code"
 
 
 @final
@@ -89,7 +91,11 @@ def stream(
     system: System, state: State, plan: Plan, path: Path, rows: Trajectory, progress: Progress
 ) -> Trajectory:
     """Simulate, with rows in a file, and return the trajectory that is there."""
-    details = {PLAN: plan.to_json(), EVENTS: list(system._events.table.names)}
+    details = {
+        PLAN: plan.to_json(),
+        EVENTS: list(system._events.table.names),
+        CODE: model_code(system.new_state()),
+    }
     writer = TrajectoryWriter(path, rows.record, details)
     batches = Batches(writer, rows, plan.batch)
     return carried_out(system, plan, batches, lambda run: run.begin(state), path, progress)

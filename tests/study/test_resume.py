@@ -220,6 +220,40 @@ def test_another_model_cannot_resume_a_run_and_leaves_its_file(tmp_path: Path) -
     assert path.read_bytes() == data
 
 
+def test_a_model_whose_code_or_attributes_have_changed_is_refused(tmp_path: Path) -> None:
+    def model(rate: float, *, is_doubled: bool = False) -> System:
+        class Cart(Subsystem):
+            place = q_variable(0.0)
+
+            def __init__(self) -> None:
+                self.rate = rate
+                self.names = {"a", "b"}
+
+            def realize_velocity(self, state: State) -> None:
+                state[self].upd_qdot()[0] = self.rate
+
+        class Doubled(Cart):
+            def realize_velocity(self, state: State) -> None:
+                state[self].upd_qdot()[0] = 2 * self.rate
+
+        return System(cart=Doubled() if is_doubled else Cart())
+
+    path = tmp_path / "run.arrows"
+    interrupt(model(1.0), 2.0, path, 15, every=0.1, batch=4)
+    data = path.read_bytes()
+    for changed in (model(3.0), model(1.0, is_doubled=True)):
+        with pytest.raises(StudyError, match="a model that has changed"):
+            resume(path, changed)
+        assert path.read_bytes() == data
+    with pytest.raises(NotANumberError, match="allow_changes"):
+        resume(path, model(1.0), allow_changes=1)  # type: ignore[arg-type]
+    rows = resume(path, model(3.0), allow_changes=True)["cart.place"]
+    assert rows[:10] == pytest.approx([0.1 * k for k in range(10)])
+    assert rows[-1] - rows[-2] == pytest.approx(0.3)
+    path.write_bytes(data)
+    assert resume(path, model(1.0))["cart.place"][-1] == pytest.approx(2.0)
+
+
 def test_a_restart_that_does_not_fit_leaves_the_file(tmp_path: Path) -> None:
     path = tmp_path / "run.arrows"
     interrupt(cart(), 2.0, path, 15, every=0.1, batch=4)

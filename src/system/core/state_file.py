@@ -98,7 +98,9 @@ def restored_state(
         state, report = restoring.state, restoring.report
         cache = content.get("cache")
         if cache is not None:
-            stage, layout = _stage_of(cache, taken.stage), content.get("layout", "")
+            stage = _stage_of(cache, taken.stage)
+            is_same = report.is_complete and not report.renamed
+            layout = content.get("layout") if is_same else None
             again = restore_cache(state, stage, layout, cache, blobs, where)
             report = evolve(report, computed_again=again)
     except StagecacheError:

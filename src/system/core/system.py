@@ -52,7 +52,7 @@ from stagecache.state.state import State
 from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
 from stagecache.system.core.topology import allocate_declared, declared_handles
-from stagecache.system.core.transport import complete_system, reduce_system
+from stagecache.system.core.transport import complete_system, identify, reduce_system
 from stagecache.system.declare import fast_variables
 from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import Subsystem
@@ -219,7 +219,7 @@ class System:
         self._schedule_of_rates = Schedule([], 0)  # without event triggers
         self._triggers = TriggerRows([])
         self._driven: list[Subsystem] = []  # in any of its States
-        self._content = ""  # the identity of the present content, once it was asked for
+        self._content = ""  # the identity of the present content, once its topology is realized
         self._allocating = RLock()  # its holder makes the default State
         self._is_allocating = False
         self._states: WeakValueDictionary[int, State] = WeakValueDictionary()
@@ -509,6 +509,7 @@ class System:
             with self._allocating:
                 self._refuse_in_hook("realize_topology()")
                 default = self._default = self._default or self._make_default_state()
+                identify(self)
         return default
 
     def new_state(self) -> State:

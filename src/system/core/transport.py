@@ -26,13 +26,18 @@ TRANSIENT: Final = frozenset(
 """The attributes of a System that do not travel, or travel in another form."""
 
 
+def identify(system: Any) -> None:
+    """Give the content of a System its identity, by which forked processes know it, too."""
+    system._content = system._content or uuid4().hex
+    KNOWN[system._content] = system
+
+
 def reduce_system(system: Any) -> Any:
     """Return the call that makes the System, and its content, for pickle.
 
     Subsystems are made empty together with it, since they refer to it and to each other.
     """
-    system._content = system._content or uuid4().hex
-    KNOWN[system._content] = system
+    identify(system)
     types = tuple(type(subsystem) for subsystem in system._subsystems)
     made_of = (type(system), system._identity, system._content, system._topology_version, types)
     own = {k: v for k, v in system.__dict__.items() if k not in TRANSIENT}

@@ -44,9 +44,22 @@ def cache_content(state: State, blobs: Blobs) -> dict[str, Any]:
 
 
 def restore_cache(
-    state: State, stage: Stage, layout: str, found: Any, blobs: MutableSequence[Any], where: str
+    state: State, stage: Stage, layout: Any, found: Any, blobs: MutableSequence[Any], where: str
 ) -> tuple[str, ...]:
     """Realize a State up to a stage, with the saved values of entries; return those not taken.
+
+    Parameters
+    ----------
+    state : State
+    stage : Stage
+    layout : str or None
+        Fingerprint of the layout when it was saved; None if not all variables were taken as they
+        were, so that no entry can be.
+    found : object
+        What the file says of the cache.
+    blobs : sequence of bytes
+    where : str
+        Name of the file, in errors.
 
     Raises
     ------
@@ -63,7 +76,9 @@ def restore_cache(
         raise bad_file(f"{where}: does not describe a cache", "entries", short_repr(found))
     paths = NodePaths(contents)
     refusal = ""
-    if layout_hash(contents, paths) != layout:
+    if layout is None:
+        refusal = "a variable was renamed, or not taken"
+    elif layout_hash(contents, paths) != layout:
         refusal = "the layout has changed"
     elif not found.get("model") or model_hash(system) != found.get("model"):
         refusal = "attributes of the model have changed, or cannot be compared"
@@ -88,6 +103,13 @@ def restore_cache(
                 contents.mark(entry)
         fitting = [(entry, value) for entry, value in fitting if entry.available_from > ready]
     return tuple(f"{path} ({reason})" for path, reason in refused.items())
+
+
+def model_code(state: State) -> str:
+    """Return a fingerprint of all attributes, hooks and computations of a model."""
+    paths = NodePaths(state._contents).of
+    keys = sorted((paths[entry._node], key) for entry, key in _keys(state).items())
+    return hash_of([model_hash(state.system), keys])
 
 
 def _keys(state: State) -> dict[CacheEntry[Any], str]:

@@ -46,11 +46,11 @@ def model_hash(system: Any) -> str:
     file = io.BytesIO()
     pickler = _Pickler(file, protocol=5)
     pickler.system, pickler.used = system, set()
+    pickler.fast = True  # equal objects are alike, be they one object or two
     try:
         _, _, (own, parts) = system.__reduce__()
         for attributes in (own, *parts):
             for name in sorted(attributes):
-                pickler.clear_memo()
                 pickler.dump((name, attributes[name]))
     except Exception:  # whatever an object does that cannot be pickled
         return ""
@@ -88,5 +88,8 @@ class _Pickler(pickle.Pickler):
             return "system"
         if isinstance(value, Subsystem):
             return f"subsystem {value.name}"
+        if isinstance(value, set | frozenset):
+            self.used.update(map(type, value))
+            return f"set {sorted(map(repr, value))}"
         self.used.add(value if isinstance(value, type | FunctionType) else type(value))
         return None

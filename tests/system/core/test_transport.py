@@ -3,6 +3,7 @@
 import copy
 import gc
 import multiprocessing
+import os
 import pickle
 from typing import TypeVar
 
@@ -369,6 +370,21 @@ def test_a_state_goes_to_another_process_and_comes_back() -> None:
 
 
 # ---------------------------------------------------------------------- copies
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_state_that_a_forked_process_sends_is_of_the_system_here() -> None:
+    system = System(Latch())
+    state = system.new_state()
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        with open(writer, "wb") as file:
+            file.write(pickle.dumps(State.from_bytes(state.to_bytes(), system)))
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        assert pickle.load(file).system is system
+    os.wait()
 
 
 def test_a_system_is_not_copied() -> None:

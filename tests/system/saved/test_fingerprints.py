@@ -250,6 +250,40 @@ def test_code_and_values_of_other_modules_count(edit: str, tmp_path: Path) -> No
     assert loaded[:2] == [str(is_same)] * 2
 
 
+class Room(Subsystem):
+    area = parameter(2.0)
+
+    @cached(prerequisites=(area,))
+    def loss(self, state: State) -> float:
+        return 3.0 * self.area(state)
+
+
+class Other(Subsystem):
+    area = parameter((2.0,))
+
+    @cached(prerequisites=(area,))
+    def loss(self, state: State) -> float:
+        return 5.0
+
+
+def test_no_entry_is_taken_where_a_variable_was_renamed_or_not_taken() -> None:
+    one, two = Room(), Room()
+    system = System(one=one, two=two)
+    state = system.new_state()
+    one.area.set(state, 10.0)
+    assert (one.loss(state), two.loss(state)) == (30.0, 6.0)
+    data = state.to_bytes(cache=True)
+    assert one.loss.is_valid(State.from_bytes(data, system))
+    for renamed in ({"one": "two", "two": "one"}, {"one.area": "two.area", "two.area": "one.area"}):
+        swapped = State.from_bytes(data, system, renamed=renamed)
+        assert not one.loss.is_valid(swapped)
+        assert (one.loss(swapped), two.loss(swapped)) == (6.0, 30.0)
+    other = Other()
+    changed, report = State.from_bytes(data, System(one=Room(), two=other), strict=False)
+    assert not other.loss.is_valid(changed)
+    assert "one.loss (a variable was renamed, or not taken)" in report.computed_again
+
+
 def test_the_hash_of_a_function_that_closes_over_an_unknown_object_is_empty() -> None:
     held = object()
 
