@@ -239,7 +239,7 @@ def test_a_model_whose_code_or_attributes_have_changed_is_refused(tmp_path: Path
         return System(cart=Doubled() if is_doubled else Cart())
 
     path = tmp_path / "run.arrows"
-    interrupt(model(1.0), 2.0, path, 15, every=0.1, batch=4)
+    interrupt(model(1.0), 2.0, path, 15, every=0.1, batch=4, max_step=0.1)
     data = path.read_bytes()
     for changed in (model(3.0), model(1.0, is_doubled=True)):
         with pytest.raises(StudyError, match="a model that has changed"):

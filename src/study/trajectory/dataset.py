@@ -28,7 +28,7 @@ from stagecache.errors import StagecacheError
 from stagecache.files.values import bad_file
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.header import Header
-from stagecache.study.trajectory.imported import ImportedFile
+from stagecache.study.trajectory.imported import SUMS, ImportedFile, sums_of
 from stagecache.study.trajectory.rows import AbstractRows, Array, Column
 from stagecache.study.trajectory.stream import Details, columns_and_changes, header_of
 
@@ -175,7 +175,8 @@ def write_dataset(
     dataset = xarray_dataset(found.all_times, columns, places, header.units, header.system)
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         beside, old = Path(folder, "new"), Path(folder, "old")
-        whole = _complete(dataset, places, header, packed)
+        sums = sums_of({path: values for path, (values, _) in numbers.items()})
+        whole = _complete(dataset, places, header, packed).assign_attrs({SUMS: json.dumps(sums)})
         if form == "zarr":
             whole.to_zarr(beside, consolidated=False, zarr_format=2)  # 3 has no texts yet
         else:
@@ -239,6 +240,7 @@ def file_of_dataset(dataset: Any, path: Path) -> ImportedFile:
     columns: dict[str, Any] = {"time": dataset["time"].values}
     try:
         places = json.loads(dataset.attrs[COLUMNS])
+        sums = json.loads(dataset.attrs[SUMS])
         for form in header.forms.values():
             if form.path != "time":
                 variable, labels = places[form.path]
@@ -246,7 +248,7 @@ def file_of_dataset(dataset: Any, path: Path) -> ImportedFile:
         changes = _changes_of(dataset) if CHANGES in dataset else {}
     except (KeyError, TypeError, ValueError) as error:
         raise bad_file(f"{path}: is damaged", "columns and changes", str(error)) from None
-    return ImportedFile(path, header, columns, changes)
+    return ImportedFile(path, header, columns, changes, sums)
 
 
 def _changes_of(dataset: Any) -> dict[int, bytes]:

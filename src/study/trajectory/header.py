@@ -10,7 +10,7 @@ from typing import Any, Final, Self, final
 
 from attrs import frozen
 
-from stagecache.errors import short_repr
+from stagecache.errors import FileFormatError, short_repr
 from stagecache.files.envelope import pack, unpack
 from stagecache.files.values import bad_file
 from stagecache.study.trajectory.columns import DTYPES, ColumnForm
@@ -94,6 +94,13 @@ class Header:
             if not holds:
                 raise bad_file(f"{where}: is damaged", expected, short_repr(got))
 
+        if not text:
+            raise FileFormatError(
+                f"{where}: is not a trajectory of stagecache",
+                "a file that simulate(into=path) or a method of a Trajectory has written",
+                "one of another program",
+                "read it by pyarrow, pandas or xarray",
+            )
         try:
             data = b64decode(text, validate=True)
         except ValueError:

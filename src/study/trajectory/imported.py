@@ -6,7 +6,8 @@ of other items in the rows from which they hold.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
+from zlib import crc32
 
 import numpy as np
 
@@ -18,6 +19,20 @@ from stagecache.study.trajectory.columns import DTYPES
 from stagecache.study.trajectory.header import Header
 from stagecache.study.trajectory.rows import Array
 from stagecache.study.trajectory.stream import CHANGES
+
+SUMS: Final = "stagecache_sums"
+"""Name of the attribute with the checksums of columns."""
+
+
+def sums_of(
+    columns: Mapping[str, Array], before: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Return the checksum of each column by its path; `before` is that of earlier rows."""
+    sums = before or {}
+    return {
+        path: crc32(np.ascontiguousarray(values).tobytes(), sums.get(path, 0))
+        for path, values in columns.items()
+    }
 
 
 @final
@@ -32,15 +47,22 @@ class ImportedFile:
         Numbers by path, of shape (n, ...).
     changes : dict of int to bytes
         Packed changes by row.
+    sums : object
+        What the file says of the checksums of columns, by path; see `sums_of`.
 
     Raises
     ------
     FileFormatError
-        A column is missing, or has another form than the header says.
+        A column is missing, is damaged, or has another form than the header says.
     """
 
     def __init__(
-        self, path: Path, header: Header, columns: Mapping[str, Any], changes: Mapping[int, bytes]
+        self,
+        path: Path,
+        header: Header,
+        columns: Mapping[str, Any],
+        changes: Mapping[int, bytes],
+        sums: object,
     ) -> None:
         self.path = path
         self.header = header
@@ -55,6 +77,8 @@ class ImportedFile:
                     f"{found.dtype} of shape {found.shape}",
                 )
             self._columns[form.path] = found
+        if sums != (found_sums := sums_of(self._columns)):
+            raise bad_file(f"{path}: is damaged", f"the checksums {sums}", f"{found_sums}")
         self.starts = [0, count]
         self._changes: dict[int, dict[str, Any]] = {}
         for row, packed in changes.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -126,6 +127,30 @@ def test_a_damaged_file_is_refused(form: str, tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(FileFormatError, match="run: is"):
         load_trajectory(path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_byte_that_has_changed_is_told_or_changes_no_value(form: str, tmp_path: Path) -> None:
+    require(form)
+    ball = Ball()
+    trajectory = recorded(ball, System(ball).new_state(), steps())
+    path = tmp_path / "run"
+    getattr(trajectory, f"to_{form}")(path)
+    files = [p for p in sorted([path, *path.rglob("*")]) if p.is_file()]
+    random = Random(1)
+    refused = 0
+    for _ in range(60):
+        file = random.choice(files)
+        whole = file.read_bytes()
+        data = bytearray(whole)
+        data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        file.write_bytes(data)
+        try:
+            check_same(trajectory, load_trajectory(path), ball)
+        except FileFormatError:
+            refused += 1
+        file.write_bytes(whole)
+    assert refused > 5
 
 
 @pytest.mark.parametrize("form", FORMATS)
