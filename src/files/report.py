@@ -10,7 +10,7 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
-from typing import Final, final
+from typing import Any, Final, final
 
 from attrs import evolve, field, frozen
 
@@ -75,6 +75,8 @@ class LoadReport:
         Path in the model of each variable that was saved under another one.
     computed_again : tuple of str
         Paths of saved cache entries that are not valid here, with the reason.
+    not_taken : dict of str to object
+        Saved values that were not taken, by path; with the new names, if there are any.
     """
 
     model: str
@@ -82,6 +84,7 @@ class LoadReport:
     differences: tuple[LayoutDifference, ...]
     renamed: Mapping[str, str] = field(factory=dict)
     computed_again: tuple[str, ...] = ()
+    not_taken: Mapping[str, Any] = field(factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -90,9 +93,11 @@ class LoadReport:
 
     def __str__(self) -> str:
         lines = [f"{len(self.taken)} variables of {self.model} taken"]
-        lines += [f"  {old} is now {new}" for old, new in self.renamed.items()]
-        lines += [f"  {line}" for line in _lines(self.differences)]
-        lines += [f"  {entry} is computed again" for entry in self.computed_again]
+        lines += [f"  {old} is now {new}" for old, new in shortened(self.renamed).items()]
+        lines += [f"  {line}" for line in lines_of(self.differences)]
+        lines += [f"  {line} is computed again" for line in _grouped(self.computed_again)]
+        if self.not_taken:
+            lines.append("  What was not taken keeps its first value; not_taken has the saved one.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -101,17 +106,32 @@ class LoadReport:
         return f"<LoadReport of {self.model!r}: {len(self.taken)} taken, {differences}>"
 
 
-def _lines(differences: Sequence[LayoutDifference]) -> list[str]:
+def lines_of(differences: Sequence[LayoutDifference]) -> list[str]:
     """Return a line for each difference, and one for those that are alike."""
+    whole = {(d.path, d.kind) for d in differences}
     groups: dict[object, list[LayoutDifference]] = {}
     for d in differences:
-        key = (_leaf(d.path), d.kind, d.saved, d.here)
-        groups.setdefault(key, []).append(d)
-    lines = []
-    for first, *more in groups.values():
-        others = f" (and {len(more)} more, to {more[-1].path})" if more else ""
-        lines.append(str(evolve(first, path=first.path + others)))
-    return lines
+        subsystem, dot, _ = d.path.partition(".")
+        if not dot or (subsystem, d.kind) not in whole:  # else the subsystem is told
+            key = (_leaf(d.path), d.kind, d.saved, d.here)
+            groups.setdefault(key, []).append(d)
+    return [
+        str(evolve(found[0], path=_named([d.path for d in found]))) for found in groups.values()
+    ]
+
+
+def _grouped(entries: Sequence[str]) -> list[str]:
+    """Return "path (reason)" for each entry, once for those that are alike."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for path, _, reason in (entry.partition(" ") for entry in entries):
+        groups.setdefault((_leaf(path), reason), []).append(path)
+    return [f"{_named(paths)} {reason}" for (_, reason), paths in groups.items()]
+
+
+def _named(paths: Sequence[str]) -> str:
+    """Return the first of some paths, and how many more there are."""
+    more = len(paths) - 1
+    return f"{paths[0]} (and {more} more, to {paths[-1]})" if more else paths[0]
 
 
 def _leaf(path: str) -> str:
@@ -122,7 +142,7 @@ def _leaf(path: str) -> str:
 
 def mismatch(report: LoadReport, where: str, hint: str = "") -> LayoutMismatchError:
     """Return the error of a saved State, named by `where`, that does not fit the model."""
-    lines = _lines(report.differences)
+    lines = lines_of(report.differences)
     more = len(lines) - MOST_LISTED
     return LayoutMismatchError(
         f"{where}: was saved by another version of {report.model}",
@@ -148,14 +168,11 @@ def _hint(report: LoadReport) -> str:
             if name and found.get(subsystem, "") + dot + rest != name:
                 found[d.path] = name
     if found:
-        return f"if these were renamed, pass renamed={_shortened(found)} to load_state()"
-    return (
-        "use the version of the model that saved it; or take what fits of a file: "
-        "load_state(..., strict=False)"
-    )
+        return f"if these were renamed, pass renamed={shortened(found)}"
+    return "use the version of the model that saved it; or take what fits of a file: strict=False"
 
 
-def _shortened(renamed: Mapping[str, str]) -> dict[str, str]:
+def shortened(renamed: Mapping[str, str]) -> dict[str, str]:
     """Return a renaming in which one name stands for those of all subsystems and items."""
     short: dict[str, str] = {}
     for old, new in renamed.items():

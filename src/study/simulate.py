@@ -58,15 +58,16 @@ def simulate(
         Entries that are kept in each row, as for `Trajectory`.
     into : Trajectory, str or os.PathLike, optional
         Trajectory to extend, instead of a new one, with its own recorded entries; or the name of a
-        file for the rows, which replaces an older one. If the simulation fails, the trajectory or
-        the file has the rows until then.
+        file for the rows, which replaces an older one, but not a run that can be resumed. If the
+        simulation fails, the trajectory or the file has the rows until then.
 
-        Rows go into a file in batches, so memory has two of them at most. `load_trajectory` opens
-        it, and `resume` goes on with it after a crash. After a batch, the integrator goes on from
+        Rows go into a file in batches, so memory has two of them at most; the curves between rows
+        (dense output) do not. `load_trajectory` opens it, and `resume` goes on with it after a
+        crash. After a batch, the integrator goes on from
         what is in the file: explicit methods as they would have anyway, with the same rows; the
         others, "Radau", "BDF" and "LSODA", begin anew, as after an event.
     batch : int
-        Number of rows to a batch of a file.
+        Number of rows to a batch of a file, or a few more. A crash loses the rows of one or two.
     progress : bool or rich.console.Console, optional
         Same as for `TimeStepper`.
     **integrator_options
@@ -85,7 +86,7 @@ def simulate(
         The times of `every` do not increase, or are not simulated; or an option cannot have this
         value.
     StudyError
-        Rows cannot be added to `into`.
+        Rows cannot be added to `into`, or it is a run that can be resumed.
     UnknownPathError, NodeKindError, WrongTypeError, ForeignNodeError
         An entry to be recorded does not exist.
     Exception

@@ -13,12 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 
+from stagecache.errors import FileFormatError, StudyError
 from stagecache.state.state import State
 from stagecache.study.ending import Ending
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.plan import Plan
 from stagecache.study.progress import Progress, ProgressBar
 from stagecache.study.run import AbstractSink, Run
+from stagecache.study.trajectory.file import TrajectoryFile
 from stagecache.study.trajectory.loading import load_trajectory
 from stagecache.study.trajectory.rows import Rows
 from stagecache.study.trajectory.stream import TrajectoryWriter
@@ -96,9 +98,32 @@ def stream(
         EVENTS: list(system._events.table.names),
         CODE: model_code(system.new_state()),
     }
+    _refuse_interrupted(path)
     writer = TrajectoryWriter(path, rows.record, details)
     batches = Batches(writer, rows, plan.batch)
     return carried_out(system, plan, batches, lambda run: run.begin(state), path, progress)
+
+
+def _refuse_interrupted(path: Path) -> None:
+    """Refuse to replace a run that goes on, or that can be resumed."""
+    try:
+        file = TrajectoryFile(path)
+    except (OSError, FileFormatError):
+        return
+    try:
+        is_run = PLAN in file.header.details and file.ending is None
+        can_go_on = is_run and file.last_restart()[0] >= 0
+    except FileFormatError:
+        can_go_on = False
+    finally:
+        file.close()
+    if can_go_on:
+        raise StudyError(
+            f"simulate(into={str(path)!r}): would replace a run that is not finished",
+            "the name of a new file, or of a run that has ended",
+            f"{file.num_rows} rows of such a run",
+            "go on with it by resume(path, system); or delete the file to begin anew",
+        )
 
 
 def carried_out(

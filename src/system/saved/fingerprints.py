@@ -43,20 +43,34 @@ def model_hash(system: Any) -> str:
 
     Attributes are compared as pickle takes them. "" if something cannot be compared.
     """
-    file = io.BytesIO()
-    pickler = _Pickler(file, protocol=5)
-    pickler.system, pickler.used = system, set()
-    pickler.fast = True  # equal objects are alike, be they one object or two
     try:
-        _, _, (own, parts) = system.__reduce__()
-        for attributes in (own, *parts):
-            for name in sorted(attributes):
-                pickler.dump((name, attributes[name]))
+        try:
+            text, used = _pickled(system, is_fast=True)
+        except (ValueError, RecursionError):
+            text, used = _pickled(system, is_fast=False)
     except Exception:  # whatever an object does that cannot be pickled
         return ""
     models = dict.fromkeys(map(type, system.subsystems))
-    codes = [_hook_hash(cls) for cls in models] + [hash_of_used(pickler.used, models)]
-    return hash_of([sha256(file.getvalue()).hexdigest(), codes]) if all(codes) else ""
+    codes = [_hook_hash(cls) for cls in models] + [hash_of_used(used, models)]
+    return hash_of([sha256(text).hexdigest(), codes]) if all(codes) else ""
+
+
+def _pickled(system: Any, *, is_fast: bool) -> tuple[bytes, set[Any]]:
+    """Return the attributes of a System and its subsystems, and the code that they use.
+
+    If `is_fast`, equal objects are alike, be they one object or two; objects that refer to each
+    other raise a ValueError or a RecursionError.
+    """
+    file = io.BytesIO()
+    pickler = _Pickler(file, protocol=5)
+    pickler.fast = is_fast
+    pickler.system, pickler.used = system, set()
+    _, _, (own, parts) = system.__reduce__()
+    for attributes in (own, *parts):
+        for name in sorted(attributes):
+            pickler.clear_memo()
+            pickler.dump((name, attributes[name]))
+    return file.getvalue(), pickler.used
 
 
 def _hook_hash(cls: type[Subsystem]) -> str:

@@ -16,6 +16,8 @@ from typing import Any, Final, final
 import numpy as np
 from attrs import evolve
 
+from stagecache.checks import did_you_mean
+from stagecache.errors import UnknownPathError
 from stagecache.files.renaming import Renaming
 from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
 from stagecache.inspection.node_paths import NodePaths
@@ -100,7 +102,14 @@ class Restoring:
     def report(self) -> LoadReport:
         """The variables that were taken, and all differences."""
         name = self._system.name
-        return LoadReport(name, tuple(self._written), tuple(self._differences), self._renamed)
+        values, written = self._snapshot.values, {*self._written}
+        return LoadReport(
+            name,
+            tuple(self._written),
+            tuple(self._differences),
+            self._renamed,
+            not_taken={path: value for path, value in values.items() if path not in written},
+        )
 
     def _restore(self) -> None:
         taken, system, state = self._snapshot, self._system, self.state
@@ -164,12 +173,23 @@ class Restoring:
                 return  # they are compared once all of them exist
         for path, form in saved.items():
             if path not in here:
+                self._require_old_name(path, here)
                 self._differ(path, MISSING, str(form))
             elif not form.fits(here[path]):
                 self._differ(path, CHANGED, str(form), str(here[path]))
         for path, form in here.items():
             if path not in saved:
                 self._differ(path, NEW, here=str(form))
+
+    def _require_old_name(self, path: str, here: Mapping[str, Form]) -> None:
+        """Refuse a new name that the model does not have."""
+        if path in self._renamed.values():
+            raise UnknownPathError(
+                f"renamed=...: {path} is not in {self._system.name}",
+                "new names that the model has",
+                repr(path),
+                did_you_mean(path, here) or "look up the path in system.graph",
+            )
 
     def _fits(self, path: str, here: Mapping[str, Form]) -> bool:
         saved = self._snapshot.forms.get(path)

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from stagecache import State, System
 from stagecache.errors import LayoutMismatchError
-from stagecache.files.report import LoadReport
+from stagecache.files.report import LoadReport, lines_of
 
 MODEL: Final = """
 from stagecache import *
@@ -236,7 +236,7 @@ def table() -> str:
     for change in CHANGES:
         error, report = report_of(change)
         names = f", proposes `renamed={dict(change.renamed)}`" if change.renamed else ""
-        said = "; ".join(map(str, report.differences)) or "all taken"
+        said = "; ".join(lines_of(report.differences)) or "all taken"
         rows.append(f"| {change.what} | {f'refused{names}' if error else 'loaded'} | {said} |")
     return "\n".join(rows)
 

@@ -7,6 +7,7 @@ import pytest
 
 from stagecache import State
 from stagecache.errors import UnknownPathError, WrongTypeError
+from stagecache.files.report import lines_of
 from tests.system.saved.model_changes import (
     CHANGES,
     MODEL,
@@ -30,7 +31,7 @@ def test_what_has_changed_is_said_item_by_item(change: Change) -> None:
     assert report.is_complete is (error is None) is (not change.differences)
     if error is not None:
         assert error.report.differences == report.differences  # type: ignore[attr-defined]  # it is a report
-        assert all(str(difference) in str(error) for difference in report.differences)
+        assert all(line in str(error) for line in lines_of(report.differences))
         if change.renamed:
             assert str(dict(change.renamed)) in error.hint
 
