@@ -114,6 +114,7 @@ def watched_system(*, is_interrupted: bool = False) -> System:
 def main() -> None:
     """Save, load, interrupt, resume, and compare."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    folder.mkdir(parents=True, exist_ok=True)
     save_and_load(folder)
 
     path = folder / "month.arrows"

@@ -30,8 +30,8 @@ from stagecache.files.values import bad_file
 MAGIC: Final = b"\x89SGC\r\n\x1a\n"
 VERSION: Final = 1
 FRAME: Final = struct.Struct("<8sIQQ")
-CONTINUES: Final = b"\xff\xff\xff\xff"
-"""The first bytes of a trajectory."""
+TRAJECTORIES: Final = (b"\xff\xff\xff\xff", b"PAR1", b"\x89HDF")
+"""The first bytes of trajectories: Arrow, Parquet, netCDF."""
 
 SUM: Final = 32
 """Length of the checksum."""
@@ -128,7 +128,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _no_file(view: memoryview, where: str) -> FileFormatError:
-    is_stream = bytes(view[: len(CONTINUES)]) == CONTINUES
+    is_stream = bytes(view[:4]) in TRAJECTORIES
     return FileFormatError(
         f"{where}: is not a file of this kind",
         "a file that State.save() or Graph.save() has written",

@@ -19,6 +19,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable, MutableSequence, Sequence
+from datetime import date, datetime, timedelta
 from enum import Enum, Flag
 from functools import reduce
 from numbers import Real
@@ -125,6 +126,15 @@ def register_value(
             "pass name=...",
         )
     _BY_CLASS[cls] = _BY_NAME[name] = Registered(name, cls, to, of)
+
+
+register_value(date, to=date.isoformat, of=date.fromisoformat)
+register_value(datetime, to=datetime.isoformat, of=datetime.fromisoformat)
+register_value(
+    timedelta,
+    to=lambda span: [span.days, span.seconds, span.microseconds],
+    of=lambda parts: timedelta(*parts),
+)
 
 
 # ---------------------------------------------------------------------- forms

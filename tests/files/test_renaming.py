@@ -66,6 +66,16 @@ class Powered(Subsystem):
     sides = parameter(0.0, count=("n", "s"))
 
 
+def test_a_new_name_that_the_model_does_not_have_is_refused() -> None:
+    data = System(Room()).new_state().to_bytes()
+    system = System(room=Powered())
+    for strict in (True, False):
+        with pytest.raises(UnknownPathError, match=r"did you mean 'room.power'"):
+            State.from_bytes(data, system, strict=strict, renamed={"*.heater": "*.powr"})
+    _, report = State.from_bytes(data, system, strict=False)
+    assert report.not_taken == {"room.heater": 1000.0, "room.walls[n]": 1.0, "room.walls[s]": 1.0}
+
+
 def test_the_hint_has_one_name_for_those_of_all_subsystems() -> None:
     data = System(Room(), Room(), Room()).new_state().to_bytes()
     system = System(room=Powered(), room_2=Powered(), room_3=Powered())

@@ -97,6 +97,8 @@ class ArrowFile:
         self.schema_stop = size
         is_stream = PREFIX.unpack_from(self.view)[0] == CONTINUES
         found = self._message(0) if is_stream else None
+        if is_stream and found is None:
+            raise self.damaged(size, "more of the schema", "the end of the file")
         if found is None or found[0] != SCHEMA:
             first = bytes(self.view[: len(MAGIC)])
             raise FileFormatError(

@@ -24,7 +24,7 @@ import numpy as np
 from attrs import field, frozen
 
 from stagecache.checks import require_extra
-from stagecache.errors import StagecacheError
+from stagecache.errors import FileFormatError, StagecacheError
 from stagecache.files.values import bad_file
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.header import Header
@@ -178,7 +178,7 @@ def write_dataset(
         sums = sums_of({path: values for path, (values, _) in numbers.items()})
         whole = _complete(dataset, places, header, packed).assign_attrs({SUMS: json.dumps(sums)})
         if form == "zarr":
-            whole.to_zarr(beside, consolidated=False, zarr_format=2)  # 3 has no texts yet
+            whole.to_zarr(beside, consolidated=True, zarr_format=2)  # 3 has no texts yet
         else:
             whole.to_netcdf(beside, engine="netcdf4")
         if path.is_dir():
@@ -219,14 +219,19 @@ def read_dataset(path: Path, form: str) -> ImportedFile:
     require_extra(LIBRARIES[form], EXTRA, call, INSTEAD)
     options: dict[str, Any] = {"engine": "netcdf4"}
     if form == "zarr":
-        options = {"engine": "zarr", "consolidated": False}
+        options = {"engine": "zarr"}
     try:
         with xarray.open_dataset(path, **options) as dataset:
             return file_of_dataset(dataset.load(), path)
     except StagecacheError:
         raise
     except Exception as error:  # of the libraries: of any kind
-        raise bad_file(f"{path}: is damaged", f"a trajectory as {form}", str(error)) from error
+        raise FileFormatError(
+            f"{path}: is damaged, or is not a trajectory",
+            f"what to_{form}() has written",
+            str(error),
+            "pass an undamaged file of this kind, or one that Trajectory.save() has written",
+        ) from error
 
 
 def file_of_dataset(dataset: Any, path: Path) -> ImportedFile:

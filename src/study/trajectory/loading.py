@@ -50,8 +50,9 @@ def load_trajectory(
     ----------
     path : str or os.PathLike
     system : System, optional
-        Its model, for States of rows, handles and entries that were not recorded. Without it, there
-        are columns by path, plots and exports.
+        Its model, for States of rows, handles, entries that were not recorded, `save`, and
+        `to_parquet`, `to_netcdf` and `to_zarr`. Without it, there are columns by path, plots,
+        `to_csv`, `to_dataframe` and `to_xarray`.
     strict, renamed
         As for `load_state`. Items are matched with the model by name.
 

@@ -387,6 +387,9 @@ class AbstractRows(ABC):
     curves: list[StepPolynomial | None]
     """For each row, y since the row before, as it was computed; None where it is not known."""
 
+    is_run: bool
+    """True if they are in a file that a simulation writes, or has written."""
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -481,6 +484,7 @@ class Rows(AbstractRows):
     """
 
     pattern: Pattern
+    is_run = False
 
     def __init__(self, pattern: Pattern, entries: Sequence[str]) -> None:
         self.pattern = pattern

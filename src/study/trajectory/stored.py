@@ -75,6 +75,7 @@ class StoredRows(AbstractRows):
         names = new_names or {}
         self._file, self._header = file, file.header
         self._rows = rows
+        self.is_run = bool(file.header.details)
         self.pattern = pattern
         self._new_names = names
         self._forms = {names.get(path, path): form for path, form in file.header.forms.items()}

@@ -313,7 +313,12 @@ class BatchEncoder:
         self._na = na
         self._forms = header.forms
         forms = header.forms.values()
-        fields = {form.path: self._type(form) for form in forms}
+        units = {"time": "s", **header.units}
+        fields = {}
+        for form in forms:
+            facts = {"kind": form.kind, "units": units.get(form.path, "")}
+            known = {name: fact for name, fact in facts.items() if fact}
+            fields[form.path] = na.c_schema(self._type(form)).modify(metadata=known)
         fields |= {CHANGES: na.binary(), BATCH: na.binary()}
         self._schema = na.c_schema(na.struct(fields)).modify(metadata={KEY: header.text})
         empty = [self._column(f, np.empty((0, *f.shape), DTYPES[f.dtype]), None) for f in forms]

@@ -168,12 +168,12 @@ class Trajectory:
 
     @property
     def termination_reason(self) -> TerminationReason | None:
-        """Reason of the end of the simulation; None if no simulation made it."""
+        """Reason of the end of the simulation; None without one, or if it is not finished."""
         return None if self._ending is None else self._ending.reason
 
     @property
     def statistics(self) -> IntegratorStatistics | None:
-        """Counters of the integrator; None if no simulation made it."""
+        """Counters of the integrator; None without one, or if it is not finished."""
         return None if self._ending is None else self._ending.statistics
 
     @property
@@ -532,7 +532,8 @@ class Trajectory:
         rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
         span = f", t={self.times[0]:g} to {self.times[-1]:g}" if len(self) else ""
         records = f", records {', '.join(self._record)}" if self._record else ""
-        return f"of {self._kept.name!r}: {rows}{span}, ny={sum(self._kept.sizes)}{records}"
+        end = ", not finished" if self._kept.is_run and self._ending is None else ""
+        return f"of {self._kept.name!r}: {rows}{span}, ny={sum(self._kept.sizes)}{records}{end}"
 
     def _repr_html_(self) -> str:
         parts = [self]

@@ -182,8 +182,10 @@ class Restoring:
                 self._differ(path, NEW, here=str(form))
 
     def _require_old_name(self, path: str, here: Mapping[str, Form]) -> None:
-        """Refuse a new name that the model does not have."""
-        if path in self._renamed.values():
+        """Refuse a new name of a variable that the model does not have."""
+        leaf = path.partition(".")[2]
+        is_new = any(n == path and o.partition(".")[2] != leaf for o, n in self._renamed.items())
+        if is_new:
             raise UnknownPathError(
                 f"renamed=...: {path} is not in {self._system.name}",
                 "new names that the model has",
