@@ -52,7 +52,7 @@ nitpick_ignore_regex = [
     ("py:class", r"array_like|callable|declaration|handles?|hashable|the handler|sparse array"),
     (
         "py:class",
-        r"PathLike|iterable|sequence|str and int|(int|str) to (int|list|sequence|str|tuple)",
+        r"PathLike|iterable|sequence|str and int|(int|str) to (int|list|object|sequence|str|tuple)",
     ),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.[\w.]+"),
