@@ -7,6 +7,7 @@
     arm.width    in the model    parameter, a number          new: it keeps its first value
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
@@ -18,6 +19,9 @@ from stagecache.errors import LayoutMismatchError
 
 MOST_LISTED: Final = 12
 """Differences that an error message lists."""
+
+MOST_COMPARED: Final = 200
+"""Differences for which a new name is looked for."""
 
 
 class DifferenceKind(Enum):
@@ -123,9 +127,9 @@ def lines_of(differences: Sequence[LayoutDifference]) -> list[str]:
 def _grouped(entries: Sequence[str]) -> list[str]:
     """Return "path (reason)" for each entry, once for those that are alike."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for path, _, reason in (entry.partition(" ") for entry in entries):
+    for path, _, reason in (entry.rpartition(" (") for entry in entries):
         groups.setdefault((_leaf(path), reason), []).append(path)
-    return [f"{_named(paths)} {reason}" for (_, reason), paths in groups.items()]
+    return [f"{_named(paths)} ({reason}" for (_, reason), paths in groups.items()]
 
 
 def _named(paths: Sequence[str]) -> str:
@@ -157,7 +161,7 @@ def _hint(report: LoadReport) -> str:
     """Propose a renaming where something that is missing looks like something that is new."""
     new = {d.path: d for d in report.differences if d.kind is DifferenceKind.NEW}
     found: dict[str, str] = {}
-    for d in report.differences:
+    for d in report.differences[:MOST_COMPARED]:
         alike = [p for p in new if new[p].here == d.saved and p not in found.values()]
         if d.kind is DifferenceKind.MISSING and alike:
             same_name = [p for p in alike if p.split(".")[-1] == d.path.split(".")[-1]]
@@ -175,14 +179,14 @@ def _hint(report: LoadReport) -> str:
 def shortened(renamed: Mapping[str, str]) -> dict[str, str]:
     """Return a renaming in which one name stands for those of all subsystems and items."""
     short: dict[str, str] = {}
+    counts = Counter((_leaf(old), _leaf(new)) for old, new in renamed.items())
     for old, new in renamed.items():
         same_item = old.partition("[")[1:] == new.partition("[")[1:]
         same_place = old.partition(".")[0] == new.partition(".")[0]
         is_whole = "." in old and same_item and same_place
-        leaves = _leaf(old), _leaf(new)
-        alike = [p for p in renamed if (_leaf(p), _leaf(renamed[p])) == leaves]
-        if is_whole and len(alike) > 1:
-            short[f"*.{leaves[0]}"] = f"*.{leaves[1]}"
+        leaf, new_leaf = _leaf(old), _leaf(new)
+        if is_whole and counts[leaf, new_leaf] > 1:
+            short[f"*.{leaf}"] = f"*.{new_leaf}"
         else:
             short[old] = new
     return short
