@@ -121,7 +121,7 @@ FILES: Final = Section(
                 "State of 30 Pins: size of its bytes",
                 lambda _: Size(_files().state.to_bytes()),
                 Unit.BYTES,
-                limits=[OfPeer(1 / 3, PICKLE)],
+                limits=[OfPeer(0.33, PICKLE)],
                 beside={PICKLE: lambda: Size(pickle.dumps(_files().state))},
             ),
             Row(
