@@ -3,7 +3,7 @@
 ::
 
     layout           the same variables, entries, stages and prerequisites
-    model            the same attributes of the System and its subsystems, and the same hooks
+    model            the same attributes and classes of the System and its subsystems
     code             the same function, and those of the entries above it, in the same Python
     all agree   ->   the value is stored and marked valid, as soon as its stage is reached
     else        ->   it is computed again when it is read
@@ -81,7 +81,7 @@ def restore_cache(
     elif layout_hash(contents, paths) != layout:
         refusal = "the layout has changed"
     elif not found.get("model") or model_hash(system) != found.get("model"):
-        refusal = "attributes of the model have changed, or cannot be compared"
+        refusal = "code or attributes of the model have changed, or cannot be compared"
     refused: dict[str, str] = dict.fromkeys(saved, refusal or "it is not in the model")
     fitting: list[tuple[CacheEntry[Any], Any]] = []
     keys = {} if refusal else _keys(state)

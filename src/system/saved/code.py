@@ -4,7 +4,8 @@
 
     a function       its code, its defaults, what it closes over, and what its names mean
     a name           on the class of the Subsystem and on its bases, in the module, and in others
-    a class          its functions and its plain values
+    a class          its functions, its declarations and its plain values
+    a module         its source, if it has a file
     a plain value    as a file has it
     what is installed: the standard library, other packages, stagecache       name and version
 
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, final
 
@@ -94,7 +96,8 @@ class _Used:
     def __init__(self, owner: type, models: Iterable[type]) -> None:
         self._owner = owner
         self._packages = {_top(cls.__module__) for cls in models} - {OWN}
-        self._seen: set[int] = set()  # identities of functions and classes, which live as long
+        self._seen: dict[int, str] = {}  # texts of functions and classes, by identity
+        self._sources: set[str] = set()
         self._texts: set[tuple[str, str]] = set()
 
     @property
@@ -111,8 +114,10 @@ class _Used:
             inside = [value.func, *value.args, *value.keywords.values()]
             texts = [self.text_of(part) for part in inside]
             return repr([*texts, *value.keywords]) if all(texts) else ""
-        if isinstance(value, AbstractDeclaration):  # a prerequisite, or it cannot be read
-            return f"{type(value).__name__} {value.name}"
+        if isinstance(value, AbstractDeclaration):
+            functions = [v for v in vars(value).values() if isinstance(_inner(v), FunctionType)]
+            texts = [self.text_of(function) for function in functions]
+            return repr([type(value).__name__, value.name, *texts]) if all(texts) else ""
         value = _inner(value)
         if isinstance(value, FunctionType):
             return self._named(value.__qualname__, value.__module__, value, self._add_function)
@@ -132,13 +137,12 @@ class _Used:
         return repr((content, blobs))
 
     def _named(
-        self, name: str, module: str, value: Any = None, add: Callable[[Any], None] | None = None
+        self, name: str, module: str, value: Any = None, add: Callable[[Any], str] | None = None
     ) -> str:
-        """Return the name of something, whose code is added; of what is installed, its version."""
+        """Return the name of something, and its code; of what is installed, its version."""
         if self._is_followed(module):
-            if add is not None:
-                add(value)
-            return f"{module}.{name}"
+            self._add_source(module)
+            return f"{module}.{name}" if add is None else add(value)
         release = _version_of(_top(module))
         return f"{module}.{name} {release}" if release else ""
 
@@ -158,24 +162,40 @@ class _Used:
 
     # ------------------------------------------------------------------ code
 
-    def _add_function(self, function: FunctionType) -> None:
-        if id(function) in self._seen:  # it may call itself
-            return
-        self._seen.add(id(function))
+    def _add_source(self, module: str) -> None:
+        """Add the source of a module, if it has a file."""
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if file is not None and module not in self._sources:
+            self._sources.add(module)
+            try:
+                text = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            except OSError:
+                text = ""
+            self._texts.add((f"source of {module}", text))
+
+    def _add_function(self, function: FunctionType) -> str:
+        """Add a function, and return its text."""
         name = f"{function.__module__}.{function.__qualname__}"
+        if id(function) in self._seen:  # it may call itself
+            return self._seen[id(function)]
+        self._seen[id(function)] = name
         kept = [cell.cell_contents for cell in function.__closure__ or ()]
         kept += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         inside = [self.text_of(value) for value in kept]
-        text = repr([_text_of_code(function.__code__), inside]) if all(inside) else ""
+        text = hash_of([name, _text_of_code(function.__code__), inside]) if all(inside) else ""
+        self._seen[id(function)] = text
         self._texts.add((name, text))
         for meaning, value in self._meanings(function):
             self._texts.add((f"{name}: {meaning}", self.text_of(value)))
+        return text
 
-    def _add_class(self, cls: type) -> None:
+    def _add_class(self, cls: type) -> str:
+        """Add a class and its bases, and return their names."""
         for base in cls.__mro__:
             if id(base) in self._seen or not self._is_followed(base.__module__):
                 continue
-            self._seen.add(id(base))
+            self._seen[id(base)] = base.__qualname__
+            self._add_source(base.__module__)
             is_written = attrs.has(base) or is_dataclass(base)
             for key, value in vars(base).items():
                 name = f"{base.__module__}.{base.__qualname__}.{key}"
@@ -184,6 +204,7 @@ class _Used:
                         self._texts.add((name, self.text_of(value)))
                 elif not key.startswith("__") and (text := self.text_of(value)):
                     self._texts.add((name, text))
+        return " ".join(f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
 
     def _meanings(self, function: FunctionType) -> Iterator[tuple[str, Any]]:
         """Yield what names of a function's code may mean: on the class, and in modules."""
@@ -277,7 +298,9 @@ def _text_of_code(code: CodeType) -> list[Any]:
     constants = [
         _text_of_code(c) if isinstance(c, CodeType) else _constant(c) for c in code.co_consts
     ]
-    return [code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, constants]
+    counts = [code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount]
+    names = [code.co_names, code.co_varnames, code.co_freevars]
+    return [code.co_code.hex(), code.co_exceptiontable.hex(), counts, names, constants]
 
 
 def _constant(value: object) -> str:

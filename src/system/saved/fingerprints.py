@@ -1,11 +1,10 @@
-"""Fingerprints of the layout of a State, and of a model: its attributes, and its hooks.
+"""Fingerprints of the layout of a State, and of a model: its attributes, and its code.
 
 With those of `code`, equal fingerprints mean that a saved cache entry would be computed anew with
 the same value. A fingerprint may differ where nothing that matters has changed; an entry is
 computed again then.
 """
 
-import inspect
 import io
 import pickle
 from hashlib import sha256
@@ -16,7 +15,7 @@ from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.system.declare.subsystem import Subsystem
-from stagecache.system.saved.code import code_hash, hash_of, hash_of_used
+from stagecache.system.saved.code import hash_of, hash_of_used
 
 
 def layout_hash(contents: Contents, paths: NodePaths) -> str:
@@ -39,7 +38,7 @@ def layout_hash(contents: Contents, paths: NodePaths) -> str:
 
 
 def model_hash(system: Any) -> str:
-    """Return a fingerprint of the attributes of a System and its subsystems, and of their hooks.
+    """Return a fingerprint of the attributes of a System, its subsystems, and all of their code.
 
     Attributes are compared as pickle takes them. "" if something cannot be compared.
     """
@@ -50,9 +49,10 @@ def model_hash(system: Any) -> str:
             text, used = _pickled(system, is_fast=False)
     except Exception:  # whatever an object does that cannot be pickled
         return ""
-    models = dict.fromkeys(map(type, system.subsystems))
-    codes = [_hook_hash(cls) for cls in models] + [hash_of_used(used, models)]
-    return hash_of([sha256(text).hexdigest(), codes]) if all(codes) else ""
+    models = [type(subsystem) for subsystem in system.subsystems]
+    code = hash_of_used({*used, *models}, models)
+    names = [[s.name, type(s).__module__, type(s).__qualname__] for s in system.subsystems]
+    return hash_of([sha256(text).hexdigest(), names, code]) if code else ""
 
 
 def _pickled(system: Any, *, is_fast: bool) -> tuple[bytes, set[Any]]:
@@ -71,16 +71,6 @@ def _pickled(system: Any, *, is_fast: bool) -> tuple[bytes, set[Any]]:
             pickler.clear_memo()
             pickler.dump((name, attributes[name]))
     return file.getvalue(), pickler.used
-
-
-def _hook_hash(cls: type[Subsystem]) -> str:
-    """Return the fingerprint of the methods of Subsystem that a class overrides."""
-    codes = []
-    for name in dir(Subsystem):
-        function = inspect.getattr_static(cls, name)
-        if isinstance(function, FunctionType) and function is not getattr(Subsystem, name):
-            codes.append([name, code_hash(function, cls)])
-    return hash_of(codes) if all(code for _, code in codes) else ""
 
 
 class _Pickler(pickle.Pickler):
