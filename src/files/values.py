@@ -216,7 +216,8 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         if members_of(cls, members) is value:
             return {"enum": [*_address(cls, where), members]}
     names = _fields(cls)
-    if names is not None and all(hasattr(value, name) for name in names):
+    others = {*getattr(value, "__dict__", ())} - {*(names or ())}
+    if names is not None and not others and all(hasattr(value, name) for name in names):
         fields = {
             name: _encode(getattr(value, name), f"{where}.{name}", blobs, depth + 1)
             for name in names

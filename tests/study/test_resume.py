@@ -265,6 +265,20 @@ def test_a_restart_that_does_not_fit_leaves_the_file(tmp_path: Path) -> None:
     assert path.read_bytes() == data
 
 
+def test_rows_that_are_looked_at_stay_when_their_run_is_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "run.arrows"
+    interrupt(cart(), 2.0, path, 18, every=0.1, batch=4, max_step=0.1)
+    rows = load_trajectory(path)
+    before = rows["cart.place"].tolist()
+    resume(path, cart())
+    assert load_trajectory(path)["cart.place"].tolist()[: len(before)] == before
+    assert rows[::-1]["cart.place"].tolist() == before[::-1]
+    other, system = tmp_path / "other.arrows", cart()
+    interrupt(cart(), 2.0, other, 18, every=0.1, batch=4, max_step=0.1)
+    with pytest.raises(StudyError, match="would replace a run that is not finished"):
+        simulate(system, system.new_state(), 2.0, into=other)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
 def test_a_run_that_still_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
     path = tmp_path / "run.arrows"

@@ -645,6 +645,13 @@ class MatterSubsystem(Subsystem):
         """All declared groups of stations."""
         return self._groups
 
+    def _meaning_of(self, item: str) -> str:
+        """Return the kind of joint of which these are q or u."""
+        family, _, body = item.partition("[")
+        if family not in ("joint_q", "joint_u"):
+            return ""
+        return type(self.body(body.removesuffix("]")).mobilizer).__name__
+
     def body(self, which: SupportsIndex | str) -> MobilizedBody:
         """Return the body of an index or a name. Cost O(bodies).
 

@@ -24,7 +24,7 @@ import numpy as np
 from attrs import field, frozen
 
 from stagecache.checks import require_extra
-from stagecache.errors import FileFormatError, StagecacheError
+from stagecache.errors import FileFormatError, StagecacheError, StudyError
 from stagecache.files.values import bad_file
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.header import Header
@@ -91,9 +91,24 @@ def places_of(
             if names.count(name) == 1:
                 places |= group
     dimensions = {dimension for place in places.values() for dimension in place.labels}
+    apart = {*_of_other_labels(places), *dimensions}
     return {
-        path: Place(path) if place.variable in dimensions or "time" in place.labels else place
+        path: Place(path) if place.variable in apart or "time" in place.labels else place
         for path, place in places.items()
+    }
+
+
+def _of_other_labels(places: Mapping[str, Place]) -> set[str]:
+    """Return the variables that lack some labels of a dimension, which others have."""
+    labels: dict[str, dict[str, set[str]]] = {}
+    for place in places.values():
+        for dimension, label in place.labels.items():
+            labels.setdefault(dimension, {}).setdefault(place.variable, set()).add(label)
+    return {
+        variable
+        for found in labels.values()
+        for variable, own in found.items()
+        if own != max(found.values(), key=len)
     }
 
 
@@ -133,10 +148,13 @@ def xarray_dataset(
         if column.kind != "time":
             together.setdefault(places[column.path].variable, []).append(column)
     variables: dict[str, Any] = {}
+    known_labels: dict[str, list[str]] = {}  # of a dimension, in one order for all variables
     for variable, group in together.items():
         labels = [places[column.path].labels for column in group]
         dimensions = list(labels[0])
-        known = {d: list(dict.fromkeys(label[d] for label in labels)) for d in dimensions}
+        for d in dimensions:
+            known_labels.setdefault(d, list(dict.fromkeys(label[d] for label in labels)))
+        known = {d: known_labels[d] for d in dimensions}
         shape = group[0].values.shape[1:]
         values: Array = np.empty(
             (len(times), *map(len, known.values()), *shape), group[0].values.dtype
@@ -167,6 +185,13 @@ def write_dataset(
     call = f"to_{form}()"
     require_extra("xarray", EXTRA, call, INSTEAD)
     require_extra(LIBRARIES[form], EXTRA, call, INSTEAD)
+    if path.exists() and not (_is_zarr(path) if form == "zarr" else path.is_file()):
+        raise StudyError(
+            f"{call}: would replace {path}",
+            "a new name, or that of a trajectory of this kind",
+            "something else",
+            "choose another name",
+        )
     found = rows.in_memory(range(rows.count))
     header = header_of(found, record, details)
     numbers, packed = columns_and_changes(found, header.forms)
@@ -184,6 +209,12 @@ def write_dataset(
         if path.is_dir():
             path.replace(old)
         beside.replace(path)
+
+
+def _is_zarr(path: Path) -> bool:
+    """Return True for a folder that `write_dataset` has written."""
+    attributes = path / ".zattrs"
+    return attributes.is_file() and HEADER.encode() in attributes.read_bytes()
 
 
 def _complete(
@@ -217,9 +248,8 @@ def read_dataset(path: Path, form: str) -> ImportedFile:
     call = f"load_trajectory({str(path)!r})"
     xarray = require_extra("xarray", EXTRA, call, INSTEAD)
     require_extra(LIBRARIES[form], EXTRA, call, INSTEAD)
-    options: dict[str, Any] = {"engine": "netcdf4"}
-    if form == "zarr":
-        options = {"engine": "zarr"}
+    engine = "zarr" if form == "zarr" else "netcdf4"
+    options: dict[str, Any] = {"engine": engine, "decode_times": False, "decode_timedelta": False}
     try:
         with xarray.open_dataset(path, **options) as dataset:
             return file_of_dataset(dataset.load(), path)

@@ -85,7 +85,8 @@ class StoredRows(AbstractRows):
         self._changes = lru_cache(RECENT)(self._renamed_changes)
 
     def __reduce__(self) -> Any:
-        return _reopened, (self._file.path, self._rows, self.pattern, self._new_names)
+        path, text = self._file.path.resolve(), self._header.text
+        return _reopened, (path, text, self._rows, self.pattern, self._new_names)
 
     # ------------------------------------------------------------------ contents
 
@@ -213,7 +214,7 @@ class StoredRows(AbstractRows):
 
     def _part_of_y(self, place: slice) -> Array:
         """Return the numbers of a part of y, of shape (n, size of the part)."""
-        found = np.empty((self.count, place.stop - place.start))
+        found = np.full((self.count, place.stop - place.start), np.nan)
         if self.pattern is not None:  # what is not in the file
             found[:] = self.pattern.template.y[place]
         for path, form in self._forms.items():
@@ -309,7 +310,7 @@ class StoredRows(AbstractRows):
             GrowingArray((), times),
             GrowingArray(y.shape[1:], y),
             discrete,
-            {path: list(found.column(path).values) for path in self.entries},
+            {path: found._values(path) for path in self.entries},
             found.curves,
         )
 
@@ -336,9 +337,18 @@ class StoredRows(AbstractRows):
 
 
 def _reopened(
-    path: Path, rows: range, pattern: Pattern | None, new_names: Mapping[str, str]
+    path: Path, text: str, rows: range, pattern: Pattern | None, new_names: Mapping[str, str]
 ) -> StoredRows:
-    return StoredRows(open_trajectory(path), rows, pattern, new_names)
+    """Return rows of a file that was opened elsewhere, if it is still that file."""
+    file = open_trajectory(path)
+    if file.header.text != text or max(rows, default=-1) >= file.starts[-1]:
+        raise StudyError(
+            f"{path}: is another trajectory now",
+            "the file whose rows were pickled or copied",
+            f"one of {file.starts[-1]} rows",
+            "load it again by load_trajectory()",
+        )
+    return StoredRows(file, rows, pattern, new_names)
 
 
 def open_trajectory(path: Path) -> TrajectoryFile | ImportedFile:

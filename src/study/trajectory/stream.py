@@ -45,6 +45,9 @@ KEY: Final = "stagecache"
 CHANGES: Final = "stagecache.changes"
 BATCH: Final = "stagecache.batch"
 ROWS_OF_BATCH: Final = 1000
+PIECE: Final = 2**24
+"""Bytes that are copied at once."""
+
 Details = Mapping[str, Any]
 Numbers = tuple[Array, Array | None]
 """The numbers of a column, and where they are; None if everywhere."""
@@ -92,13 +95,17 @@ class TrajectoryWriter:
         """
         writer = cls(path)
         writer._encoder = encoder
+        _refuse_if_written(path)
+        if path.stat().st_size > size:  # a new file, since somebody may have mapped the old one
+            beside, file = open_beside(writer._target)
+            with file, path.open("rb") as old:
+                while left := size - file.tell():
+                    file.write(old.read(min(left, PIECE)))
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(writer._target)
         writer._file = path.open("r+b")
-        try:
-            _claim(writer._file, path)
-        except StudyError:
-            writer._file.close()
-            raise
-        writer._file.truncate(size)
+        _claim(writer._file, path)
         writer._file.seek(size)
         writer.num_rows = num_rows
         return writer
@@ -130,28 +137,40 @@ class TrajectoryWriter:
                 self._file.write(encoder.schema)
             self._encoder = encoder
             self._file.write(data)
-            self._sync()
+            _sync(self._file)
             self.num_rows += rows.times.count
             if self._beside is not None:
+                _refuse_if_written(self._target)
                 self._beside.replace(self._target)
                 self._beside = None
 
     def close(self, *, is_finished: bool = True) -> None:
         """Close the file; with the end of the stream, if the run is finished."""
-        if self._file is not None:
-            if is_finished:
-                self._file.write(END)
-                self._sync()
-            self._file.close()
-            self._file = None
-        if self._beside is not None:  # a first batch that failed
-            with suppress(OSError):
-                self._beside.unlink()
+        file, self._file = self._file, None
+        try:
+            if file is not None and is_finished:
+                file.write(END)
+                _sync(file)
+        finally:
+            try:
+                if file is not None:
+                    file.close()
+            finally:
+                if self._beside is not None:  # a first batch that failed
+                    with suppress(OSError):
+                        self._beside.unlink()
 
-    def _sync(self) -> None:
-        assert self._file is not None
-        self._file.flush()
-        os.fsync(self._file.fileno())
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _refuse_if_written(path: Path) -> None:
+    """Refuse a file that somebody else writes, where the system can tell."""
+    if path.is_file():
+        with path.open("rb") as file:
+            _claim(file, path)
 
 
 def _claim(file: BinaryIO, path: Path) -> None:

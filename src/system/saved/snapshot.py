@@ -55,7 +55,7 @@ class Form:
         The type of its declared value, or how many numbers it has; "" while that is not known.
     allocated_at : Stage
     unit : str
-        Declared unit; "" without one.
+        Declared unit, or the kind of the joint; "" without one.
     """
 
     kind: str
@@ -200,12 +200,15 @@ def forms_of(contents: Contents, paths: dict[int, str], *, is_sized: bool) -> di
     """Return the form of each variable; `is_sized` if the modeling options have their values."""
     default = contents.system.realize_topology()._contents
     forms: dict[str, Form] = {}
-    for subsystem in contents.realization.layout.subsystems:
+    models = contents.system.subsystems
+    for subsystem, model in zip(contents.realization.layout.subsystems, models, strict=True):
         for kind, blocks in subsystem.blocks.items():
             for block, rows in zip(blocks, subsystem.rows[kind], strict=True):
+                path = paths[block._node]
                 is_known = is_sized or rows.is_fixed
                 values = counted(rows.count, "number") if is_known else ""
-                forms[paths[block._node]] = Form(kind, values, block.allocated_at, unit_of(block))
+                unit = unit_of(block) or model._meaning_of(path.partition(".")[2])
+                forms[path] = Form(kind, values, block.allocated_at, unit)
         for variable in subsystem.discrete:
             kind = "discrete variable" if variable.update is None else "auto-update variable"
             forms[paths[variable._node]] = Form(

@@ -26,7 +26,7 @@ from stagecache import (
     u_variable,
     z_variable,
 )
-from stagecache.errors import FileFormatError, MissingExtraError, NotANumberError
+from stagecache.errors import FileFormatError, MissingExtraError, NotANumberError, StudyError
 from stagecache.study import IntegratorStatistics
 from stagecache.study.ending import Ending
 from stagecache.study.trajectory.stored import open_trajectory
@@ -127,6 +127,35 @@ def test_a_damaged_file_is_refused(form: str, tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(FileFormatError, match="run: is"):
         load_trajectory(path)
+
+
+def test_each_subsystem_keeps_its_values_in_any_order_of_columns(tmp_path: Path) -> None:
+    pytest.importorskip("xarray", reason="needs xarray, of the extra labels")
+    a, b = LivingRoom(), LivingRoom()
+    system = System(a=a, b=b)
+    state = system.new_state()
+    trajectory = Trajectory(state, record=("b.walls[north]", "a.walls[north]"))
+    a.heat.set(state, 1.0)
+    b.heat.set(state, 2.0)
+    trajectory.append(state)
+    for paths in (
+        ("b.heat", "a.heat", "a.place", "b.place"),
+        ("a.place", "b.place", "b.heat", "a.heat"),
+    ):
+        found = trajectory.to_xarray(*paths)
+        assert [float(found.heat.sel(living_room=name)) for name in "ab"] == [1.0, 2.0]
+
+
+def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    require("zarr")
+    trajectory = recorded(ball := Ball(), System(ball).new_state(), steps())
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("text")
+    for write in (trajectory.to_zarr, trajectory.to_netcdf):
+        with pytest.raises(StudyError, match="would replace"):
+            write(precious)
+    assert (precious / "file").read_text() == "text"
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -302,6 +302,39 @@ def test_what_cannot_be_saved_is_refused_by_path_and_leaves_the_old_file(
     assert [*path.parent.iterdir()] == [path]
 
 
+def test_recorded_values_stay_as_they_are_when_they_are_saved_again(tmp_path: Path) -> None:
+    class Odd(Subsystem):
+        x = discrete(0.5, invalidates=Stage.POSITION)
+
+        @cached(prerequisites=(x,))
+        def value(self, state: State) -> Any:
+            return self.x(state)
+
+    system = System(odd := Odd())
+    state = system.new_state()
+    trajectory = Trajectory(state, record=("odd.value",))
+    values: list[Any] = [0.5, 2**53 + 1, [], False, None, "a"]
+    for value in values:
+        odd.x.set(state, value)
+        trajectory.append(state)
+    trajectory.save(tmp_path / "a")
+    load_trajectory(tmp_path / "a", system).save(tmp_path / "b")
+    again = load_trajectory(tmp_path / "b", system)
+    assert repr(again._kept.in_memory(range(6)).entries["odd.value"]) == repr(values)
+
+
+def test_a_copy_of_rows_whose_file_was_replaced_is_refused(
+    path: Path, system: System, trajectory: Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load_trajectory(path, system)
+    data = pickle.dumps(loaded)
+    monkeypatch.chdir("/")
+    assert pickle.loads(data).y.tobytes() == loaded.y.tobytes()
+    trajectory[:2].save(path)
+    with pytest.raises(StudyError, match="is another trajectory now"):
+        pickle.loads(data)
+
+
 def test_other_files_are_refused(path: Path, system: System, tmp_path: Path) -> None:
     state = system.new_state()
     state.save(tmp_path / "state")

@@ -250,6 +250,59 @@ def test_code_and_values_of_other_modules_count(edit: str, tmp_path: Path) -> No
     assert loaded[:2] == [str(is_same)] * 2
 
 
+DUE = """
+from stagecache import Stage, Subsystem, System, cached, load_state, parameter, q_variable
+
+class Spring(Subsystem):
+    place = q_variable(3.0)
+
+    @cached(prerequisites=(place,))
+    def force(self, state):
+        return -2.0 * self.place(state)
+
+    @cached(available_from=Stage.ACCELERATION)
+    def power(self, state):
+        return 3.0 * float(state[self].qdot[0])
+
+    def realize_velocity(self, state):
+        state[self].upd_qdot()[0] = self.force(state)
+
+class Stiff(Spring):
+    def realize_velocity(self, state):
+        state[self].upd_qdot()[0] = 2.0 * self.force(state)
+
+system = System(one=Spring(), two=Stiff(), three=Spring())
+part = system.subsystem("three")
+"""
+
+DUE_SAVE = """
+state = system.new_state()
+system.realize(state, Stage.ACCELERATION)
+part.power(state)
+state.save("due.state", cache=True)
+"""
+
+DUE_LOAD = """
+state = load_state("due.state", system)
+print(part.power.is_valid(state), part.power(state))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "True -18.0"),
+        ("-2.0 * self", "-5.0 * self", "False -45.0"),
+        ("three=Spring()", "three=Stiff()", "False -36.0"),
+    ],
+)
+def test_code_that_is_reached_by_a_stage_counts(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    run(DUE + DUE_SAVE, tmp_path)
+    assert run(DUE.replace(old, new) + DUE_LOAD, tmp_path).strip() == said
+
+
 class Room(Subsystem):
     area = parameter(2.0)
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from stagecache import State
-from stagecache.errors import UnknownPathError, WrongTypeError
+from stagecache.errors import LayoutMismatchError, UnknownPathError, WrongTypeError
 from stagecache.files.report import lines_of
+from stagecache.multibody import AbstractMobilizer, MultibodySystem, Pin, Slider
 from tests.system.saved.model_changes import (
     CHANGES,
     MODEL,
@@ -45,6 +46,22 @@ def test_each_variable_has_its_own_value_or_its_first_one(change: Change) -> Non
         expected = first[path] if path in change.lost else old[path]
         assert value == pytest.approx(expected), path
         assert (path in report.taken) is (path not in change.lost), path
+
+
+def test_q_of_one_joint_are_not_taken_for_those_of_another() -> None:
+    def mechanism(joint: AbstractMobilizer) -> MultibodySystem:
+        system = MultibodySystem()
+        system.matter.add_body("arm", system.matter.ground, joint)
+        return system
+
+    state = (system := mechanism(Pin())).new_state()
+    state.q = [0.5]
+    with pytest.raises(
+        LayoutMismatchError, match=r"joint_q\[arm\] is q \[Slider\] \(it was q, 1 number \[Pin"
+    ):
+        State.from_bytes(state.to_bytes(), mechanism(Slider()))
+    assert State.from_bytes(state.to_bytes(), mechanism(Pin())).q.tolist() == [0.5]
+    assert State.from_bytes(state.to_bytes(), system).q.tolist() == [0.5]
 
 
 @pytest.mark.parametrize("change", [c for c in CHANGES if c.renamed], ids=lambda c: c.what)
