@@ -129,7 +129,7 @@ def test_a_damaged_file_is_refused(form: str, tmp_path: Path) -> None:
         load_trajectory(path)
 
 
-def test_each_subsystem_keeps_its_values_in_any_order_of_columns(tmp_path: Path) -> None:
+def test_each_subsystem_keeps_its_values_in_any_order_of_columns() -> None:
     pytest.importorskip("xarray", reason="needs xarray, of the extra labels")
     a, b = LivingRoom(), LivingRoom()
     system = System(a=a, b=b)
@@ -143,7 +143,7 @@ def test_each_subsystem_keeps_its_values_in_any_order_of_columns(tmp_path: Path)
         ("a.place", "b.place", "b.heat", "a.heat"),
     ):
         found = trajectory.to_xarray(*paths)
-        assert [float(found.heat.sel(living_room=name)) for name in "ab"] == [1.0, 2.0]
+        assert [found.heat.sel(living_room=name).item() for name in "ab"] == [1.0, 2.0]
 
 
 def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
