@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 _PACKAGES = (  # whose names are here, from the ground up
-    *("views", "files", "graph", "state", "inspection", "numerics", "decorations", "system"),
-    *("study", "pictures", "assembly"),
+    *("views", "files", "graph", "state", "inspection", "sharing", "numerics", "decorations"),
+    *("system", "study", "pictures", "assembly"),
 )
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ if TYPE_CHECKING:
     from stagecache.pictures import (
         animate,
         draw,
+    )
+    from stagecache.sharing import (
+        SharedResults,
+        shared_results,
     )
     from stagecache.state import (
         AutoUpdateVariable,
@@ -198,6 +202,7 @@ __all__ = [
     "ScalarVariable",
     "ScheduledEventHandler",
     "ScheduledEventReporter",
+    "SharedResults",
     "Stage",
     "State",
     "Status",
@@ -239,6 +244,7 @@ __all__ = [
     "quaternion_normalization",
     "register_value",
     "resume",
+    "shared_results",
     "simulate",
     "solve_constrained",
     "strict",

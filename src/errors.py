@@ -362,6 +362,10 @@ class UnsavableValueError(StagecacheError, TypeError):
     """A value has no form in which it can be saved."""
 
 
+class UnsharableError(StagecacheError, TypeError):
+    """A shared entry depends on something that cannot be compared with that of another process."""
+
+
 class NotPicklableError(StagecacheError, TypeError):
     """The object cannot be pickled, since it means nothing in another process."""
 

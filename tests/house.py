@@ -23,6 +23,7 @@ ROOMS: Final = {
     "inspection/explain": "Explanations of statuses, and impacts of writes.",
     "inspection/trace": "Traces: records of reads, writes and computations, and their summary.",
     "inspection/strict": "Strict mode: reads that were not declared, and values that are wrong.",
+    "sharing": "Shared results: values of entries, found by the values of their prerequisites.",
     "numerics": "Linear algebra and optimization that know no State.",
     "decorations": "Geometry to draw: points, lines, spheres, frames, meshes.",
     "system": "Models: Systems made of Subsystems, which declare what every State has.",
@@ -72,6 +73,7 @@ DELEGATES: Final = {
         "stagecache.state.contents.contents",
         "stagecache.state.partition",
     },
+    "stagecache.graph.graph": {"stagecache.sharing.of_graph"},
     "stagecache.state.state": {
         "stagecache.inspection.explain.explain",
         "stagecache.inspection.explain.explanation",

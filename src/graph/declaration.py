@@ -15,8 +15,10 @@ from inspect import (
 from types import FunctionType
 from typing import Any, Final, TypeVar
 
+from stagecache.checks import require_bool, require_text
 from stagecache.errors import (
     ComputeSignatureError,
+    DeclarationError,
     WrongTypeError,
     short_repr,
 )
@@ -131,3 +133,34 @@ def check_equal(equal: Equality, what: object) -> Callable[[Any, Any], Any] | No
             "let it take both, and return whether they are equal",
         ) from None
     return equal
+
+
+def check_shared(
+    what: str, shared: object, version: object, *, has_prerequisites: bool
+) -> str | None:
+    """Return the version of a function whose values are shared; None if they are not.
+
+    Raises
+    ------
+    WrongTypeError, InvalidNameError
+    DeclarationError
+        A version is given, and nothing is shared; or its prerequisites do not say all.
+    """
+    text = require_text(version, f"{what}(version=...)")
+    if not require_bool(shared, f"{what}(shared=...)"):
+        if text:
+            raise DeclarationError(
+                f"{what}(version={text!r}): has no use",
+                "version= together with shared=True",
+                "shared=False",
+                "leave it out, or share the entry",
+            )
+        return None
+    if not has_prerequisites:
+        raise DeclarationError(
+            f"{what}(shared=True): does not say on which values it depends",
+            "prerequisites=(...), at least one, and no available_from=...",
+            "a stage, which has no value, or nothing",
+            "name all that its function reads in prerequisites=(...)",
+        )
+    return text

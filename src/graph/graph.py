@@ -37,6 +37,7 @@ from stagecache.graph.declaration import (
     check_equal,
     check_function,
     check_prerequisites,
+    check_shared,
 )
 from stagecache.graph.handles import (
     REMOVED,
@@ -140,6 +141,8 @@ class Graph:
         *,
         prerequisites: tuple[N1],
         equal: Equality = None,
+        shared: bool = False,
+        version: str = "",
     ) -> Entry[T]: ...
 
     @overload
@@ -150,6 +153,8 @@ class Graph:
         *,
         prerequisites: tuple[N1, N2],
         equal: Equality = None,
+        shared: bool = False,
+        version: str = "",
     ) -> Entry[T]: ...
 
     @overload
@@ -160,6 +165,8 @@ class Graph:
         *,
         prerequisites: tuple[N1, N2, N3],
         equal: Equality = None,
+        shared: bool = False,
+        version: str = "",
     ) -> Entry[T]: ...
 
     @overload
@@ -170,11 +177,18 @@ class Graph:
         *,
         prerequisites: Iterable[AbstractNode] = (),
         equal: Equality = None,
+        shared: bool = False,
+        version: str = "",
     ) -> Entry[T]: ...
 
     @overload
     def entry(
-        self, *, prerequisites: Iterable[AbstractNode] = (), equal: Equality = None
+        self,
+        *,
+        prerequisites: Iterable[AbstractNode] = (),
+        equal: Equality = None,
+        shared: bool = False,
+        version: str = "",
     ) -> Callable[[Callable[..., T]], Entry[T]]: ...
 
     def entry(
@@ -184,6 +198,8 @@ class Graph:
         *,
         prerequisites: Iterable[AbstractNode] = (),
         equal: Equality = None,
+        shared: bool = False,
+        version: str = "",
     ) -> Entry[T] | Callable[[Callable[..., T]], Entry[T]]:
         """Add an entry; without name and function, as a decorator of the function.
 
@@ -202,23 +218,32 @@ class Graph:
             equal, the old one stays, and entries below that depend on nothing else that has changed
             are not computed again (early cutoff). To find that out, a read of one of them first
             computes its prerequisites, even those that it would not read this time.
+        shared : bool
+            True if a value that was computed for the same values of the prerequisites is taken,
+            also from another graph, and as `shared_results` says, from another process. A read
+            first computes all prerequisites, unless they are shared, too.
+        version : str
+            Version of a shared function, for a change of something that it uses outside of its
+            code, such as a file of data.
 
         Raises
         ------
         InvalidNameError, DuplicateNameError, WrongTypeError, ComputeSignatureError,
         WrongTypeError, ForeignNodeError, RemovedNodeError,
-        DuplicatePrerequisiteError
+        DuplicatePrerequisiteError, DeclarationError
             And the graph is as before.
         """
         arguments = check_prerequisites(prerequisites)
+        what = f"entry {name!r}" if name is not None else "entry"
+        shared_as = check_shared(what, shared, version, has_prerequisites=bool(arguments))
         if name is None and compute is None:
 
             def decorate(function: Callable[..., T]) -> Entry[T]:
                 name = getattr(function, "__name__", None)
-                return self._add_entry(name, function, arguments, equal)
+                return self._add_entry(name, function, arguments, equal, shared_as)
 
             return decorate
-        return self._add_entry(name, compute, arguments, equal)
+        return self._add_entry(name, compute, arguments, equal, shared_as)
 
     def _add_entry(
         self,
@@ -226,11 +251,18 @@ class Graph:
         compute: Callable[..., T] | None,
         arguments: tuple[AbstractNode, ...],
         equal: Equality,
+        version: str | None,
     ) -> Entry[T]:
         checked = self._check_name("entry", name)
         for argument in arguments:
             self._number_of(argument)
-        function = check_function(checked, compute, tuple([a.name for a in arguments]))
+        function: Callable[..., T] = check_function(
+            checked, compute, tuple([a.name for a in arguments])
+        )
+        if version is not None:
+            from stagecache.sharing.of_graph import SharedGraphFunction  # noqa: PLC0415
+
+            function = SharedGraphFunction(function, checked, version)
         compare = check_equal(equal, f"entry {checked!r}")
         return self._handles.declare(  # type: ignore[return-value]  # an entry
             checked, NodeKind.CACHE_ENTRY, None, function, arguments, compare

@@ -168,6 +168,9 @@ class Store:
         The one that notes changes, if one does.
     rewound : dict of int to int
         By node: the highest version that it ever had, if a rollback took it below that.
+    origins : dict of int to tuple
+        By node of a shared entry: a value that it had, where that was computed, and True if it was
+        found. It is the one that it has if it is the same object.
     is_torn : bool
         An operation was cut short by an error, and `mend` has not been called since.
     """
@@ -188,6 +191,7 @@ class Store:
         "keys",
         "live",
         "marks",
+        "origins",
         "rewound",
         "structure",
         "unpresumed",
@@ -211,6 +215,7 @@ class Store:
         self.journals: list[Journal] = []
         self.journal: Journal | None = None
         self.rewound: dict[int, int] = {}
+        self.origins: dict[int, tuple[Any, Any, bool]] = {}
         self.is_torn = False
         self._is_structure_torn = False
         self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
@@ -249,6 +254,7 @@ class Store:
         twin.live = [True] * len(self.live)  # here, a group may just be becoming so
         twin.closed = self.closed.copy()
         twin.rewound = self.rewound.copy()
+        twin.origins = self.origins.copy()
         twin.unpresumed = self.unpresumed.copy()
         twin._floor = self._floor
         return twin
@@ -531,6 +537,7 @@ class Store:
         """
         if self.journal is not None:
             self.note(node)
+        self.origins.pop(node, None)
         group = self.group_of[node]
         if node in self.structure.compared or group in self.structure.soft:
             if COMPUTING < self.marks[node] < clock_of(self.gates[group]):

@@ -5,7 +5,7 @@ from typing import Final
 
 LIBRARY: Final = (
     *("stagecache.graph.", "stagecache.state.", "stagecache.inspection.", "stagecache.numerics."),
-    *("stagecache.system.", "numpy."),
+    *("stagecache.sharing.", "stagecache.system.", "numpy."),
 )
 SHOWING: Final = "stagecache.state.display"
 """Module of the library that reads to show something, not for a computation."""

@@ -191,11 +191,12 @@ def allocate_entry(
     compute: Compute | None,
     refuse_none: Callable[[], None] | None = None,
     equal: Equal | None = None,
+    share: Callable[[Compute], Compute] | None = None,
 ) -> None:
     """Allocate a cache entry, whose prerequisites were checked. Cost O(these), amortised.
 
     `refuse_none` is called if the function returns None, `equal` with the value before and the new
-    one.
+    one. `share` returns a function that may find the value instead of computing it.
     """
     contents, subsystem = what.contents, what.subsystem
     allocated_at = what.require_at_most(MODEL)
@@ -204,7 +205,11 @@ def allocate_entry(
     own = snapshot(value, what)
     index = len(contents.realization.layout.subsystems[subsystem].entries)
     entry._allocated(subsystem, index, allocated_at)
-    function = NO_FUNCTION if compute is None else StoredComputation(compute, entry, refuse_none)
+    function: Compute = NO_FUNCTION
+    if compute is not None:
+        function = StoredComputation(compute, entry, refuse_none)
+        if share is not None:
+            function = share(function)
     contents.realization.add_entry(entry, prerequisites, own, function, equal)
 
 

@@ -21,7 +21,7 @@ from stagecache.graph.evaluation import Arguments
 from stagecache.state.checkpoint import Checkpoint, going_back
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN
-from stagecache.state.contents.observer import OBSERVERS_OF_NEW
+from stagecache.state.contents.observer import OBSERVERS_OF_NEW, Observer
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
     AbstractHandle,
@@ -108,6 +108,13 @@ class State(AbstractPartition):
         state = State.__new__(State)
         state._become(Contents(Realization.empty(_binder(state), variables), system))
         return state
+
+    def _watched_by(self, observer: Observer) -> "State":
+        """Return another view of this State, for a computation whose reads are watched."""
+        view = State.__new__(State)
+        AbstractPartition.__init__(view, self._contents.watched_by(observer), None)
+        view._lock = self._lock
+        return view
 
     def _become(self, contents: Contents) -> None:
         super().__init__(contents, None)

@@ -17,6 +17,8 @@ class CheckResult:
         Number of operations in them.
     entries, computed : int
         Number of entries, and of those that gave a value; 0 if they were not counted.
+    shared : int
+        Number of values of shared entries that were found, and not computed.
     """
 
     name: str
@@ -24,9 +26,12 @@ class CheckResult:
     operations: int
     entries: int = 0
     computed: int = 0
+    shared: int = 0
 
     def __str__(self) -> str:
         text = f"{self.name}: passed, {self.examples} examples, {self.operations} operations"
+        if self.shared:
+            text += f", {self.shared} values taken from shared results"
         if self.computed < self.entries:
             return f"{text}, {self.computed} of {self.entries} entries computed"
         return text

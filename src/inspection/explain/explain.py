@@ -76,6 +76,7 @@ def explain(contents: Contents, item: object) -> Explanation:
         tuple([paths.of[n] for n in computes]),
         any(n in structure.compared or structure.group_of[n] in structure.soft for n in computes),
         refuses,
+        _shared(contents, node),
         tree_of(contents, paths, node, {*path, *others}, path),
     )
 
@@ -100,6 +101,14 @@ def stale_upstream(contents: Contents, node: int) -> tuple[int, ...]:
         above = store.structure.prerequisites[n]
         stack.extend(p for p in reversed(above) if p not in found and not store.is_valid(p))
     return tuple(found)
+
+
+def _shared(contents: Contents, node: int) -> str:
+    """Return where the value of a valid entry was computed, if it was taken from shared results."""
+    store = contents.realization.store
+    value, origin, is_found = store.origins.get(node, (None, None, False))
+    is_taken = is_found and store.is_valid(node) and value is store.values[node]
+    return str(origin) if is_taken else ""
 
 
 def _refusal(contents: Contents, node: int, cause: Cause) -> str:

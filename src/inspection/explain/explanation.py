@@ -123,6 +123,8 @@ class Explanation:
         Whether new values are compared with those before, so that some of these may be left out.
     refuses : str
         Why a call would raise instead; "" if it would not.
+    shared : str
+        Where its value was computed, if it was taken from shared results; "" otherwise.
     tree : str
         The entry and what it depends on, in lines of text.
     """
@@ -135,6 +137,7 @@ class Explanation:
     computes: tuple[str, ...]
     is_at_most: bool
     refuses: str
+    shared: str
     tree: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -154,6 +157,8 @@ class Explanation:
     @property
     def text(self) -> str:
         """The paragraph."""
+        if self.shared:
+            return f"{self.entry} is valid: taken from shared results, {self.shared}."
         if self.is_valid:
             return f"{self.entry} is valid: nothing upstream has changed since it was computed."
         parts = [f"{self.entry} is {self.status}: {self.cause}."]

@@ -152,6 +152,22 @@ class Contents:
             twin.link()
         return twin
 
+    def watched_by(self, observer: Observer) -> "Contents":
+        """Return contents of another view of the State, whose reads this observer is told of, too.
+
+        They are for reads in a computation: while it lasts, the State is not written.
+        """
+        view = Contents(self.realization, self.system)
+        view._guard = self._guard
+        view.outdated_by = self.outdated_by
+        view.pools = self.pools
+        view.time = self.time
+        view.update_times = self.update_times
+        view.handed_out = self.handed_out
+        view.observers = (*self.observers, observer)
+        view.link()
+        return view
+
     def link(self) -> None:
         """Let handles look into the store; into a blank one if it is observed, so that they ask."""
         store = self.realization.store

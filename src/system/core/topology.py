@@ -11,6 +11,7 @@ after those on which it depends::
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from graphlib import CycleError as GraphCycleError
 from graphlib import TopologicalSorter
 from typing import Final
@@ -37,6 +38,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.system.declare.declaration import PlannedEntry, declared_attempt
 from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.saved.recipes import shared_function
 
 TOPOLOGY: Final = Stage.TOPOLOGY
 
@@ -77,9 +79,15 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
         sources[entry.handle] = found = _sources_of(entry, sources)
         _check_sources(entry, found)
         what = declared_attempt(contents, entry.handle)
-        above = entry.prerequisites
         allocate_entry(
-            what, entry.handle, above, None, entry.compute, entry.refuse_none, entry.equal
+            what,
+            entry.handle,
+            entry.prerequisites,
+            None,
+            entry.compute,
+            entry.refuse_none,
+            entry.equal,
+            partial(shared_function, entry) if entry.is_shared else None,
         )
     return ordered
 

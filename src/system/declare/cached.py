@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, final, overload
 
 from stagecache.errors import DeclarationError
-from stagecache.graph.declaration import Equality, check_equal
+from stagecache.graph.declaration import Equality, check_equal, check_shared
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import AbstractComputation, check_compute
@@ -30,10 +30,12 @@ class CachedDeclaration(AbstractComputation[T]):
         available_from: Stage | None,
         computed_by: Stage,
         equal: Callable[[Any, Any], Any] | None,
+        version: str | None,
     ) -> None:
         super().__init__(compute, prerequisites, computed_by)
         self.available_from = available_from
         self.equal = equal
+        self.version = version
 
 
 @overload
@@ -43,6 +45,8 @@ def cached(
     available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
+    shared: bool = False,
+    version: str = "",
     unit: str = "",
 ) -> Callable[[Callable[[Any, Any], T]], CachedDeclaration[T]]: ...
 @overload
@@ -53,6 +57,8 @@ def cached(
     available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
+    shared: bool = False,
+    version: str = "",
     unit: str = "",
 ) -> Callable[[Callable[[Any, Any, int], T]], FamilyDeclaration[CacheEntry[T]]]: ...
 def cached(
@@ -64,6 +70,8 @@ def cached(
     available_from: Stage | None = None,
     computed_by: Stage = Stage.INFINITY,
     equal: Equality = None,
+    shared: bool = False,
+    version: str = "",
     unit: str = "",
 ) -> Any:
     """Declare a cache entry, by the function ``(self, state)`` that computes it.
@@ -88,13 +96,22 @@ def cached(
         there is ``np.array_equal``. If they are equal, the old one stays (early cutoff), and
         entries below that depend on nothing else that has changed are not computed again: not on a
         stage that the write invalidates, either.
+    shared : bool
+        True if a value that was computed for the same values of the prerequisites is taken, also
+        from another State, and as `shared_results` says, from another process. A read first
+        computes all prerequisites, unless they are shared, too. The value may depend on nothing
+        else that varies: a read of anything else raises.
+    version : str, optional
+        Version of a shared function, for a change of something that it uses outside of its code,
+        such as a file of data.
     unit : str, optional
         Same as for `parameter`.
 
     Raises
     ------
     DeclarationError
-        Neither prerequisites nor a stage are given.
+        Neither prerequisites nor a stage are given; or it is shared, and has a stage or lacks
+        prerequisites.
     WrongTypeError, StageOutOfRangeError, ComputeSignatureError
     OutOfRangeError, InvalidNameError
     """
@@ -122,10 +139,15 @@ def cached(
             "for a constant, prerequisites=()",
         )
     comparison = check_equal(equal, what)
+    shared_as = check_shared(
+        what, shared, version, has_prerequisites=bool(named) and available_from is None
+    )
 
     def declare(compute: Callable[..., Any]) -> Any:
         function = check_compute(compute, what, in_family=count is not None)
-        item = CachedDeclaration(function, named, available_from, computed_by, comparison)
+        item = CachedDeclaration(
+            function, named, available_from, computed_by, comparison, shared_as
+        )
         return repeated(what, item, count, unit)
 
     return declare

@@ -139,6 +139,8 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         The comparison of a new value with the one before.
     is_last : bool
         True if the entry is due once all subsystems have reached the stage, not only its own.
+    version : str or None
+        Version of the function, if its values are shared; None if they are not.
     """
 
     compute: Callable[..., T]
@@ -147,6 +149,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
     computed_by: Stage
     equal: Callable[[Any, Any], Any] | None = None
     is_last = False
+    version: str | None = None
 
     def __init__(
         self,
@@ -184,6 +187,7 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
             self._lowest(handle._owner),
             self.is_last,
             self._trigger(handle),
+            self.version is not None,
         )
 
     def _lowest(self, subsystem: Any) -> Stage:  # noqa: ARG002  # others need it

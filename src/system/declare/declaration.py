@@ -52,6 +52,9 @@ class PlannedEntry:
     trigger: TriggerRow | None = None
     """The row of an event trigger, without which a State may be realized."""
 
+    is_shared: bool = False
+    """True if its values are found by those of its prerequisites."""
+
 
 class AbstractDeclaration(Generic[H]):
     """An item, or a family of items, of a Subsystem class.

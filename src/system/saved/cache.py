@@ -16,10 +16,10 @@ from typing import Any
 from stagecache.errors import UnsavableValueError, short_repr
 from stagecache.files.values import Blobs, bad_file, decode, encode
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.sharing.code import code_hash, hash_of
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.saved.code import code_hash, hash_of
 from stagecache.system.saved.fingerprints import layout_hash, model_hash
 
 

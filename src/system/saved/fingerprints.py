@@ -7,15 +7,18 @@ computed again then.
 
 import io
 import pickle
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import FunctionType
-from typing import Any
+from typing import Any, final
+
+from attrs import frozen
 
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.sharing.code import hash_of, hash_of_used
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.system.declare.subsystem import Subsystem
-from stagecache.system.saved.code import hash_of, hash_of_used
 
 
 def layout_hash(contents: Contents, paths: NodePaths) -> str:
@@ -42,21 +45,49 @@ def model_hash(system: Any) -> str:
 
     Attributes are compared as pickle takes them. "" if something cannot be compared.
     """
-    try:
-        try:
-            text, used = _pickled(system, is_fast=True)
-        except (ValueError, RecursionError):
-            text, used = _pickled(system, is_fast=False)
-    except Exception:  # whatever an object does that cannot be pickled
+    _, _, (own, parts) = system.__reduce__()
+    found = attributes_of(system, (own, *parts))
+    if found is None:
         return ""
     models = [type(subsystem) for subsystem in system.subsystems]
-    code = hash_of_used({*used, *models}, models)
+    code = hash_of_used({*found.used, *models}, models)
     names = [[s.name, type(s).__module__, type(s).__qualname__] for s in system.subsystems]
-    return hash_of([sha256(text).hexdigest(), names, code]) if code else ""
+    return hash_of([found.hash, names, code]) if code else ""
 
 
-def _pickled(system: Any, *, is_fast: bool) -> tuple[bytes, set[Any]]:
-    """Return the attributes of a System and its subsystems, and the code that they use.
+@final
+@frozen
+class Attributes:
+    """Attributes of parts of a System.
+
+    Attributes
+    ----------
+    hash : str
+        Their fingerprint, as pickle takes them.
+    used : set of type and function
+        Functions, and classes of values.
+    referred : set of Subsystem
+        Subsystems to which they refer.
+    """
+
+    hash: str
+    used: set[Any]
+    referred: set[Subsystem]
+
+
+def attributes_of(system: Any, parts: Sequence[Mapping[str, Any]]) -> Attributes | None:
+    """Return attributes of parts of a System; None if pickle does not take them."""
+    try:
+        try:
+            return _pickled(system, parts, is_fast=True)
+        except (ValueError, RecursionError):
+            return _pickled(system, parts, is_fast=False)
+    except Exception:  # whatever an object does that cannot be pickled
+        return None
+
+
+def _pickled(system: Any, parts: Sequence[Mapping[str, Any]], *, is_fast: bool) -> Attributes:
+    """Return attributes as pickle takes them.
 
     If `is_fast`, equal objects are alike, be they one object or two; objects that refer to each
     other raise a ValueError or a RecursionError.
@@ -64,13 +95,12 @@ def _pickled(system: Any, *, is_fast: bool) -> tuple[bytes, set[Any]]:
     file = io.BytesIO()
     pickler = _Pickler(file, protocol=5)
     pickler.fast = is_fast
-    pickler.system, pickler.used = system, set()
-    _, _, (own, parts) = system.__reduce__()
-    for attributes in (own, *parts):
+    pickler.system, pickler.used, pickler.referred = system, set(), set()
+    for attributes in parts:
         for name in sorted(attributes):
             pickler.clear_memo()
             pickler.dump((name, attributes[name]))
-    return file.getvalue(), pickler.used
+    return Attributes(sha256(file.getvalue()).hexdigest(), pickler.used, pickler.referred)
 
 
 class _Pickler(pickle.Pickler):
@@ -81,16 +111,19 @@ class _Pickler(pickle.Pickler):
     system : System
     used : set of type and function
         Functions, and classes of values.
+    referred : set of Subsystem
     """
 
     system: Any
     used: set[Any]
+    referred: set[Subsystem]
 
     def persistent_id(self, value: Any) -> str | None:
         """Return the name of the System or of a subsystem; None for all else."""
         if value is self.system:
             return "system"
         if isinstance(value, Subsystem):
+            self.referred.add(value)
             return f"subsystem {value.name}"
         if isinstance(value, set | frozenset):
             self.used.update(map(type, value))

@@ -9,6 +9,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
+from stagecache.sharing.results import shared_results
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.shortening import Program, Shortener
 from stagecache.testing.programs.inventory import Inventory
@@ -81,7 +82,7 @@ def explore(
     )(test)
     if seed is not None:
         test = hypothesis.seed(seed)(test)
-    with quiet():
+    with quiet(), shared_results() as shared:
         try:
             test()
         except BaseException:
@@ -90,7 +91,7 @@ def explore(
         if failures:
             program, failure = min(reversed(failures), key=lambda found: len(found[0]))
             raise Shortener(perform, program, failure, has.given).shorten() from None
-    return CheckResult(name, examples, operations)
+    return CheckResult(name, examples, operations, shared=shared.statistics.hits)
 
 
 @contextmanager

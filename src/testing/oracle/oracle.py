@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from stagecache.errors import CacheEntryOutOfDateError, StagecacheError, StageTooLowError
+from stagecache.sharing.results import nothing_shared
 from stagecache.simbody import num_event_triggers_by_stage
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
@@ -109,6 +110,7 @@ class Fresh:
     error: Exception | None = None
 
 
+@nothing_shared()
 def fresh_state(system: System, snapshot: Snapshot) -> Fresh:
     """Return a new State with the variables of a snapshot, realized once to its stage."""
     state = system.new_state()
@@ -216,6 +218,7 @@ class Subject:
         return self.code(names, owner, "state")
 
 
+@nothing_shared()
 def expected(system: System, snapshot: Snapshot, fresh: Fresh, subject: Subject) -> Outcome | None:
     """Return the outcome of a read in a fresh State; None if it cannot be compared.
 

@@ -65,6 +65,8 @@ class PlannedItem:
         Stage that a discrete variable invalidates, or on which an entry depends, if any.
     reads : tuple of int
         The items that are read, by their places in the plan.
+    is_shared : bool
+        True for an entry whose values are found by those of its prerequisites.
     """
 
     part: int
@@ -74,6 +76,7 @@ class PlannedItem:
     size: int = 1
     stage: Stage | None = None
     reads: tuple[int, ...] = ()
+    is_shared: bool = False
 
 
 @frozen
@@ -137,7 +140,8 @@ def _planned(
             every = [i for i in every if items[i].kind in ("parameter", "family")]
         reads = _chosen(draw, every)
         stage = draw(st.sampled_from((None, None, Stage.REPORT))) if kind == "entry" else None
-        return PlannedItem(part, name, kind, first, stage=stage, reads=reads)
+        is_shared = bool(stage is None and reads and kind != "auto update" and draw(st.booleans()))
+        return PlannedItem(part, name, kind, first, stage=stage, reads=reads, is_shared=is_shared)
     return PlannedItem(part, name, kind, first)
 
 
@@ -190,11 +194,12 @@ def _declared(plan: Plan, item: PlannedItem) -> dict[str, Any]:
     if item.kind in BLOCKS:
         return {name: _block(plan, item)}
     if item.kind == "entry":
-        return {
-            name: cached(prerequisites=prerequisites, available_from=item.stage)(_sum(plan, item))
-        }
+        declare = cached(
+            prerequisites=prerequisites, available_from=item.stage, shared=item.is_shared
+        )
+        return {name: declare(_sum(plan, item))}
     if item.kind == "entries":
-        family = cached(count=FAMILY, prerequisites=prerequisites)
+        family = cached(count=FAMILY, prerequisites=prerequisites, shared=item.is_shared)
         return {name: family(_sum(plan, item))}
     if item.kind == "auto update":
         variable = auto_update(first, invalidates=Stage.DYNAMICS, available_from=Stage.TIME)

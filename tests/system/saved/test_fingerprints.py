@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stagecache import State, Subsystem, System, cached, parameter
-from stagecache.system.saved.code import code_hash
+from stagecache.sharing.code import code_hash
 from stagecache.system.saved.fingerprints import model_hash
 
 LAWS = """
@@ -373,7 +373,7 @@ def test_a_cache_can_be_saved_where_stagecache_was_not_installed(
     def not_found(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("stagecache.system.saved.code.version", not_found)
+    monkeypatch.setattr("stagecache.sharing.code.version", not_found)
     system = System()
     state = system.new_state()
     assert State.from_bytes(state.to_bytes(cache=True), system).stage == state.stage

@@ -23,15 +23,14 @@ from dataclasses import is_dataclass
 from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final, final
 
 import attrs
 from attrs import field, frozen
 
-from stagecache.errors import UnsavableValueError
+from stagecache.errors import UnsavableValueError, short_repr
 from stagecache.files.values import Blobs, encode, found_in
-from stagecache.system.declare.declaration import AbstractDeclaration
 
 OWN: Final = "stagecache"
 PATHS: Final = ("stdlib", "platstdlib", "purelib", "platlib")
@@ -51,8 +50,49 @@ def hash_of(parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+@final
+@frozen
+class Code:
+    """The code of a function, and of all that it uses.
+
+    Attributes
+    ----------
+    hash : str
+        Its fingerprint; "" if it cannot be compared.
+    unknown : str
+        What cannot be compared, if anything.
+    names : frozenset of str
+        Names of attributes that it uses, of whatever object.
+    """
+
+    hash: str
+    unknown: str
+    names: frozenset[str]
+
+
+def code_of(
+    function: Any, owner: type = object, models: Iterable[type] = (), used: Iterable[Any] = ()
+) -> Code:
+    """Return the code of a function, and of other functions and classes.
+
+    Parameters
+    ----------
+    function : callable
+    owner : type
+        Class on which its methods are looked up.
+    models : iterable of type
+        Classes of subsystems, whose packages are looked into even if they are installed.
+    used : iterable of type and function
+    """
+    found = _Used(owner, models)
+    text, texts = found.text_of(function), sorted(found.text_of(value) for value in used)
+    unknown = found.unknown or ("" if text and all(texts) else short_repr(function))
+    hashed = "" if unknown else hash_of([text, texts, found.hash])
+    return Code(hashed, unknown, frozenset(found.names))
+
+
 def code_hash(function: Any, owner: type) -> str:
-    """Return a fingerprint of a function that a class declares.
+    """Return a fingerprint of a function that a class declares; "" if it cannot be compared.
 
     Parameters
     ----------
@@ -62,9 +102,7 @@ def code_hash(function: Any, owner: type) -> str:
     """
     if not isinstance(_inner(function), FunctionType):
         return ""
-    found = _Used(owner, [owner])
-    texts = [found.text_of(function), found.hash]
-    return hash_of(texts) if all(texts) else ""
+    return code_of(function, owner, [owner]).hash
 
 
 def hash_of_used(used: Iterable[Any], models: Iterable[type]) -> str:
@@ -78,7 +116,7 @@ def hash_of_used(used: Iterable[Any], models: Iterable[type]) -> str:
     """
     found = _Used(object, models)
     texts = [found.text_of(value) for value in used]
-    return hash_of([sorted(texts), found.hash]) if all(texts) and found.hash else ""
+    return hash_of([sorted(texts), found.hash]) if all(texts) and not found.unknown else ""
 
 
 @final
@@ -96,6 +134,7 @@ class _Used:
     def __init__(self, owner: type, models: Iterable[type]) -> None:
         self._owner = owner
         self._packages = {_top(cls.__module__) for cls in models} - {OWN}
+        self.names: set[str] = set()  # of attributes
         self._seen: dict[int, str] = {}  # texts of functions and classes, by identity
         self._sources: set[str] = set()
         self._texts: set[tuple[str, str]] = set()
@@ -103,8 +142,13 @@ class _Used:
     @property
     def hash(self) -> str:
         """The fingerprint of everything so far."""
-        is_whole = all(text for _, text in self._texts)
-        return hash_of([sys.version_info[:2], sorted(self._texts)]) if is_whole else ""
+        return hash_of([sys.version_info[:2], sorted(self._texts)])
+
+    @property
+    def unknown(self) -> str:
+        """Name of something that cannot be compared; "" if everything can."""
+        found = [name for name, text in self._texts if not text]
+        return max(found, key=lambda name: (": " in name, name), default="")
 
     # ------------------------------------------------------------------ values
 
@@ -114,15 +158,18 @@ class _Used:
             inside = [value.func, *value.args, *value.keywords.values()]
             texts = [self.text_of(part) for part in inside]
             return repr([*texts, *value.keywords]) if all(texts) else ""
-        if isinstance(value, AbstractDeclaration):
+        if isinstance(value, MethodType) and not isinstance(value.__self__, type):
+            texts = [self.text_of(value.__func__), self.text_of(value.__self__)]
+            return repr(texts) if all(texts) else ""
+        if _is_declaration(value):
             functions = [v for v in vars(value).values() if isinstance(_inner(v), FunctionType)]
             texts = [self.text_of(function) for function in functions]
             return repr([type(value).__name__, value.name, *texts]) if all(texts) else ""
         value = _inner(value)
         if isinstance(value, FunctionType):
-            return self._named(value.__qualname__, value.__module__, value, self._add_function)
+            return self._named(value.__qualname__, _module_of(value), value, self._add_function)
         if isinstance(value, type):
-            return self._named(value.__qualname__, value.__module__, value, self._add_class)
+            return self._named(value.__qualname__, _module_of(value), value, self._add_class)
         if isinstance(value, ModuleType):
             return self._named("", value.__name__)
         if self._is_installed_by_name(value):
@@ -132,7 +179,7 @@ class _Used:
             content = encode(value, "", blobs)
         except UnsavableValueError:
             return ""
-        for module, name in _classes_in(content):
+        for module, name in classes_in(content):
             self._add_class(found_in(module, name))
         return repr((content, blobs))
 
@@ -175,7 +222,7 @@ class _Used:
 
     def _add_function(self, function: FunctionType) -> str:
         """Add a function, and return its text."""
-        name = f"{function.__module__}.{function.__qualname__}"
+        name = f"{_module_of(function)}.{function.__qualname__}"
         if id(function) in self._seen:  # it may call itself
             return self._seen[id(function)]
         self._seen[id(function)] = name
@@ -195,20 +242,21 @@ class _Used:
             if id(base) in self._seen or not self._is_followed(base.__module__):
                 continue
             self._seen[id(base)] = base.__qualname__
-            self._add_source(base.__module__)
+            self._add_source(_module_of(base))
             is_written = attrs.has(base) or is_dataclass(base)
             for key, value in vars(base).items():
-                name = f"{base.__module__}.{base.__qualname__}.{key}"
+                name = f"{_module_of(base)}.{base.__qualname__}.{key}"
                 if isinstance(_inner(value), FunctionType):
                     if not (is_written and key in GENERATED):
                         self._texts.add((name, self.text_of(value)))
                 elif not key.startswith("__") and (text := self.text_of(value)):
                     self._texts.add((name, text))
-        return " ".join(f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
+        return " ".join(f"{_module_of(base)}.{base.__qualname__}" for base in cls.__mro__)
 
     def _meanings(self, function: FunctionType) -> Iterator[tuple[str, Any]]:
         """Yield what names of a function's code may mean: on the class, and in modules."""
         names = _names(function.__code__)
+        self.names |= names.attributes
         for cls in self._owner.__mro__:
             for name in names.attributes & vars(cls).keys():
                 yield f"{cls.__qualname__}.{name}", vars(cls)[name]
@@ -241,6 +289,17 @@ def _inner(value: Any) -> Any:
     return getattr(value, "fget", None) or getattr(value, "__func__", value)
 
 
+def _is_declaration(value: Any) -> bool:
+    """Return True for an item that a Subsystem declares."""
+    cls = type(value)
+    return _top(cls.__module__) == OWN and hasattr(cls, "__set_name__")
+
+
+def _module_of(value: Any) -> str:
+    """Return the name of the module of a function or a class; that of a script in each process."""
+    return "__main__" if value.__module__ == "__mp_main__" else str(value.__module__)
+
+
 def _top(module: str | None) -> str:
     return (module or "").partition(".")[0]
 
@@ -255,16 +314,16 @@ def _version_of(package: str) -> str:
         return str(getattr(sys.modules.get(package), "__version__", ""))
 
 
-def _classes_in(content: Any) -> Iterator[tuple[str, str]]:
+def classes_in(content: Any) -> Iterator[tuple[str, str]]:
     """Yield module and name of the classes of values that are encoded."""
     if isinstance(content, dict):
         for kind, inside in content.items():
             if kind in ("object", "enum"):
                 yield inside[0], inside[1]
-            yield from _classes_in(inside)
+            yield from classes_in(inside)
     elif isinstance(content, list):
         for part in content:
-            yield from _classes_in(part)
+            yield from classes_in(part)
 
 
 @frozen

@@ -1,0 +1,71 @@
+"""Fingerprints of values: SHA-256 of all of their content, with types, dtypes and shapes.
+
+::
+
+    value  ->  JSON and blobs, as a file has them  ->  length and bytes of each  ->  SHA-256
+    its classes, if any  ->  their code, as its methods may be called
+
+Two values have the same fingerprint only if a file has them alike: 1, 1.0 and True differ, and so
+do 0.0 and -0.0. Equal values may have two fingerprints, as dicts in another order have.
+"""
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import Any, Final
+
+from stagecache.errors import UnsavableValueError, UnsharableError
+from stagecache.files.values import Blobs, encode, found_in
+from stagecache.sharing.code import classes_in, hash_of_used
+
+SIZE: Final = 8
+"""Bytes of a length."""
+
+
+def fingerprint(value: Any, where: str) -> bytes:
+    """Return the fingerprint of a value, 32 bytes. Cost O(its size).
+
+    Parameters
+    ----------
+    value : object
+    where : str
+        Path of the value, in errors.
+
+    Raises
+    ------
+    UnsharableError
+        It has a part that a file cannot have, or whose class has code that cannot be compared.
+    """
+    blobs: Blobs = []
+    try:
+        content = encode(value, where, blobs)
+    except UnsavableValueError as error:
+        what = error.what.removesuffix(": cannot be saved")
+        raise UnsharableError(
+            f"{what}: is a prerequisite of a shared entry, and cannot be compared",
+            error.expected,
+            error.got,
+            error.hint,
+        ) from None
+    parts = [json.dumps(content).encode(), *blobs]
+    if isinstance(content, dict | list):
+        for module, name in sorted(set(classes_in(content))):
+            code = _code_of_class(found_in(module, name))
+            if not code:
+                raise UnsharableError(
+                    f"{where}: its class has code that cannot be compared",
+                    "a class of functions and plain values",
+                    f"{module}.{name}",
+                    "make it a plain class, or do not share the entry",
+                )
+            parts.append(code.encode())
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(len(part).to_bytes(SIZE, "little"))
+        hashed.update(part)
+    return hashed.digest()
+
+
+@lru_cache(maxsize=1000)
+def _code_of_class(cls: type) -> str:
+    return hash_of_used([cls], [])

@@ -1,0 +1,138 @@
+"""Results in a folder: one file for each value, which any number of processes read and write.
+
+::
+
+    folder/ab/ab12...ef.result      the frame of a file: key, origin, value, checksum
+    folder/ab/ab12...ef.lock        while a process computes it
+
+A file takes its name when it is whole, so no process sees a part of it, and a crash leaves nothing
+that passes for a value. The key is in the file, too: one that was renamed is damaged. Neither
+`joblib.Memory` nor `diskcache` serves here: both unpickle what they find, so a file could run code,
+and return a wrong array without an error if one bit of their files has changed.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, final
+
+from stagecache.checks import require_extra
+from stagecache.errors import FileFormatError, short_repr
+from stagecache.files.envelope import pack, unpack, write_atomically
+from stagecache.files.values import Blobs, bad_file, decode, encode
+
+KIND: Final = "shared result"
+ENDING: Final = ".result"
+FULL: Final = 0.9
+"""Part of the limit that is left when files are removed."""
+
+FIELDS: Final = {"key": str, "entry": str, "process": str, "at": str, "seconds": float}
+
+
+@final
+class ResultFolder:
+    """A folder of values by key.
+
+    Parameters
+    ----------
+    path : Path
+    limit : int
+        Limit of the files [bytes]. The ones that were not used for longest are removed.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be made.
+    MissingExtraError
+    """
+
+    def __init__(self, path: Path, limit: int) -> None:
+        locks: Any = require_extra("filelock", "studies", "shared_results(path=...)")
+        self._new_lock = locks.FileLock
+        self.path = path
+        self.limit = limit
+        path.mkdir(parents=True, exist_ok=True)
+        self._used = sum(size for _, size, _ in self._files())
+
+    def get(self, key: str) -> tuple[tuple[dict[str, Any], Any] | None, str]:
+        """Return origin and value of a key, or None; and what is wrong with its file, if it is."""
+        path = self._place(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None, ""
+        try:
+            content, blobs = unpack(data, KIND, str(path))
+            is_result = isinstance(content, dict) and set(content) == {"origin", "value"}
+            origin: Any = content["origin"] if is_result else None
+            good = isinstance(origin, dict) and {k: type(v) for k, v in origin.items()} == FIELDS
+            if not good or origin["key"] != key:
+                raise bad_file(f"{path}: is not this result", f"key {key}", short_repr(origin))
+            value = decode(content["value"], origin["entry"], list(blobs))
+        except FileFormatError as error:  # the file is replaced when the value is computed
+            return None, str(error)
+        with suppress(OSError):
+            os.utime(path)
+        return (origin, value), ""
+
+    def put(self, key: str, origin: dict[str, Any], value: Any) -> None:
+        """Write a value, unless it alone exceeds the limit.
+
+        Raises
+        ------
+        UnsavableValueError
+            The value has a part that a file cannot have.
+        OSError
+        """
+        blobs: Blobs = []
+        encoded = encode(value, origin["entry"], blobs)
+        data = pack(KIND, {"origin": origin, "value": encoded}, blobs)
+        if len(data) > self.limit:
+            return
+        if self._used + len(data) > self.limit:
+            self._remove_oldest(int(FULL * self.limit) - len(data))
+        path = self._place(key)
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, data)
+        self._used += len(data)
+
+    @contextmanager
+    def alone(self, key: str) -> Iterator[None]:
+        """Wait until no other process computes a value, and let others wait meanwhile.
+
+        Where files cannot be locked, several processes may compute it.
+        """
+        path = self._place(key).with_suffix(".lock")
+        lock = self._new_lock(path)
+        with suppress(OSError, NotImplementedError):  # a full disk, or one without locks
+            path.parent.mkdir(exist_ok=True)
+            lock.acquire()
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
+            lock.release()
+
+    def _place(self, key: str) -> Path:
+        return self.path / key[:2] / f"{key}{ENDING}"
+
+    def _files(self) -> Iterator[tuple[float, int, Path]]:
+        """Yield last use, size and path of each file."""
+        for path in self.path.glob(f"*/*{ENDING}"):
+            with suppress(OSError):  # another process has removed it
+                status = path.stat()
+                yield status.st_mtime, status.st_size, path
+
+    def _remove_oldest(self, left: int) -> None:
+        """Remove the files that were not used for longest, until so many bytes are left."""
+        files = sorted(self._files())
+        used = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if used <= left:
+                break
+            with suppress(OSError):
+                path.unlink()
+                used -= size
+        self._used = used

@@ -1,0 +1,416 @@
+"""Shared results: values by key, in memory, and in a folder if there is one.
+
+::
+
+    a read of a shared entry that is not valid
+        its key          code, attributes, and values of its prerequisites
+        in memory?       the values used last, up to a limit in bytes
+        in the folder?   values of other processes and sessions
+        computed         once, also if several threads or processes want it at the same time
+
+The results in use are those of the process: `shared_results` replaces them.
+"""
+
+import os
+import re
+import socket
+import sys
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import Condition, get_ident
+from types import TracebackType
+from typing import Any, Final, Self, final
+
+import attrs
+import numpy as np
+from attrs import evolve, frozen
+
+from stagecache.checks import as_float, require_path
+from stagecache.errors import OutOfRangeError, short_repr
+from stagecache.sharing.folder import ResultFolder
+from stagecache.state.values.values import IMMUTABLE, duplicate
+
+UNITS: Final = {None: 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+SIZE: Final = re.compile(r"(\d+(?:\.\d*)?(?:e\+?\d+)?) ?([kmgt]?b)?")
+DEFAULT_LIMIT: Final = "256 MB"
+DEFAULT_FOLDER_LIMIT: Final = "10 GB"
+
+
+class SharedResultsWarning(UserWarning):
+    """A saved result is damaged, or the folder of results cannot be used; values are computed."""
+
+
+@final
+@frozen
+class Origin:
+    """The computation of a shared value.
+
+    Attributes
+    ----------
+    key : str
+        Fingerprint of all that the value depends on, 64 hexadecimal digits.
+    entry : str
+        Path of the entry that was computed.
+    process : str
+        Process and host.
+    at : str
+        Time of the end of the computation, in UTC.
+    seconds : float
+        Time that it took [s].
+    """
+
+    key: str
+    entry: str
+    process: str
+    at: str
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"computed by {self.process} at {self.at}, in {self.seconds:.3g} s"
+
+
+@final
+@frozen
+class SharedStatistics:
+    """Counts of shared results since they were made, and what is in memory now.
+
+    Attributes
+    ----------
+    hits : int
+        Values that were found, in memory or in the folder.
+    hits_in_folder : int
+        Those of them that were found in the folder.
+    misses : int
+        Values that were computed.
+    seconds_saved : float
+        Time that computing the values that were found took when they were computed [s].
+    values : int
+        Values in memory.
+    bytes : int
+        Size of these, about.
+    evicted : int
+        Values that were dropped from memory, to keep the limit.
+    damaged : int
+        Values in the folder that were damaged, and computed again.
+    """
+
+    hits: int = 0
+    hits_in_folder: int = 0
+    misses: int = 0
+    seconds_saved: float = 0.0
+    values: int = 0
+    bytes: int = 0
+    evicted: int = 0
+    damaged: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.hits} found ({self.hits_in_folder} in the folder), {self.misses} computed, "
+            f"{self.seconds_saved:.3g} s saved; {self.values} values in memory, "
+            f"{self.bytes / 1e6:.3g} MB"
+        )
+
+
+@frozen(eq=False)
+class _Kept:
+    """A value in memory."""
+
+    value: Any
+    origin: Origin
+    size: int
+
+
+@final
+class SharedResults:
+    """Values of shared entries, by all that they depend on; `shared_results` makes them.
+
+    A context manager, at whose end the results that were used before are used again. Several
+    threads may use it at the same time.
+    """
+
+    def __init__(self, limit: int, folder: ResultFolder | None) -> None:
+        self._limit = limit
+        self._folder = folder
+        self._before: SharedResults | None = None
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one used last at the end
+        self._computing: dict[str, int] = {}  # threads by key
+        self._changed = Condition()
+        self._counts = SharedStatistics()
+        self._has_warned = False
+
+    @property
+    def limit(self) -> int:
+        """Limit of the memory [bytes]."""
+        return self._limit
+
+    @property
+    def folder(self) -> ResultFolder | None:
+        """The folder of values, if there is one."""
+        return self._folder
+
+    @property
+    def is_off(self) -> bool:
+        """True if nothing is shared: the limit is 0, and there is no folder."""
+        return not self._limit and self._folder is None
+
+    @property
+    def statistics(self) -> SharedStatistics:
+        """Counts, as they are now."""
+        with self._changed:
+            return self._counts
+
+    def clear(self) -> None:
+        """Forget all values in memory; those in the folder stay."""
+        with self._changed:
+            self._kept.clear()
+            self._counts = evolve(self._counts, values=0, bytes=0)
+
+    def find_or_compute(
+        self, key: str, entry: str, compute: Callable[[], Any]
+    ) -> tuple[Any, Origin, bool]:
+        """Return the value of a key, where it was computed, and True if it was found.
+
+        A value that another thread or process is computing is waited for. An exception of
+        `compute` is raised unchanged; nothing is kept then.
+        """
+        me = get_ident()
+        with self._changed:
+            while (kept := self._kept.get(key)) is None:
+                if self._computing.setdefault(key, me) == me:
+                    break
+                self._changed.wait()
+            else:
+                self._kept.move_to_end(key)
+                self._count_hit(kept.origin)
+        if kept is not None:
+            return duplicate(kept.value), kept.origin, True
+        try:
+            if self._folder is None:
+                return *self._computed(key, entry, compute), False
+            return self._fetched_or_computed(self._folder, key, entry, compute)
+        finally:
+            with self._changed:
+                self._computing.pop(key, None)
+                self._changed.notify_all()
+
+    def _fetched_or_computed(
+        self, folder: ResultFolder, key: str, entry: str, compute: Callable[[], Any]
+    ) -> tuple[Any, Origin, bool]:
+        found, _ = folder.get(key)
+        if found is None:
+            with folder.alone(key):
+                found, damage = folder.get(key)  # another process may have been faster
+                if damage:
+                    self._tell_damage(damage)
+                if found is None:
+                    return *self._computed(key, entry, compute), False
+        origin, value = Origin(**found[0]), duplicate(found[1])
+        with self._changed:
+            self._count_hit(origin, in_folder=True)
+            self._keep(key, value, origin)
+        return duplicate(value), origin, True
+
+    def _tell_damage(self, damage: str) -> None:
+        with self._changed:
+            self._counts = evolve(self._counts, damaged=self._counts.damaged + 1)
+        _warn(f"a shared result is damaged, and is computed again: {damage}")
+
+    def _computed(self, key: str, entry: str, compute: Callable[[], Any]) -> tuple[Any, Origin]:
+        start = time.perf_counter()
+        value = compute()
+        seconds = time.perf_counter() - start
+        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        process = f"process {os.getpid()} on {socket.gethostname()}"
+        origin = Origin(key, entry, process, now, seconds)
+        if self._folder is not None:
+            self._put(self._folder, key, origin, value)
+        own = duplicate(value)
+        with self._changed:
+            self._counts = evolve(self._counts, misses=self._counts.misses + 1)
+            self._keep(key, own, origin)
+        return value, origin
+
+    def _keep(self, key: str, value: Any, origin: Origin) -> None:
+        """Keep a value in memory, and drop those that were not used for longest."""
+        size = size_of(value)
+        if size > self._limit:
+            return
+        kept, used, evicted = self._kept, self._counts.bytes + size, self._counts.evicted
+        before = kept.pop(key, None)
+        if before is not None:
+            used -= before.size
+        kept[key] = _Kept(value, origin, size)
+        while used > self._limit:
+            _, dropped = kept.popitem(last=False)
+            used -= dropped.size
+            evicted += 1
+        self._counts = evolve(self._counts, values=len(kept), bytes=used, evicted=evicted)
+
+    def _count_hit(self, origin: Origin, *, in_folder: bool = False) -> None:
+        counts = self._counts
+        self._counts = evolve(
+            counts,
+            hits=counts.hits + 1,
+            hits_in_folder=counts.hits_in_folder + in_folder,
+            seconds_saved=counts.seconds_saved + origin.seconds,
+        )
+
+    def _put(self, folder: ResultFolder, key: str, origin: Origin, value: Any) -> None:
+        """Write a value into the folder; warn once if the system refuses it."""
+        try:
+            folder.put(key, attrs.asdict(origin), value)
+        except OSError as error:
+            if not self._has_warned:
+                self._has_warned = True
+                _warn(f"a shared result cannot be written into the folder: {error}")
+
+    # ------------------------------------------------------------------ in use
+
+    def use(self) -> Self:
+        """Let these results be those in use, until others are."""
+        self._before = _IN_USE[0]
+        _IN_USE[0] = self
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            _IN_USE[0] = self._before
+
+    def __repr__(self) -> str:
+        where = "" if self._folder is None else f", in {str(self._folder.path)!r}"
+        return f"SharedResults({self.statistics}{where})"
+
+
+def shared_results(
+    limit: str | float = DEFAULT_LIMIT,
+    *,
+    path: "str | os.PathLike[str] | None" = None,
+    path_limit: str | float = DEFAULT_FOLDER_LIMIT,
+) -> SharedResults:
+    """Set how values of shared entries are kept, in this process, from now on.
+
+    An entry is shared if it is declared so: ``@cached(..., shared=True)``. As a context manager,
+    the setting ends with the block. Without a call, results are shared in memory, up to 256 MB.
+
+    Parameters
+    ----------
+    limit : str or float
+        Limit of the values in memory: "1 GB", "200 MB", or a number of bytes; 0 for none. Those
+        that were not used for longest are dropped.
+    path : str or os.PathLike, optional
+        Folder in which values are kept, too, for other processes and for later; it is made if it
+        does not exist. Values have the form of files (`State.save`), with a checksum: one that is
+        damaged is computed again, with a `SharedResultsWarning`. Processes that want a value at
+        the same time compute it once. Needs the extra `studies`.
+    path_limit : str or float
+        Limit of the files in the folder.
+
+    Returns
+    -------
+    SharedResults
+        The results, with `statistics`.
+
+    Raises
+    ------
+    OutOfRangeError
+        A limit is not a size.
+    WrongTypeError, OSError
+        `path` is not a folder, or it cannot be made.
+    MissingExtraError
+
+    Examples
+    --------
+    >>> from stagecache import Graph, shared_results
+    >>> def squared(side):
+    ...     return side() ** 2
+    >>> with shared_results(limit="10 MB") as results:
+    ...     for value in (2.0, 3.0, 2.0):
+    ...         graph = Graph()
+    ...         side = graph.variable("side", value)
+    ...         area = graph.entry("area", squared, prerequisites=(side,), shared=True)
+    ...         _ = area()
+    >>> results.statistics.misses, results.statistics.hits
+    (2, 1)
+    """
+    size = size_in_bytes(limit, "shared_results(limit=...)")
+    folder = None
+    if path is not None:
+        most = size_in_bytes(path_limit, "shared_results(path_limit=...)")
+        folder = ResultFolder(require_path(path, "shared_results(path=...)"), most)
+    return SharedResults(size, folder).use()
+
+
+@contextmanager
+def nothing_shared() -> Iterator[None]:
+    """Compute each value while the block, or the decorated function, runs."""
+    with SharedResults(0, None).use():
+        yield
+
+
+def results_in_use() -> SharedResults:
+    """Return the results that the process uses now."""
+    return _IN_USE[0]
+
+
+def size_in_bytes(size: object, what: str) -> int:
+    """Return a size as a number of bytes.
+
+    Raises
+    ------
+    OutOfRangeError
+    """
+    text = size if isinstance(size, str) else f"{size!r}" if as_float(size) is not None else ""
+    match = SIZE.fullmatch(text.strip().lower())
+    if match is None:
+        raise OutOfRangeError(
+            f"{what}: not a size",
+            'a number of bytes, or a text such as "200 MB" or "1 GB"',
+            short_repr(size),
+            "units are B, kB, MB, GB and TB; 0 for none",
+        )
+    return int(float(match[1]) * UNITS[match[2]])
+
+
+def size_of(value: Any) -> int:
+    """Return the size of a value in memory, about [bytes]. Cost O(its parts)."""
+    total = 0
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        total += sys.getsizeof(part, 64)
+        if isinstance(part, np.ndarray):
+            total += 0 if part.base is None else part.nbytes
+            stack.extend(part.ravel().tolist() if part.dtype.hasobject else ())
+        elif isinstance(part, Mapping):
+            stack.extend((*part.keys(), *part.values()))
+        elif isinstance(part, list | tuple | set | frozenset):
+            stack.extend(part)
+        elif type(part) not in IMMUTABLE:
+            stack.extend(vars(part).values() if hasattr(part, "__dict__") else ())
+            slots = [s for c in type(part).__mro__ for s in vars(c).get("__slots__", ())]
+            stack.extend(getattr(part, s) for s in slots if s != "__weakref__" and hasattr(part, s))
+    return total
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, SharedResultsWarning, stacklevel=2)
+
+
+_IN_USE: Final = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)]
+"""The results in use: of the whole process, as its threads work at the same models."""
