@@ -1,5 +1,11 @@
 """Studies: what is done with a System by means of its States."""
 
+from stagecache.study.ensemble.design import full_factorial, latin_hypercube, sobol
+from stagecache.study.ensemble.member import Member
+from stagecache.study.ensemble.members import Members
+from stagecache.study.ensemble.results import MemberResult, StudyResults, StudyStatistics
+from stagecache.study.ensemble.run_study import load_study, run_study
+from stagecache.study.ensemble.simulation import Simulation
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions
@@ -16,13 +22,24 @@ __all__ = [
     "Integrator",
     "IntegratorOptions",
     "IntegratorStatistics",
+    "Member",
+    "MemberResult",
+    "Members",
+    "Simulation",
     "StepStatus",
     "Study",
+    "StudyResults",
+    "StudyStatistics",
     "TerminationReason",
     "TimeStepper",
     "Trajectory",
     "TriggeredEvent",
+    "full_factorial",
+    "latin_hypercube",
+    "load_study",
     "load_trajectory",
     "resume",
+    "run_study",
     "simulate",
+    "sobol",
 ]

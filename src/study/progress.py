@@ -3,10 +3,12 @@
 ::
 
     double pendulum ━━━━━━━━━━━━━╸━━━━━━━━━━  t = 5.61 of 10   0:00:04
+    cart and pole   ━━━━━━━━╸━━━━━━━━━━━━━━━  member 40 of 200, 8.1 a second, 0:00:20 left   0:00:05
 """
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from math import isfinite
 from types import TracebackType
 from typing import Any, Final, final
@@ -43,6 +45,8 @@ class ProgressBar:
         Returns seconds.
     counted : str
         Name of the times that are shown; for other steps, such as "frame".
+    has_rate : bool
+        True to show the steps a second, and the time left.
 
     Raises
     ------
@@ -59,6 +63,7 @@ class ProgressBar:
         clock: Callable[[], float] = time.monotonic,
         *,
         counted: str = "t",
+        has_rate: bool = False,
     ) -> None:
         check_progress(progress)
         self._what = what
@@ -67,6 +72,7 @@ class ProgressBar:
         self._progress = progress
         self._clock = clock
         self._counted = counted
+        self._started = clock() if has_rate else None
         self._bar: Any = None
         self._task: Any = None
         self._due = float("inf")
@@ -113,8 +119,20 @@ class ProgressBar:
 
     def _draw(self, t: float) -> None:
         end = f" of {self._end:.4g}" if isfinite(self._end) else ""
-        where = f"{self._counted} = {t:.4g}{end}"
+        if self._started is None:
+            where = f"{self._counted} = {t:.4g}{end}"
+        else:
+            where = f"{self._counted} {t:,.0f} of {self._end:,.0f}{self._rate(t, self._started)}"
         self._bar.update(self._task, completed=t - self._begin, where=where, refresh=True)
+
+    def _rate(self, t: float, started: float) -> str:
+        """Return the steps a second, and the time that is left at this rate."""
+        seconds = self._clock() - started
+        if t <= self._begin or seconds <= 0:
+            return ""
+        rate = (t - self._begin) / seconds
+        left = timedelta(seconds=round((self._end - t) / rate))
+        return f", {rate:.3g} a second, {left} left"
 
     def __enter__(self) -> "ProgressBar":
         return self

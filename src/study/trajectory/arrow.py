@@ -67,6 +67,8 @@ class ArrowFile:
     Parameters
     ----------
     path : Path
+    called : str
+        Name of such a file in errors.
 
     Attributes
     ----------
@@ -84,12 +86,12 @@ class ArrowFile:
     FileFormatError
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, called: str = "a trajectory") -> None:
         self.path = path
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < PREFIX.size:
-                raise bad_file(f"{path}: is not a trajectory", "a schema", f"{size} bytes")
+                raise bad_file(f"{path}: is not {called}", "a schema", f"{size} bytes")
             self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
         self.view = memoryview(self._map)
         self.batches: list[Batch] = []
@@ -102,7 +104,7 @@ class ArrowFile:
         if found is None or found[0] != SCHEMA:
             first = bytes(self.view[: len(MAGIC)])
             raise FileFormatError(
-                f"{path}: is not a trajectory",
+                f"{path}: is not {called}",
                 "an Arrow stream, which begins with a schema",
                 f"bytes {first!r}",
                 "load_state() opens States"

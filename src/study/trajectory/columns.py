@@ -10,6 +10,7 @@ from typing import Any, Final, final
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 DTYPES: Final = {"float64": np.dtype("<f8"), "int64": np.dtype("<i8"), "bool": np.dtype("?")}
 SCALARS: Final = {"float64": float, "int64": int, "bool": bool}
@@ -102,3 +103,9 @@ def is_result(form: ColumnForm, value: object) -> bool:
         return False
     array = np.asarray(value)
     return array.dtype == DTYPES[form.dtype] and array.shape == form.shape
+
+
+def stored(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers of a column as Arrow stores them; truth values are bits."""
+    flat = np.ascontiguousarray(values).reshape(-1)
+    return np.packbits(flat, bitorder="little") if flat.dtype == bool else flat

@@ -17,7 +17,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, final
 from zlib import crc32
@@ -29,13 +28,14 @@ from stagecache.files.envelope import errors_naming, open_beside, pack
 from stagecache.files.values import Blobs, encode
 from stagecache.state.handles import ScalarVariable
 from stagecache.state.stage import Stage
-from stagecache.study.trajectory.arrow import END, PREFIX
+from stagecache.study.trajectory.arrow import END
 from stagecache.study.trajectory.columns import (
     DTYPES,
     ColumnForm,
     form_of_results,
     form_of_value,
     is_result,
+    stored,
 )
 from stagecache.study.trajectory.header import Header
 from stagecache.study.trajectory.rows import DISCRETE, AbstractRows, Array, Rows
@@ -105,7 +105,7 @@ class TrajectoryWriter:
                 os.fsync(file.fileno())
             beside.replace(writer._target)
         writer._file = path.open("r+b")
-        _claim(writer._file, path)
+        claim(writer._file, path)
         writer._file.seek(size)
         writer.num_rows = num_rows
         return writer
@@ -133,7 +133,7 @@ class TrajectoryWriter:
         with errors_naming(self._target):
             if self._file is None:
                 self._beside, self._file = open_beside(self._target)
-                _claim(self._file, self._beside)
+                claim(self._file, self._beside)
                 self._file.write(encoder.schema)
             self._encoder = encoder
             self._file.write(data)
@@ -170,10 +170,10 @@ def _refuse_if_written(path: Path) -> None:
     """Refuse a file that somebody else writes, where the system can tell."""
     if path.is_file():
         with path.open("rb") as file:
-            _claim(file, path)
+            claim(file, path)
 
 
-def _claim(file: BinaryIO, path: Path) -> None:
+def claim(file: BinaryIO, path: Path) -> None:
     """Refuse a file that somebody else writes, where the system can tell.
 
     The claim ends when the file is closed, also by a crash.
@@ -327,23 +327,24 @@ class BatchEncoder:
     """
 
     def __init__(self, header: Header, schema_sum: int | None = None) -> None:
-        import nanoarrow as na  # noqa: PLC0415  # only files need it
+        # Only files need nanoarrow, which it imports.
+        from stagecache.study.trajectory import batches  # noqa: PLC0415
 
-        self._na = na
+        self._batches = batches
         self._forms = header.forms
         forms = header.forms.values()
         units = {"time": "s", **header.units}
-        fields = {}
+        fields: dict[str, tuple[Any, dict[str, str]]] = {}
         for form in forms:
             facts = {"kind": form.kind, "units": units.get(form.path, "")}
             known = {name: fact for name, fact in facts.items() if fact}
-            fields[form.path] = na.c_schema(self._type(form)).modify(metadata=known)
-        fields |= {CHANGES: na.binary(), BATCH: na.binary()}
-        self._schema = na.c_schema(na.struct(fields)).modify(metadata={KEY: header.text})
+            fields[form.path] = batches.type_of(form, is_nullable=_is_nullable(form)), known
+        nothing = batches.binary_column([])
+        fields |= {CHANGES: (nothing.schema, {}), BATCH: (nothing.schema, {})}
+        self._schema = batches.schema_of(fields, {KEY: header.text})
         empty = [self._column(f, np.empty((0, *f.shape), DTYPES[f.dtype]), None) for f in forms]
-        nothing = [self._binary([]), self._binary([])]
-        data = self._messages([*empty, *nothing], 0)
-        self.schema = data[: PREFIX.size + PREFIX.unpack_from(data)[1]]
+        columns = [*empty, nothing, batches.binary_column([])]
+        self.schema, _ = batches.messages(self._schema, columns, 0)
         self._schema_sum = crc32(self.schema) if schema_sum is None else schema_sum
 
     def batch(self, rows: Rows, first_row: int, restart: bytes | None) -> bytes:
@@ -351,7 +352,7 @@ class BatchEncoder:
         count = rows.times.count
         found, packed = columns_and_changes(rows, self._forms)
         columns = [self._column(self._forms[path], *numbers) for path, numbers in found.items()]
-        columns.append(self._binary(packed))
+        columns.append(self._batches.binary_column(packed))
         sums = [checksum(*numbers) for numbers in found.values()]
         sums.append(crc32(b"".join(row or b"" for row in packed)))
         info = {
@@ -362,73 +363,21 @@ class BatchEncoder:
             "restart": restart is not None,
         }
         last = pack(BATCH, info, [restart or b""])
-        columns.append(self._binary([*[None] * (count - 1), last]))
-        return self._messages(columns, count)[len(self.schema) :]
-
-    # ------------------------------------------------------------------ Arrow
-
-    def _type(self, form: ColumnForm) -> Any:
-        is_nullable = form.kind in (DISCRETE, "cache entry")
-        numbers = self._numbers(form)
-        if form.is_list:
-            return self._na.fixed_size_list(numbers(False), form.width, is_nullable)
-        return numbers(is_nullable)
-
-    def _numbers(self, form: ColumnForm) -> Any:
-        na = self._na
-        return {"float64": na.float64, "int64": na.int64, "bool": na.bool_}[form.dtype]
+        columns.append(self._batches.binary_column([*[None] * (count - 1), last]))
+        return self._batches.messages(self._schema, columns, count)[1]
 
     def _column(self, form: ColumnForm, values: Array, is_there: Array | None) -> Any:
-        na, count = self._na, len(values)
-        schema = self._type(form)
-        validity = None if is_there is None else _buffer(is_there)
-        nulls = 0 if is_there is None else int(count - is_there.sum())
-        if not form.is_list:
-            return na.c_array_from_buffers(
-                schema, count, [validity, _buffer(values)], null_count=nulls
-            )
-        child = na.c_array_from_buffers(
-            self._numbers(form)(False), values.size, [None, _buffer(values)], null_count=0
-        )
-        return na.c_array_from_buffers(
-            schema, count, [validity], null_count=nulls, children=[child]
-        )
-
-    def _binary(self, values: Sequence[bytes | None]) -> Any:
-        is_there = np.array([value is not None for value in values], bool)
-        lengths = [len(value or b"") for value in values]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        data = np.frombuffer(b"".join(value or b"" for value in values), np.uint8)
-        return self._na.c_array_from_buffers(
-            self._na.binary(),
-            len(values),
-            [np.packbits(is_there, bitorder="little"), offsets, data],
-            null_count=int(len(values) - is_there.sum()),
-        )
-
-    def _messages(self, columns: Sequence[Any], count: int) -> bytes:
-        """Return the schema and a record batch."""
-        from nanoarrow.ipc import StreamWriter  # noqa: PLC0415  # only files need it
-
-        batch = self._na.c_array_from_buffers(
-            self._schema, count, [None], null_count=0, children=columns
-        )
-        sink = BytesIO()
-        with StreamWriter.from_writable(sink) as writer:
-            writer.write_array(batch)
-        data = sink.getvalue()
-        return data.removesuffix(END)
+        is_nullable = _is_nullable(form)
+        return self._batches.number_column(form, values, is_there, is_nullable=is_nullable)
 
 
-def _buffer(values: Array) -> Array:
-    """Return the numbers of a column as Arrow stores them; truth values are bits."""
-    flat = np.ascontiguousarray(values).reshape(-1)
-    return np.packbits(flat, bitorder="little") if flat.dtype == bool else flat
+def _is_nullable(form: ColumnForm) -> bool:
+    return form.kind in (DISCRETE, "cache entry")
 
 
 def checksum(values: Array, is_there: Array | None) -> int:
     """Return the checksum of the numbers of a column, and of where they are."""
-    found = crc32(_buffer(values).data)
+    found = crc32(stored(values).data)
     return (
         found if is_there is None else crc32(np.packbits(is_there, bitorder="little").data, found)
     )

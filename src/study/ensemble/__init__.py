@@ -1,0 +1,1 @@
+"""Ensembles: one study of many members, which differ in values of variables."""

@@ -1,0 +1,264 @@
+"""Pools: an Executor, or this thread, where batches of members run.
+
+::
+
+    None                      LocalPool    in this thread, member by member
+    ThreadPoolExecutor        LocalPool    the System is shared
+    workers=N                 RemotePool   own processes, renewed when one dies
+    ProcessPoolExecutor       RemotePool   likewise, by new pools of the same kind
+    others: Dask's, MPI's     RemotePool   they replace their workers themselves
+"""
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from threading import Thread
+from typing import Any, Final, final
+
+from stagecache.checks import require_count, wrong_type
+from stagecache.errors import StudyError, UnknownOptionError, short_repr
+from stagecache.study.ensemble.values import from_bytes
+from stagecache.study.ensemble.worker import Batch, Outcome, Runner, Work, run_task
+
+MOST_IN_BATCH: Final = 1000
+HINT: Final = (
+    "pass a concurrent.futures.Executor, as Client.get_executor() of Dask; or workers=4 for "
+    "processes"
+)
+
+
+class AbstractPool(ABC):
+    """A place where members run.
+
+    Attributes
+    ----------
+    num_workers : int or None
+        None if it is not known.
+    most_in_batch : int
+    """
+
+    num_workers: int | None
+    most_in_batch: int
+
+    @abstractmethod
+    def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":
+        """Run members.
+
+        Raises
+        ------
+        BrokenExecutor
+            The workers have died; `renew` replaces them.
+        """
+
+    @abstractmethod
+    def outcomes(self, result: Any) -> list[Outcome] | None:
+        """Return the outcomes in the result of a task; None if it has to come with the payload."""
+
+    @abstractmethod
+    def renew(self) -> None:
+        """Replace workers that have died, and make sure that new ones start.
+
+        Raises
+        ------
+        BrokenExecutor, StudyError
+            They cannot be replaced.
+        """
+
+    @abstractmethod
+    def close(self, *, at_once: bool) -> None:
+        """Give up workers of its own; `at_once` even if they are busy."""
+
+
+@final
+class LocalPool(AbstractPool):
+    """Threads of an Executor, or this thread."""
+
+    def __init__(self, work: Work, executor: Executor | None) -> None:
+        self._runner = Runner.of(work)
+        self._executor = executor
+        self.num_workers = 1 if executor is None else _number_of(executor)
+        self.most_in_batch = 1  # a thread that is free goes on, and there is little to save
+
+    def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":  # noqa: ARG002  # others need it
+        """Run members, here and now if there are no threads."""
+        if self._executor is not None:
+            return self._executor.submit(self._runner.run, batch)
+        future: Future[Any] = Future()
+        future.set_result(self._runner.run(batch))
+        return future
+
+    def outcomes(self, result: Any) -> list[Outcome] | None:
+        """Return the result."""
+        found: list[Outcome] = result
+        return found
+
+    def renew(self) -> None:
+        """Raise: threads do not die."""
+        raise BrokenExecutor(f"{short_repr(self._executor)} is broken")
+
+    def close(self, *, at_once: bool) -> None:
+        """Do nothing: the Executor belongs to the caller."""
+
+
+@final
+class RemotePool(AbstractPool):
+    """Processes, here or elsewhere.
+
+    Parameters
+    ----------
+    work : Work
+    executor : Executor, optional
+        By default it makes its own.
+    make : callable, optional
+        Makes a new Executor in place of a broken one; None if the Executor replaces its workers.
+    """
+
+    def __init__(
+        self, work: Work, executor: Executor | None, make: Callable[[], Executor] | None
+    ) -> None:
+        self._payload = work.to_payload()
+        self._token = hashlib.sha256(self._payload).hexdigest()
+        self._system = work.state.system
+        self._make = make
+        self._own: Executor | None = None
+        if executor is None:
+            assert make is not None
+            executor = self._own = make()
+        self._executor = executor
+        self.num_workers = _number_of(executor)
+        self.most_in_batch = MOST_IN_BATCH
+
+    def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":
+        """Run members in a process."""
+        payload = self._payload if with_payload else None
+        return self._executor.submit(run_task, self._token, payload, batch)
+
+    def outcomes(self, result: Any) -> list[Outcome] | None:
+        """Return the outcomes that have come as bytes."""
+        return None if result is None else from_bytes(result, self._system)
+
+    def renew(self) -> None:
+        """Begin a new pool of processes."""
+        if self._make is None:
+            raise BrokenExecutor(f"{short_repr(self._executor)} is broken")
+        self.close(at_once=True)
+        self._executor = self._own = self._make()
+        try:
+            self._executor.submit(os.getpid).result()
+        except BrokenExecutor as error:
+            raise StudyError(
+                "run_study(): workers die before they run a member",
+                "processes that can import the main program and the modules of the model",
+                f"{type(error).__name__}: {error}",
+                "call run_study() under if __name__ == '__main__':, and look at what the workers "
+                "have printed",
+            ) from error
+
+    def close(self, *, at_once: bool) -> None:
+        """End processes of its own."""
+        own, self._own = self._own, None
+        if own is None:
+            return
+        own.shutdown(wait=False, cancel_futures=True)
+        if at_once:
+            for process in list((getattr(own, "_processes", None) or {}).values()):
+                process.terminate()
+        own.shutdown(wait=True)
+
+
+def pool_of(work: Work, executor: object, workers: object) -> AbstractPool:
+    """Return the pool for arguments of `run_study`.
+
+    Raises
+    ------
+    UnknownOptionError, OutOfRangeError, WrongTypeError, NotPicklableError
+    StudyError
+        A pool of forked processes.
+    """
+    if executor is None and workers is None:
+        return LocalPool(work, None)
+    if workers is not None:
+        if executor is not None:
+            raise UnknownOptionError(
+                "run_study(): executor=... and workers=... exclude each other",
+                "one of them",
+                f"both: {short_repr(executor)}, workers={short_repr(workers)}",
+                "leave out workers=..., since the Executor has its own",
+            )
+        number = require_count(workers, 1, "run_study(workers=...)", "leave it out for none")
+        return RemotePool(work, None, lambda: own_processes(number))
+    if not isinstance(executor, Executor):
+        raise wrong_type(executor, "run_study(executor=...): not one", "an Executor", HINT)
+    if isinstance(executor, ThreadPoolExecutor):
+        return LocalPool(work, executor)
+    if isinstance(executor, ProcessPoolExecutor):
+        _refuse_fork(executor)
+        return RemotePool(work, executor, lambda: _alike(executor))
+    return RemotePool(work, executor, None)
+
+
+def _refuse_fork(executor: ProcessPoolExecutor) -> None:
+    context: Any = getattr(executor, "_mp_context", None)
+    if context is None or context.get_start_method() != "fork":
+        return
+    raise StudyError(
+        "run_study(executor=...): its processes are forked",
+        "processes that are spawned: a forked one may have locks that nobody releases",
+        "a ProcessPoolExecutor with the start method 'fork'",
+        "pass mp_context=multiprocessing.get_context('spawn') to it; or write workers=N instead",
+    )
+
+
+def _number_of(executor: Executor) -> int | None:
+    """Return the number of workers of an Executor, if it says so."""
+    for name in ("_max_workers", "num_workers"):
+        number = getattr(executor, name, None)
+        if isinstance(number, int) and number > 0:
+            return number
+    return None
+
+
+# ---------------------------------------------------------------------- processes
+
+
+def own_processes(number: int) -> ProcessPoolExecutor:
+    """Return a pool of processes, which end when this one does."""
+    method = "spawn" if sys.platform == "win32" else "forkserver"
+    context = multiprocessing.get_context(method)
+    return ProcessPoolExecutor(number, mp_context=context, initializer=begin_worker)
+
+
+def begin_worker() -> None:
+    """Let a worker ignore Control-C, which the driver handles, and end when the driver has."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    driver = multiprocessing.parent_process()
+    assert driver is not None
+
+    def watch() -> None:
+        driver.join()
+        os._exit(1)  # the queue of the pool stays open as long as one worker has it
+
+    Thread(target=watch, daemon=True).start()
+
+
+def _alike(executor: ProcessPoolExecutor) -> ProcessPoolExecutor:
+    """Return a new pool with the size, the context and the initializer of a broken one."""
+    had: Any = vars(executor)
+    return ProcessPoolExecutor(
+        had["_max_workers"],
+        mp_context=had["_mp_context"],
+        initializer=had["_initializer"],
+        initargs=had["_initargs"],
+        max_tasks_per_child=had.get("_max_tasks_per_child"),
+    )

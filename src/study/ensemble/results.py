@@ -1,0 +1,325 @@
+"""Results of a study: one of each member, in the order of the members.
+
+They are the same whatever the Executor, the number of workers, and the order in which members end;
+only times differ, which stand beside them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NoReturn, SupportsIndex, final
+
+from attrs import frozen
+
+from stagecache.checks import require_bool
+from stagecache.errors import StudyError, UnknownItemError, short_repr
+from stagecache.study.ensemble.labelled import dataframe_of, dataset_of
+
+OK: Final = "ok"
+FAILED: Final = "failed"
+MISSING: Final = "missing"
+
+
+@final
+@frozen(eq=False)
+class MemberResult:
+    """Result of one member.
+
+    Attributes
+    ----------
+    index : int
+    parameters : dict of str to object
+        Values in which members differ, by path.
+    status : str
+        "ok", "failed", or "missing" if it has not run.
+    values : dict of str to object
+        Results by name; empty unless it is "ok".
+    error, message, traceback : str
+        Class, text and traceback of the exception with which it failed.
+    seconds : float
+        Time of all attempts [s].
+    attempts : int
+    """
+
+    index: int
+    parameters: Mapping[str, Any]
+    status: str
+    values: Mapping[str, Any]
+    error: str = ""
+    message: str = ""
+    traceback: str = ""
+    seconds: float = 0.0
+    attempts: int = 0
+
+    def __repr__(self) -> str:
+        said = f", {short_repr(dict(self.parameters))}, {self.status}"
+        if self.status == FAILED:
+            said += f", {self.error}: {short_repr(self.message)}"
+        elif self.values:
+            said += f", {short_repr(dict(self.values))}"
+        return f"MemberResult({self.index}{said})"
+
+
+@final
+@frozen
+class StudyStatistics:
+    """Numbers of members, and times.
+
+    Attributes
+    ----------
+    num_members, num_ok, num_failed, num_missing : int
+    seconds : float
+        Time of all members together, on all workers [s].
+    elapsed : float
+        Time of the call of `run_study` [s]; NaN if the results were loaded.
+    members_a_second : float
+        Members that ran in this call, by its time; NaN likewise.
+    """
+
+    num_members: int
+    num_ok: int
+    num_failed: int
+    num_missing: int
+    seconds: float
+    elapsed: float
+    members_a_second: float
+
+
+@final
+@frozen(eq=False)
+class Ensemble:
+    """The facts that all results of a study share.
+
+    Attributes
+    ----------
+    system : str
+        Name of the System.
+    number : int
+        Number of members.
+    names : tuple of str
+        Paths in which members differ.
+    units : dict of str to str
+        Declared units of these.
+    levels : dict of str to tuple
+        Values by path whose combinations the members are; empty for other members.
+    """
+
+    system: str
+    number: int
+    names: tuple[str, ...]
+    units: Mapping[str, str]
+    levels: Mapping[str, tuple[Any, ...]]
+
+
+class AbstractStore(ABC):
+    """A place of results, in memory or in a folder."""
+
+    @abstractmethod
+    def result(self, index: int) -> MemberResult | None:
+        """Return the result of a member; None if it has not run."""
+
+    @abstractmethod
+    def results(self) -> Iterator[MemberResult]:
+        """Return an iterator over all results, in any order."""
+
+    @abstractmethod
+    def statuses(self) -> Mapping[int, tuple[str, float]]:
+        """Return status and seconds by index, of members that have run."""
+
+
+@final
+class StudyResults:
+    """Results of `run_study` or `load_study`, by the index of the member.
+
+    Printing it tells how many members have failed; `failures` has these.
+
+    Examples
+    --------
+    >>> from stagecache import State, Subsystem, System, parameter, run_study
+    >>> class Square(Subsystem):
+    ...     side = parameter(1.0, unit="m")
+    >>> square = Square()
+    >>> def area(state: State) -> float:
+    ...     return square.side(state) ** 2
+    >>> results = run_study(System(square), {"square.side": [1.0, 2.0, 3.0]}, area)
+    >>> results
+    StudyResults(of 'system': 3 members, 3 ok)
+    >>> results[2].parameters, results[2].values
+    ({'square.side': 3.0}, {'result': 9.0})
+    """
+
+    def __init__(
+        self, ensemble: Ensemble, store: AbstractStore, elapsed: float, num_run: int
+    ) -> None:
+        self._ensemble = ensemble
+        self._store = store
+        self._elapsed = elapsed
+        self._num_run = num_run
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Paths of the variables in which members differ."""
+        return self._ensemble.names
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Declared units of these variables, by path."""
+        return dict(self._ensemble.units)
+
+    def __len__(self) -> int:
+        return self._ensemble.number
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[MemberResult]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: SupportsIndex) -> MemberResult:
+        """Return the result of a member; negative indices count from the end.
+
+        Raises
+        ------
+        UnknownItemError
+        FileFormatError, OSError
+            It is in a folder, and cannot be read.
+        """
+        try:
+            which = range(len(self))[index]
+        except (IndexError, TypeError):
+            raise UnknownItemError(
+                f"member {short_repr(index)}: has no result in {self!r}",
+                f"an index from 0 to {len(self) - 1}" if len(self) else "a study with members",
+                short_repr(index),
+                "len(results) is the number of members",
+            ) from None
+        return self._store.result(which) or MemberResult(which, {}, MISSING, {})
+
+    @property
+    def failures(self) -> tuple[MemberResult, ...]:
+        """Members that have failed, with their parameters and tracebacks. Cost O(failures)."""
+        statuses = self._store.statuses()
+        return tuple(self[i] for i in sorted(statuses) if statuses[i][0] == FAILED)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Indices of members that have not run; some if a study was interrupted."""
+        known = self._store.statuses()
+        return tuple(index for index in range(len(self)) if index not in known)
+
+    @property
+    def statistics(self) -> StudyStatistics:
+        """Numbers of members, and times."""
+        found = self._store.statuses()
+        num_ok = sum(status == OK for status, _ in found.values())
+        rate = self._num_run / self._elapsed if self._elapsed > 0 else float("nan")
+        return StudyStatistics(
+            len(self),
+            num_ok,
+            len(found) - num_ok,
+            len(self) - len(found),
+            sum(seconds for _, seconds in found.values()),
+            self._elapsed,
+            rate,
+        )
+
+    def raise_first(self) -> None:
+        """Raise an error for the first member that has failed, if there is one.
+
+        Raises
+        ------
+        StudyError
+            With the traceback of the member as a note.
+        """
+        for failure in self.failures:
+            self._raise(failure)
+
+    def _raise(self, failure: MemberResult) -> NoReturn:
+        error = StudyError(
+            f"member {failure.index} of {self!r} has failed",
+            "a result of each member",
+            f"{failure.error}: {failure.message}",
+            f"look at its traceback below; its parameters are {short_repr(failure.parameters)}",
+        )
+        error.add_note(failure.traceback)
+        raise error
+
+    # ------------------------------------------------------------------ other forms
+
+    def to_xarray(self, *, grid: bool = False) -> Any:
+        """Return an `xarray.Dataset` along "member", with the parameters as coordinates.
+
+        It has the results by name, and "status". Arrays have dimensions of their own. A trajectory
+        becomes a variable along "time" for each of its columns; one whose name a parameter has is
+        called "trajectory.<path>", after the result. Where a member has failed, numbers are NaN
+        (integers and truth values become floats then), and texts are empty.
+
+        Parameters
+        ----------
+        grid : bool
+            True for a dimension of each path of `full_factorial`, instead of "member".
+
+        Raises
+        ------
+        StudyError
+            A result has several shapes, or trajectories have different times; or `grid` for
+            members that are not the combinations of numbers or texts.
+        MissingExtraError
+            xarray is not installed.
+        NotANumberError
+        FileFormatError, OSError
+        """
+        require_bool(grid, "to_xarray(grid=...)")
+        return dataset_of(self._ensemble, self._store.results(), grid=grid)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame`: a row for each member, with parameters, results and status.
+
+        Arrays have a column for each number, as "place[2]". Trajectories are left out.
+
+        Raises
+        ------
+        StudyError
+            A result has several shapes.
+        MissingExtraError
+            pandas is not installed.
+        FileFormatError, OSError
+        """
+        return dataframe_of(self._ensemble, self._store.results())
+
+    def __repr__(self) -> str:
+        found = [status for status, _ in self._store.statuses().values()]
+        counts = {OK: found.count(OK), FAILED: found.count(FAILED)}
+        counts[MISSING] = len(self) - len(found)
+        said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        members = f"{len(self)} member{'' if len(self) == 1 else 's'}"
+        return f"StudyResults(of {self._ensemble.system!r}: {members}{said and ', '}{said})"
+
+
+@final
+class Memory(AbstractStore):
+    """Results in memory."""
+
+    def __init__(self) -> None:
+        self._results: dict[int, MemberResult] = {}
+
+    def take(self, result: MemberResult) -> None:
+        """Keep a result."""
+        self._results[result.index] = result
+
+    def wait(self) -> None:
+        """Do nothing: results are kept at once."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def result(self, index: int) -> MemberResult | None:
+        """Return the result of a member; None if it has not run."""
+        return self._results.get(index)
+
+    def results(self) -> Iterator[MemberResult]:
+        """Return an iterator over all results."""
+        return iter(self._results.values())
+
+    def statuses(self) -> Mapping[int, tuple[str, float]]:
+        """Return status and seconds by index."""
+        return {index: (found.status, found.seconds) for index, found in self._results.items()}

@@ -1,0 +1,114 @@
+"""Simulations as the function of a study: picklable, with the arguments of `simulate`."""
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any, final
+
+from attrs import frozen
+from numpy.typing import ArrayLike
+
+from stagecache.checks import require_name, wrong_type
+from stagecache.state.handles import AbstractHandle
+from stagecache.state.state import State
+from stagecache.study.plan import Plan
+from stagecache.study.simulate import simulate
+from stagecache.study.trajectory.rows import Pattern
+from stagecache.study.trajectory.trajectory import Trajectory
+
+Output = str | AbstractHandle | Callable[[Trajectory], Any]
+"""A path or handle, whose value at the end is meant; or a function of the trajectory."""
+
+
+@final
+@frozen(init=False, eq=False)
+class Simulation:
+    """A simulation of each member, to be passed to `run_study`.
+
+    Parameters
+    ----------
+    until : float
+        Time of the end [s].
+    outputs : mapping of str to str, handle or function, optional
+        Results by name: the value of a variable or an entry at the end, by its path or handle, or
+        what a function of the `Trajectory` returns. The Trajectory itself by default.
+    every : float or array_like of shape (n,), optional
+        Time between two rows, or their times [s], as for `simulate`.
+    method, accuracy, **options
+        Same as for `simulate`.
+
+    Raises
+    ------
+    WrongTypeError, InvalidNameError
+        `outputs` are something else.
+    UnknownOptionError, UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError
+        See `simulate`. An output that does not exist is refused when the study begins.
+
+    Examples
+    --------
+    >>> from stagecache import Simulation
+    >>> Simulation(6.0, {"energy": "cart_pole.energy"}, every=0.1)
+    Simulation(until=6, outputs=energy)
+    """
+
+    until: float
+    outputs: Mapping[str, Output] | None
+    options: Mapping[str, Any]
+
+    def __init__(
+        self,
+        until: float,
+        outputs: Mapping[str, Output] | None = None,
+        *,
+        every: float | ArrayLike | None = None,
+        method: str = "DOP853",
+        accuracy: float = 1e-3,
+        **options: Any,
+    ) -> None:
+        Plan.of(
+            -inf, until, every=every, method=method, accuracy=accuracy, batch=1, options=options
+        )
+        named = None if outputs is None else _checked(outputs)
+        given = {"every": every, "method": method, "accuracy": accuracy, **options}
+        self.__attrs_init__(float(until), named, given)
+
+    def __call__(self, state: State) -> Any:
+        """Return the trajectory from a State on, or the outputs."""
+        system = state.system
+        trajectory = simulate(system, state, self.until, progress=False, **self.options)
+        if self.outputs is None:
+            return trajectory
+        return {name: _value(output, trajectory) for name, output in self.outputs.items()}
+
+    def _check(self, state: State) -> None:
+        """Refuse outputs that a System does not have.
+
+        Raises
+        ------
+        UnknownPathError, NodeKindError, ForeignNodeError
+        """
+        pattern = Pattern.of(state)
+        for output in (self.outputs or {}).values():
+            if isinstance(output, str | AbstractHandle):
+                pattern.path_of(output)
+
+    def __repr__(self) -> str:
+        names = "" if self.outputs is None else f", outputs={', '.join(self.outputs)}"
+        return f"Simulation(until={self.until:g}{names})"
+
+
+def _checked(outputs: Any) -> Mapping[str, Output]:
+    hint = "write outputs={'energy': 'cart_pole.energy'}"
+    if not isinstance(outputs, Mapping):
+        raise wrong_type(outputs, "Simulation(outputs=...): not outputs", "a dict", hint)
+    for name, output in outputs.items():
+        require_name(name, "Simulation(outputs=...): the name of a result", hint)
+        if not (isinstance(output, str | AbstractHandle) or callable(output)):
+            expected = "a path, a handle, or a function of the trajectory"
+            raise wrong_type(output, f"Simulation(outputs=...): {name!r}", expected, hint)
+    return dict(outputs)
+
+
+def _value(output: Output, trajectory: Trajectory) -> Any:
+    if not isinstance(output, str | AbstractHandle):
+        return output(trajectory)
+    return trajectory[-1:].calc(output)[0]

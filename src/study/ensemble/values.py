@@ -1,0 +1,132 @@
+"""Values that a member results in: numbers, truth values, texts, arrays, trajectories, by name.
+
+::
+
+    1.5                      ->  {"result": 1.5}
+    {"error": 1.5, "x": x}   ->  {"error": 1.5, "x": x}
+    a Trajectory             ->  {"trajectory": ...}
+"""
+
+import io
+import pickle
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.errors import DuplicateNameError, StudyError, short_repr
+from stagecache.study.ensemble.members import plain
+from stagecache.study.trajectory.trajectory import Trajectory
+
+RESULT: Final = "result"
+TRAJECTORY: Final = "trajectory"
+RESERVED: Final = frozenset(
+    {"member", "status", "seconds", "attempts", "error", "message", "traceback"}
+)
+"""Names of columns that each row has."""
+
+SCALARS: Final[tuple[Any, ...]] = (bool, int, float, complex, str)
+KINDS: Final = "biufcU"
+"""The kinds of arrays that are results."""
+
+
+def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
+    """Return the values that the function of a study has returned, by name.
+
+    Numbers of NumPy become those of Python, arrays are copied.
+
+    Parameters
+    ----------
+    returned : object
+    taken : collection of str
+        Paths in which members differ.
+
+    Raises
+    ------
+    StudyError
+        Something is neither a value nor a dict of values.
+    DuplicateNameError
+        A name is taken: of a path, or of a column that each row has.
+    """
+    if not isinstance(returned, Mapping):
+        name = TRAJECTORY if isinstance(returned, Trajectory) else RESULT
+        return {name: _value_of(returned, "the function of the study")}
+    values = {}
+    for name, value in returned.items():
+        if not isinstance(name, str) or not name:
+            raise StudyError(
+                "the function of the study: a name of its results is not a text",
+                "a dict from names to values",
+                short_repr(name),
+                "write {'energy': energy}",
+            )
+        if name in RESERVED or name in taken or name.startswith("stagecache."):
+            raise DuplicateNameError(
+                f"the function of the study: the name {name!r} is taken",
+                "other names than those of parameters, and than " + ", ".join(sorted(RESERVED)),
+                repr(name),
+                "give the result another name",
+            )
+        values[name] = _value_of(value, f"the function of the study: {name!r}")
+    return values
+
+
+def _value_of(value: Any, what: str) -> Any:
+    value = plain(value)
+    if isinstance(value, SCALARS):
+        return next(kind(value) for kind in SCALARS if isinstance(value, kind))
+    if isinstance(value, Trajectory):
+        return value
+    array = value
+    if isinstance(value, list | tuple) and value:
+        try:
+            array = np.array(value)
+        except ValueError:  # rows of several lengths
+            array = None
+    is_array = isinstance(array, np.ndarray) and not np.ma.isMaskedArray(array)
+    if is_array and array.dtype.kind in KINDS:
+        array.flags.writeable = False
+        return array
+    raise StudyError(
+        f"{what}: is not a result",
+        "a number, a truth value, a text, an array of these, a Trajectory, or a dict of these",
+        f"{short_repr(value)}, of type {type(value).__name__}",
+        "return numbers; a State itself cannot be a result"
+        if value is not None
+        else "end the function with return ...",
+    )
+
+
+# ---------------------------------------------------------------------- on their way
+
+
+class _Pickler(pickle.Pickler):
+    """A pickler to which the System is a name: trajectories travel without it."""
+
+    system: Any
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "system" if value is self.system else None
+
+
+class _Unpickler(pickle.Unpickler):
+    system: Any
+
+    def persistent_load(self, pid: Any) -> Any:  # noqa: ARG002  # there is one
+        return self.system
+
+
+def to_bytes(outcomes: Any, system: Any) -> bytes:
+    """Return outcomes of members as bytes, in which the System is a name."""
+    file = io.BytesIO()
+    pickler = _Pickler(file, protocol=5)
+    pickler.system = system
+    pickler.dump(outcomes)
+    return file.getvalue()
+
+
+def from_bytes(data: bytes, system: Any) -> Any:
+    """Return outcomes that `to_bytes` has made in another process."""
+    unpickler = _Unpickler(io.BytesIO(data))
+    unpickler.system = system
+    return unpickler.load()
