@@ -39,6 +39,7 @@ ROOMS: Final = {
     "study/methods": "Integration methods, one in each file.",
     "study/integrate": "The integrator: steps, event localization, constraints, options.",
     "study/trajectory": "Trajectories: rows of States, columns, export, plots.",
+    "study/linear": "Linear models at one State, and the sparsity that the graph tells.",
     "pictures": "Drawings and animations of decorations.",
     "assembly": "Assembly: configurations that satisfy conditions, and inverse kinematics.",
     "assembly/coordinates": "Free coordinates: locks, bounds, scales.",

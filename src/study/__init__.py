@@ -5,6 +5,8 @@ from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
+from stagecache.study.linear.linearization import Linearization
+from stagecache.study.linear.linearize import linearize
 from stagecache.study.resume import resume
 from stagecache.study.simulate import simulate
 from stagecache.study.study import Study
@@ -16,12 +18,14 @@ __all__ = [
     "Integrator",
     "IntegratorOptions",
     "IntegratorStatistics",
+    "Linearization",
     "StepStatus",
     "Study",
     "TerminationReason",
     "TimeStepper",
     "Trajectory",
     "TriggeredEvent",
+    "linearize",
     "load_trajectory",
     "resume",
     "simulate",
