@@ -129,7 +129,7 @@ def linearize(
     >>> state = system.new_state()
     >>> model = linearize(system, state, ("pendulum.length",), ("pendulum.tip",))
     >>> model
-    Linearization(2 states, 1 input, 2 outputs at t = 0 s, by 4 evaluations)
+    Linearization(2 states, 1 input, 2 outputs at t = 0 s, by 3 evaluations)
     >>> print(model.A.round(3))
     [[ 0.     1.   ]
      [-9.761  0.   ]]
