@@ -37,7 +37,11 @@ READ_AT = {"q": 5, "u": 6, "z": 7, "qdot": 7, "zdot": 8, "udot": 9, "time": 4}
 
 @frozen
 class Item:
-    """A variable or an entry: its subsystem, name, and the first stage at which it can be read."""
+    """A variable or an entry.
+
+    `stage` is the first at which any hook can read it; of an entry that depends on a whole stage,
+    the one after that.
+    """
 
     owner: int
     name: str
@@ -96,7 +100,7 @@ def models(draw: st.DrawFn) -> Model:
         by_stage = draw(st.booleans())
         stage = draw(st.sampled_from([5, 6, 7]))
         reads = draw(reads_of(items, stage, handles_only=not by_stage))
-        latest = stage if by_stage else max([3, *(items[r.item].stage for r in reads)])
+        latest = stage + 1 if by_stage else max([3, *(items[r.item].stage for r in reads)])
         items.append(Item(owner, f"e{n}", "entry", latest, 1, reads, by_stage))
     hooks = []
     for s, (nq, nz) in enumerate(sizes):
@@ -138,7 +142,10 @@ def reads_of(
 def built(model: Model) -> System:
     """Return a System of a model, whose subsystems are s0, s1, ..."""
     subsystems = [_class_of(model, s)() for s in range(model.count)]
-    return System(**{f"s{s}": subsystem for s, subsystem in enumerate(subsystems)})
+    system = System()
+    for s, subsystem in enumerate(subsystems):
+        system.add(subsystem, f"s{s}")
+    return system
 
 
 def handle(system: System, model: Model, item: int) -> Any:
@@ -197,7 +204,7 @@ def _entry(model: Model, item: Item) -> Any:
         return total(model, state, item.reads)
 
     if item.by_stage:
-        return cached(available_from=Stage(item.stage))(compute)
+        return cached(available_from=Stage(item.stage - 1))(compute)
     return cached(
         prerequisites=lambda self: [handle(self.system, model, r.item) for r in item.reads]
     )(compute)
@@ -210,7 +217,7 @@ def _dynamics(model: Model, s: int, q: Any, u: Any) -> dict[str, Any]:
         diagonal = 2.0 + np.cos(np.atleast_1d(self.qqq(state)))
         if model.masses[s] == "diagonal":
             return np.asarray(diagonal)
-        return np.diag(diagonal) + 0.1 * np.ones((size, size))
+        return np.asarray(np.diag(diagonal) + 0.1)
 
     def push(self: Any, state: State) -> Vector:
         return np.atleast_1d(self.uuu(state)) ** 2 - np.atleast_1d(self.qqq(state))

@@ -1,6 +1,7 @@
 """Linear models: against formulas, against brute force, and the number of evaluations."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ class DeclaredMass(Mass):
 
 def chain(count: int, kind: type[Mass] = Mass) -> tuple[System, State]:
     masses = [kind() for _ in range(count)]
-    for left, right in zip(masses, masses[1:], strict=False):
+    for left, right in pairwise(masses):
         left.right, right.left = right, left
     system = System(*masses)
     state = system.new_state()
@@ -194,7 +195,7 @@ def test_masses_of_one_subsystem_with_a_family_of_forces_are_apart_if_m_is_a_dia
         near = [x for x in (i - 1, i, i + 1) if 0 <= x < count]
 
         def compute(self: Any, state: State) -> float:
-            return -3 * self.place[i](state) + sum(self.place[k](state) for k in near)
+            return float(sum(self.place[k](state) for k in near) - 3 * self.place[i](state))
 
         named = lambda self: [self.place[k] for k in near]  # noqa: E731
         return generalized_force(speeds[i], prerequisites=named)(compute)
@@ -252,10 +253,10 @@ def test_a_pendulum_has_its_known_matrices() -> None:
     model = linearize(system, state, inputs, ("anchor.torque", part.tip), differences="central")
     angle, length, gravity = 0.1, 1.0, 9.81
     sine, cosine = math.sin(angle), math.cos(angle)
-    np.testing.assert_allclose(model.A, [[0, 1], [-gravity / length * cosine, 0]], atol=1e-8)
-    np.testing.assert_allclose(
-        model.B, [[0, 0], [gravity / length**2 * sine, -sine / length]], atol=1e-8
-    )
+    a = np.array([[0, 1], [-gravity / length * cosine, 0]])
+    np.testing.assert_allclose(model.A, a, atol=1e-8)
+    b = np.array([[0, 0], [gravity / length**2 * sine, -sine / length]])
+    np.testing.assert_allclose(model.B, b, atol=1e-8)
     c = [[-2 * gravity * length * cosine, 0], [length * cosine, 0], [length * sine, 0]]
     np.testing.assert_allclose(model.C, c, atol=1e-8)
     d = [[-2 * gravity * sine, -2 * length * sine], [sine, 0], [-cosine, 0]]
@@ -636,7 +637,7 @@ def test_a_family_stands_for_all_its_members() -> None:
 
         @cached(count=3, prerequisites=lambda self, i: (self.stiffness[i], self.place))
         def force(self, state: State, i: int) -> float:
-            return self.stiffness[i](state) * self.place(state)[i]
+            return float(self.stiffness[i](state) * self.place(state)[i])
 
         def realize_dynamics(self, state: State) -> None:
             state[self].upd_zdot()[:] = [-force(state) for force in self.force]
@@ -827,7 +828,7 @@ def test_values_that_are_not_finite_are_named() -> None:
 def test_an_error_at_moved_values_says_what_was_moved() -> None:
     part, system, state = tank()
     part.level.set(state, 1e-7)
-    with pytest.raises(ValueError, match="math domain error|nonnegative") as caught:
+    with pytest.raises(ValueError, match=r"math domain error|nonnegative") as caught:
         linearize(system, state, differences="central")
     assert caught.value.__notes__ == ["while linearize() had moved tank.level a little"]
 
