@@ -211,7 +211,6 @@ def _entry(model: Model, item: Item) -> Any:
 
 
 def _dynamics(model: Model, s: int, q: Any, u: Any) -> dict[str, Any]:
-    size = model.sizes[s][0]
 
     def inertia(self: Any, state: State) -> Vector:
         diagonal = 2.0 + np.cos(np.atleast_1d(self.qqq(state)))
@@ -220,7 +219,7 @@ def _dynamics(model: Model, s: int, q: Any, u: Any) -> dict[str, Any]:
         return np.asarray(np.diag(diagonal) + 0.1)
 
     def push(self: Any, state: State) -> Vector:
-        return np.atleast_1d(self.uuu(state)) ** 2 - np.atleast_1d(self.qqq(state))
+        return np.asarray(np.atleast_1d(self.uuu(state)) ** 2 - self.qqq(state))
 
     return {
         "inertia": mass_matrix(u, prerequisites=(q,))(inertia),
