@@ -41,6 +41,7 @@ ROOMS: Final = {
     "study/integrate": "The integrator: steps, event localization, constraints, options.",
     "study/trajectory": "Trajectories: rows of States, columns, export, plots.",
     "study/ensemble": "Ensembles: one study of many members, which differ in values of variables.",
+    "study/linear": "Linear models at one State, and the sparsity that the graph tells.",
     "pictures": "Drawings and animations of decorations.",
     "assembly": "Assembly: configurations that satisfy conditions, and inverse kinematics.",
     "assembly/coordinates": "Free coordinates: locks, bounds, scales.",

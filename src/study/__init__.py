@@ -11,6 +11,8 @@ from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
+from stagecache.study.linear.linearization import Linearization
+from stagecache.study.linear.linearize import linearize
 from stagecache.study.resume import resume
 from stagecache.study.simulate import simulate
 from stagecache.study.study import Study
@@ -26,6 +28,7 @@ __all__ = [
     "MemberResult",
     "Members",
     "Simulation",
+    "Linearization",
     "StepStatus",
     "Study",
     "StudyResults",
@@ -37,6 +40,7 @@ __all__ = [
     "full_factorial",
     "latin_hypercube",
     "load_study",
+    "linearize",
     "load_trajectory",
     "resume",
     "run_study",

@@ -481,8 +481,9 @@ class Contents:
         elif kind.name == "y":
             self._tell(*[layout.variables[part] for part in CONTINUOUS])
         else:
-            stage = kind.read if kind.invalidates is None else kind.invalidates
-            self._tell(stage, title=self._title(kind, subsystem))
+            title = self._title(kind, subsystem)
+            for observer in self.observers:
+                observer.read_vector(kind, subsystem, title)
 
     def upd(self, kind: VectorKind, subsystem: int | None) -> Vector:
         """Return a writable view of a vector."""
@@ -492,8 +493,11 @@ class Contents:
             raise self._not_there(kind, subsystem)
         if kind.is_variable:
             self._write(realization.layout.write_set(kind, subsystem))
-        elif self._guard is FROZEN:
-            self.require_unguarded(f"write access to {kind.name}")
+        else:
+            if self._guard is FROZEN:
+                self.require_unguarded(f"write access to {kind.name}")
+            for observer in self.observers:
+                observer.handed_out_vector(kind, subsystem)
         return self.pools.writable_view(kind, subsystem, at)
 
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
+from stagecache.state.vectors.vectors import VectorKind
 
 Item = AbstractHandle | Stage
 """Something read: a variable or an entry; if it has no handle, the stage that guarantees it."""
@@ -49,8 +50,16 @@ class Observer:
     def read(self, items: Sequence[Item], title: str) -> None:
         """Note a read of variables; or of something without a handle, which has a title."""
 
+    def read_vector(self, kind: VectorKind, subsystem: int | None, title: str) -> None:
+        """Note a read of a computed vector or of weights, or of the part of a subsystem."""
+        stage = kind.read if kind.invalidates is None else kind.invalidates
+        self.read((stage,), title)
+
     def read_valid(self, entry: CacheEntry[Any]) -> None:
         """Note a read of an entry that is valid."""
+
+    def handed_out_vector(self, kind: VectorKind, subsystem: int | None) -> None:
+        """Note that a computed vector, or the part of a subsystem, may be changed in place now."""
 
     def handed_out(self, handle: AbstractHandle) -> None:
         """Note that a value may be changed in place now, or was stored."""

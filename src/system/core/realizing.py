@@ -68,14 +68,16 @@ class Schedule:
     ----------
     tasks : list of list of Task
         By stage.
+    num_subsystems : int
     rates : PairedRates
         The default of qdot and qdotdot.
     """
 
-    __slots__ = ("_at_start", "_hooks", "rates", "tasks")
+    __slots__ = ("_at_start", "_hooks", "num_subsystems", "rates", "tasks")
 
     def __init__(self, tasks: list[list[Task]], num_subsystems: int) -> None:
         self.tasks = tasks
+        self.num_subsystems = num_subsystems
         self.rates = PairedRates()
         # By stage and subsystem: its stage when the first task begins; the idle ones are done.
         self._at_start: list[list[int]] = []

@@ -683,17 +683,21 @@ class System:
         if contents.realization.machine.stage < stage:
             self._realize(state, contents, stage)
 
-    def _realize_rates(self, state: State, contents: Contents, stage: Stage) -> None:
+    def _realize_rates(
+        self, state: State, contents: Contents, stage: Stage, schedule: Schedule | None = None
+    ) -> None:
         """Realize a State at Instance or further, as `realize` does, but for event triggers.
 
-        Only those who look for events need them; a read completes them.
+        Only those who look for events need them; a read completes them. A schedule may be given
+        whose calls note what they do.
         """
         self._statistics.num_realize_calls += 1
         at = contents.realization.machine.stage
         if at < stage:
             if at < self._triggers.last:
                 contents.pools.lacks_triggers = True
-            self._schedule_of_rates.realize(state, contents, stage, self._statistics._realizations)
+            schedule = schedule or self._schedule_of_rates
+            schedule.realize(state, contents, stage, self._statistics._realizations)
 
     def _realize(self, state: State, contents: Contents, stage: Stage) -> None:
         self._schedule.realize(state, contents, stage, self._statistics._realizations)

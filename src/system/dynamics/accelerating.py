@@ -92,18 +92,20 @@ class Dynamics:
     ----------
     subsystems : tuple of Subsystem
         Subsystems with a mass matrix or a motion of some u: their qdot and qdotdot are computed.
+    masses : list of BoundMass
+    forces : list of BoundForce
     """
 
     def __init__(self, subsystems: Sequence[Any]) -> None:
-        self._masses: list[BoundMass] = []
-        self._forces: list[BoundForce] = []
+        self.masses: list[BoundMass] = []
+        self.forces: list[BoundForce] = []
         moving = []
         for subsystem in subsystems:
             masses = masses_of(subsystem)
             if masses or declares_motion(subsystem, "u"):
                 moving.append(subsystem)
-            self._masses += masses
-            self._forces += forces_of(subsystem)
+            self.masses += masses
+            self.forces += forces_of(subsystem)
         self.subsystems = tuple(moving)
         self._prescribing = [
             subsystem.index
@@ -118,7 +120,7 @@ class Dynamics:
             return self.realize_instance
         if stage == Stage.VELOCITY and self.subsystems:
             return self.realize_velocity
-        if stage == Stage.ACCELERATION and (self.subsystems or self._prescribing or self._forces):
+        if stage == Stage.ACCELERATION and (self.subsystems or self._prescribing or self.forces):
             return self.realize_acceleration
         return None
 
@@ -131,7 +133,7 @@ class Dynamics:
     def realize_velocity(self, state: Any) -> None:
         """Compute qdot. Cost O(nq), and the cost of N."""
         contents = state._contents
-        layout = self._layout_of(contents)
+        layout = self.layout_of(contents)
         u, qdot = contents.pools.whole["u"], contents.pools.whole["qdot"].copy()
         qdot[layout.q] = u[layout.u]
         for q_rows, u_rows, block in layout.blocks:
@@ -150,7 +152,7 @@ class Dynamics:
             Whatever a computation raises.
         """
         pools = state._contents.pools
-        layout = self._layout_of(state._contents)
+        layout = self.layout_of(state._contents)
         udot, multipliers = self._accelerations(state, layout)
         qdotdot = self._qdotdot(state, layout, udot)
         pools.write(UDOT, None, udot)
@@ -167,12 +169,12 @@ class Dynamics:
         if self._prescribing:
             rows, values = prescribed_udot(state)
             udot[rows] = values
-        if not self._masses:
+        if not self.masses:
             return udot, pools.whole["multipliers"].copy()
         is_free = np.ones(len(udot), bool)
         is_free[rows] = False
         forces = np.zeros(len(udot))
-        for index, force in zip(layout.forces, self._forces, strict=True):
+        for index, force in zip(layout.forces, self.forces, strict=True):
             forces[index] += force.values(state)
         blocks, columns = self._blocks(state, layout, udot, is_free, forces)
         free = np.zeros(len(udot))
@@ -198,7 +200,7 @@ class Dynamics:
         """
         blocks, columns, at = [], [np.empty(0, np.intp)], 0
         any_prescribed = not is_free.all()
-        for index, mass in zip(layout.masses, self._masses, strict=True):
+        for index, mass in zip(layout.masses, self.masses, strict=True):
             matrix, root = mass.matrix(state), mass.root(state)
             is_inverse = mass.is_inverse
             if any_prescribed:
@@ -247,7 +249,7 @@ class Dynamics:
 
     # ------------------------------------------------------------------ layout
 
-    def _layout_of(self, contents: Any) -> Layout:
+    def layout_of(self, contents: Any) -> Layout:
         """Return the places in a State. Cost O(1), if it has the sizes of the last one."""
         layout = self._layout
         if layout is None or layout.places is not contents.pools.places:
@@ -257,11 +259,11 @@ class Dynamics:
     def _find(self, contents: Any) -> Layout:
         pools = contents.pools
         start = pools.size("q", None)
-        masses = [_index(pools, mass.u, start) for mass in self._masses]
-        forces = [_index(pools, force.u, start) for force in self._forces]
+        masses = [_index(pools, mass.u, start) for mass in self.masses]
+        forces = [_index(pools, force.u, start) for force in self.forces]
         has_mass = np.zeros(pools.size("u", None), bool)
         has_mass[np.concatenate([np.empty(0, np.intp), *masses])] = True
-        for index, force in zip(forces, self._forces, strict=True):
+        for index, force in zip(forces, self.forces, strict=True):
             if not has_mass[index].all():
                 raise without_mass(force)
         q, u, blocks = [np.empty(0, np.intp)], [np.empty(0, np.intp)], []

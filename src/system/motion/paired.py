@@ -70,7 +70,7 @@ class PairedRates:
     def fill_qdotdot_of(self, contents: Contents, subsystem: int) -> None:
         """Write it for one subsystem, which has reached Acceleration while others have not."""
         own = contents.pools.own_rates
-        pair = self._found(contents)[subsystem]
+        pair = self.pairs(contents)[subsystem]
         if pair is not None and None not in own and subsystem not in own:
             contents.pools.copy_rows("qdotdot", pair[0], "ydot", pair[1])
 
@@ -81,7 +81,7 @@ class PairedRates:
             return None
         found = [
             pair
-            for x, pair in enumerate(self._found(contents))
+            for x, pair in enumerate(self.pairs(contents))
             if pair is not None and x not in left_out
         ]
         q, u = (
@@ -89,7 +89,7 @@ class PairedRates:
         )
         return (_as_slice(q), _as_slice(u)) if len(q) else None
 
-    def _found(self, contents: Contents) -> Found:
+    def pairs(self, contents: Contents) -> Found:
         """Return the rows of each subsystem. Cost O(1), if the State has the sizes of the last."""
         places, found = self._by_subsystem
         if places is not contents.pools.places:

@@ -1,0 +1,1 @@
+"""Linear models at one State, and the sparsity that the graph tells."""

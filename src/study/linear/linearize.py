@@ -1,0 +1,257 @@
+r"""Sensitivities of a System: A, B, C and D by differences, with the sparsity of its graph.
+
+::
+
+    springs in a chain          columns of q       moved together: 0, 3, 6, ...
+                                0 1 2 3 4 5 6                      1, 4, ...
+    rows of udot   0            # # . . . . .                      2, 5, ...
+                   1            # # # . . . .
+                   2            . # # # . . .      so 3 evaluations serve all, and one more
+                   3            . . # # # . .      is the State itself
+
+Source: Curtis, Powell and Reid (1974), see `grouping`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stagecache.checks import require_bool, require_choice, require_number, require_type
+from stagecache.numerics.matrices import Matrix
+from stagecache.state.handles import Vector
+from stagecache.state.state import State
+from stagecache.study.linear.evaluations import Evaluations
+from stagecache.study.linear.grouping import Group, are_apart, grouped, members, transposed
+from stagecache.study.linear.items import Items
+from stagecache.study.linear.linearization import Linearization
+from stagecache.study.linear.sparsity import Sparsity
+from stagecache.system.core.system import System
+
+EPSILON: Final = float(np.finfo(float).eps)
+
+STEPS: Final = {"forward": EPSILON ** (1 / 2), "central": EPSILON ** (1 / 3)}
+"""Steps that about balance the errors of truncation and of rounding."""
+
+NOISE: Final = EPSILON ** (3 / 4)
+"""The largest relative change of a row that counts as none."""
+
+
+def linearize(
+    system: System,
+    state: State,
+    inputs: Items = (),
+    outputs: Items = (),
+    *,
+    differences: Literal["forward", "central"] = "forward",
+    step: float | None = None,
+    sparse: bool = False,
+) -> Linearization:
+    r"""Linearize a System at a State, by differences that use the sparsity of its graph.
+
+    A is the derivative of ydot = (qdot, udot, zdot) by y = (q, u, z), and B by the inputs; C and D
+    are the derivatives of the outputs. Columns that touch no row in common are moved together: a
+    chain of 100 springs takes 4 evaluations, not 201. Each evaluation realizes a copy of the State
+    that has all valid values; so what a moved variable does not touch is not computed again.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        At Model or further. It stays as it is.
+    inputs : iterable of handles, families or paths, optional
+        Parameters and other discrete variables whose value is a float, or an array of floats, each
+        number of which is a column; and the time.
+    outputs : iterable of handles, families or paths, optional
+        Cache entries and variables whose value is a number, or an array, each number of which is
+        a row.
+    differences : str
+        "forward", with one evaluation for each group; or "central", with two, and errors of the
+        order of step².
+    step : float, optional
+        Step relative to max(1, abs(x)). The default is 1.5e-8, the square root of the machine
+        epsilon; central, its cube root, 6e-6.
+    sparse : bool
+        True for matrices of scipy.sparse.
+
+    Returns
+    -------
+    Linearization
+
+    Raises
+    ------
+    WrongTypeError, ForeignStateError, TopologyVersionError
+    UnknownPathError, ForeignNodeError, DuplicateNameError
+        An input or output does not exist, or is named more than once.
+    NodeKindError
+        A variable cannot be an input: a q, a modeling option, a cache entry.
+    NotANumberError
+        The value of an input is not a float; the value of an output is not a number.
+    UnknownChoiceError, OutOfRangeError
+        An option cannot have this value.
+    ShapeError
+        An output changes its shape.
+    NotFiniteError
+        A derivative or an output is not finite, here or where something was moved a little.
+    Exception
+        Whatever a hook or a computation raises.
+
+    Notes
+    -----
+    **Sparsity.** The dependencies of outputs are their declared prerequisites. Hooks do not declare
+    what they read, nor do entries that depend on a whole stage; so all realizations are
+    observed, and each row that a hook writes depends on all that this hook reads. If a hook reads
+    something new at moved values (a branch), columns that turn out to meet in a row are moved
+    again, apart. A row that changes although nothing moved that it is known to read (a hook that
+    bypasses handles) is taken to depend on everything.
+
+    A hook is the finest unit. If one hook computes all of udot, its rows are full, and there are as
+    many groups as columns; write one Subsystem for each mass instead, as ``docs/howto/linearize``
+    shows, or declare masses and forces. With constraints, the multipliers make all of udot depend
+    on all of y.
+
+    **Cost.** 1 evaluation and one for each group (two if central). The number of groups is at least
+    the largest number of columns in a row. A copy of the State for each, O(items); and O(columns *
+    groups * rows / 64) to find the groups.
+
+    **What is held.** Constraints are not projected onto, and events are not handled. Prescribed q
+    and u follow the time, the inputs and the other variables, on the copy, as their declarations
+    say; they are no states themselves, so their rows and columns are zero.
+
+    Where a computation has a kink or a switch at the State, differences are those of one side.
+
+    Examples
+    --------
+    >>> from stagecache import linearize
+    >>> from stagecache.examples import pendulum as example
+    >>> system = example.system()
+    >>> state = system.new_state()
+    >>> model = linearize(system, state, ("pendulum.length",), ("pendulum.tip",))
+    >>> model
+    Linearization(2 states, 1 input, 2 outputs at t = 0 s, by 3 evaluations)
+    >>> print(model.A.round(3))
+    [[ 0.     1.   ]
+     [-9.761  0.   ]]
+    >>> print(model.D.round(3))
+    [[ 0.1  ]
+     [-0.995]]
+    """
+    require_type(
+        system,
+        System,
+        "linearize(system): not a System",
+        "a System",
+        "pass the System of the State",
+    )
+    system._require_own(state)
+    require_choice(differences, STEPS, "linearize(differences=...)")
+    is_sparse = require_bool(sparse, "linearize(sparse=...)")
+    relative = STEPS[differences]
+    if step is not None:
+        relative = require_number(step, "linearize(step=...)", least=EPSILON, most=1.0)
+    evaluations = Evaluations(system, state, inputs, outputs)
+    table, groups = _differences(evaluations, relative, is_central=differences == "central")
+    columns, names = evaluations.columns, tuple(evaluations.columns.names)
+    ny = columns.ny
+    a, b, c, d = _quarters(table, len(evaluations.values), len(columns), ny, is_sparse=is_sparse)
+    values = [columns.values[:ny], evaluations.values[:ny], columns.values[ny:]]
+    values.append(evaluations.values[ny:])
+    for each in values:
+        each.flags.writeable = False
+    y0, ydot0, inputs0, outputs0 = values
+    return Linearization(
+        A=a,
+        B=b,
+        C=c,
+        D=d,
+        states=names[:ny],
+        inputs=names[ny:],
+        outputs=tuple(evaluations.outputs.names),
+        time=evaluations.base.time,
+        y0=y0,
+        ydot0=ydot0,
+        inputs0=inputs0,
+        outputs0=outputs0,
+        num_evaluations=evaluations.count,
+        groups=tuple(tuple(names[column] for column in group) for group in groups),
+    )
+
+
+Table = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
+"""Rows, columns and numbers of a sparse matrix."""
+
+
+def _differences(
+    evaluations: Evaluations, relative: float, *, is_central: bool
+) -> tuple[Table, list[Group]]:
+    """Return the derivatives of all rows by all columns, and the groups that were moved together.
+
+    Groups whose columns turn out to meet in a row are moved again, divided. That ends, since there
+    is a finite number of things to read.
+    """
+    columns, base = evaluations.columns, evaluations.values
+    sparsity = Sparsity(evaluations.base, columns, evaluations.reads)
+    steps = relative * np.maximum(1.0, np.abs(columns.values))
+    above, below = columns.values + steps, columns.values - steps
+    widths = above - (below if is_central else columns.values)
+    handles = evaluations.outputs.handles
+    sizes = [int(np.prod(shape, dtype=int)) for shape in evaluations.outputs.shapes]
+    full = (1 << len(columns)) - 1
+    unseen: set[int] = set()  # rows that read what is not known
+
+    def rows_by_column() -> list[int]:
+        masks = sparsity.rows(handles, sizes)
+        for row in unseen:
+            masks[row] = full
+        return transposed(masks, len(columns))
+
+    by_column = rows_by_column()
+    pending = [column for column in range(len(columns)) if column not in sparsity.prescribed]
+    done: list[tuple[Group, Vector]] = []
+    while pending:
+        for group in grouped({column: by_column[column] for column in pending}):
+            there = evaluations.at({column: float(above[column]) for column in group})
+            touched = 0
+            for column in group:
+                touched |= by_column[column]
+            is_free = np.ones(len(base), bool)
+            is_free[members(touched)] = False
+            change = there - base
+            moved = np.abs(change) > NOISE * np.maximum(1.0, np.abs(base))
+            unseen.update(np.flatnonzero(is_free & moved).tolist())
+            if is_central:
+                change = there - evaluations.at({c: float(below[c]) for c in group})
+            done.append((group, change))
+        by_column = rows_by_column()
+        together = dict(enumerate(by_column))
+        pending = [c for group, _ in done if not are_apart(group, together) for c in group]
+        done = [(group, change) for group, change in done if are_apart(group, together)]
+    rows, at, numbers = [np.empty(0, np.intp)], [np.empty(0, np.intp)], [np.empty(0)]
+    for group, change in done:
+        for column in group:
+            own = np.array(members(by_column[column]), np.intp)
+            rows.append(own)
+            at.append(np.full(len(own), column))
+            numbers.append(change[own] / widths[column])
+    table = (np.concatenate(rows), np.concatenate(at), np.concatenate(numbers))
+    return table, sorted(group for group, _ in done)
+
+
+def _quarters(
+    table: Table, num_rows: int, num_columns: int, ny: int, *, is_sparse: bool
+) -> Sequence[Matrix]:
+    """Return A, B, C and D."""
+    rows, columns, numbers = table
+    whole: Any
+    if is_sparse:
+        from scipy.sparse import coo_array  # noqa: PLC0415  # it takes a while
+
+        whole = coo_array((numbers, (rows, columns)), shape=(num_rows, num_columns)).tocsr()
+        return [whole[:ny, :ny], whole[:ny, ny:], whole[ny:, :ny], whole[ny:, ny:]]
+    whole = np.zeros((num_rows, num_columns))
+    whole[rows, columns] = numbers
+    found = [whole[:ny, :ny], whole[:ny, ny:], whole[ny:, :ny], whole[ny:, ny:]]
+    for matrix in found:
+        matrix.flags.writeable = False
+    return found
