@@ -59,7 +59,7 @@ def load_system(model: str) -> System:
     return _system_of(_attribute(module, place, name, A_SYSTEM), f"{place}:{name}")
 
 
-def load_function(model: str, name: str) -> Callable[..., Any]:
+def load_function(model: str, name: str, *, or_with: str = "") -> Callable[..., Any]:
     """Take a function from the module or file of a model, or from another one.
 
     Parameters
@@ -69,13 +69,15 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
     name : str
         Name of the function in the module of the model; or `module:name`, or
         `path/to/file.py:name`.
+    or_with : str
+        A second argument that it may take beside the State, such as "a Member".
 
     Raises
     ------
     ModelError
         The module, file or name does not exist.
     WrongTypeError
-        The name does not stand for a function that takes a State alone.
+        The name does not stand for a function that takes a State.
     """
     place, attribute = _split(name)
     if not attribute:
@@ -86,7 +88,13 @@ def load_function(model: str, name: str) -> Callable[..., Any]:
         raise wrong_type(found, f"{path}: cannot be called", A_FUNCTION, WRITE_ONE)
     check_returns(found, path)
     what = f"{path}: cannot be called with a State alone"
-    _check_call(found, ("a State",), what, A_FUNCTION, WRITE_ONE)
+    try:
+        _check_call(found, ("a State",), what, A_FUNCTION, WRITE_ONE)
+    except WrongTypeError:
+        if not or_with:
+            raise
+        what = f"{path}: cannot be called with a State, nor with a State and {or_with}"
+        _check_call(found, ("a State", or_with), what, A_FUNCTION, WRITE_ONE)
     return found
 
 

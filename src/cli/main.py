@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from stagecache.cli.investigate import COMMANDS
+from stagecache.cli.investigate import COMMANDS, ModelCommand
 from stagecache.errors import StagecacheError
 
 
@@ -208,6 +208,128 @@ def check(
         err=Console(stderr=True),
     )
     context.exit(0 if passed else 1)
+
+
+@main.command(
+    cls=ModelCommand,
+    epilog="""\b
+Values:
+  pendulum.length=0.5:1.5:11    11 values from 0.5 to 1.5
+  pendulum.mass=1,2             two values; texts in quotes, as in Python
+  pendulum.length=0.5:1.5       a range, for --design latin or sobol
+
+\b
+Examples:
+  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --run pulled
+  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --until 1 -o swings
+  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --vary pendulum.mass=1,2 --run pulled --workers 2
+  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2 --design sobol --members 8 --run pulled
+""",
+)
+@click.argument("model")
+@click.option(
+    "--vary",
+    multiple=True,
+    required=True,
+    metavar="PATH=VALUES",
+    help="Variable, and its values; may be repeated, for all combinations.",
+)
+@click.option(
+    "--run",
+    metavar="NAME",
+    help="Function of a State, or of a State and a Member, whose result is kept. Give its name in "
+    "the module of the model, or module:name, or file:name.",
+)
+@click.option("--until", type=float, metavar="TIME", help="Or simulate to this time [s].")
+@click.option("--every", type=float, metavar="SECONDS", help="With --until: time between two rows.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, writable=True, path_type=Path),
+    metavar="FOLDER",
+    help="Folder for the results.  [default: print a table]",
+)
+@click.option("--resume", is_flag=True, help="Run only what is missing in the folder.")
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Processes.  [default: this one]"
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Scheduler of Dask: tcp://host:8786.")
+@click.option(
+    "--design",
+    type=click.Choice(("full", "latin", "sobol")),
+    default="full",
+    show_default=True,
+    help="All combinations; or a Latin hypercube, or a Sobol sequence, in ranges LOW:HIGH.",
+)
+@click.option(
+    "--members", type=click.IntRange(1), metavar="N", help="Number of members of such a sample."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N")
+@click.option(
+    "--retries",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Run a member that fails again, up to so many times.",
+)
+@click.option(
+    "--shared",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep values of shared entries there, for all workers and later runs.",
+)
+@click.pass_context
+def study(
+    context: click.Context,
+    model: str,
+    *,
+    vary: tuple[str, ...],
+    run: str | None,
+    until: float | None,
+    every: float | None,
+    output: Path | None,
+    resume: bool,
+    workers: int | None,
+    scheduler: str | None,
+    design: str,
+    members: int | None,
+    seed: int,
+    retries: int,
+    shared: Path | None,
+) -> None:
+    """Run a model for many values of its variables.
+
+    MODEL is module:name or path/to/file.py:name, and names a System or a function that returns one.
+    Leave the name out if there is only one.
+
+    A member that fails is kept, with its error, and the others go on; the exit status is 1 then. A
+    folder of results is opened by stagecache.load_study, and a study that was interrupted goes on
+    with --resume. --scheduler and --shared need: pip install 'stagecache[studies]'.
+    """
+    if (run is None) == (until is None):
+        raise click.UsageError("Write either --run NAME or --until TIME.")
+    if every is not None and until is None:
+        raise click.UsageError("--every needs --until.")
+    if resume and output is None:
+        raise click.UsageError("--resume needs --output.")
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("--workers and --scheduler exclude each other.")
+    if members is not None and design == "full":
+        raise click.UsageError("--members needs --design latin or sobol.")
+
+    from stagecache.cli.study import Design, Where  # noqa: PLC0415
+    from stagecache.cli.study import run as run_members  # noqa: PLC0415
+    from stagecache.study import Simulation  # noqa: PLC0415
+
+    is_ok = run_members(
+        model,
+        Simulation(until, every=every) if run is None and until is not None else str(run),
+        Design(vary, design, members, seed),
+        Where(output, resume, workers, scheduler, shared),
+        retries,
+    )
+    context.exit(0 if is_ok else 1)
 
 
 for command in COMMANDS:

@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import Condition, get_ident
 from types import TracebackType
 from typing import Any, Final, Self, final
@@ -276,6 +277,16 @@ class SharedResults:
         _IN_USE[0] = self
         return self
 
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let these results be those in use while the block runs, or the decorated function."""
+        before = _IN_USE[0]
+        _IN_USE[0] = self
+        try:
+            yield
+        finally:
+            _IN_USE[0] = before
+
     def __enter__(self) -> Self:
         return self
 
@@ -287,6 +298,11 @@ class SharedResults:
     ) -> None:
         if self._before is not None:
             _IN_USE[0] = self._before
+
+    def __reduce__(self) -> Any:
+        """Return results of the same limits and folder, which have nothing in memory."""
+        folder = self._folder
+        return _arrived, (self._limit, *((folder.path, folder.limit) if folder else (None, 0)))
 
     def __repr__(self) -> str:
         where = "" if self._folder is None else f", in {str(self._folder.path)!r}"
@@ -354,9 +370,13 @@ def shared_results(
 
 @contextmanager
 def nothing_shared() -> Iterator[None]:
-    """Compute each value while the block, or the decorated function, runs."""
-    with SharedResults(0, None).use():
+    """Compute each value while the block runs, or the decorated function."""
+    with SharedResults(0, None).in_use():
         yield
+
+
+def _arrived(limit: int, path: Path | None, path_limit: int) -> SharedResults:
+    return SharedResults(limit, None if path is None else ResultFolder(path, path_limit))
 
 
 def results_in_use() -> SharedResults:

@@ -13,9 +13,9 @@ import attrs
 from stagecache.errors import UnsavableValueError
 from stagecache.files.values import Blobs, encode
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.sharing.code import hash_of, hash_of_used
 from stagecache.state.state import State
 from stagecache.system.saved.cache import model_code
-from stagecache.system.saved.code import hash_of, hash_of_used
 from stagecache.system.saved.fingerprints import layout_hash
 from stagecache.system.saved.snapshot import snapshot
 

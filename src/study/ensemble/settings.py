@@ -16,6 +16,8 @@ from typing import Any, Self, final
 import numpy as np
 from attrs import frozen
 
+from stagecache.sharing.results import SharedResults, results_in_use
+
 
 @final
 @frozen(eq=False)
@@ -26,18 +28,23 @@ class Settings:
     ----------
     floating_point : dict of str to str
         Treatment of floating-point errors by NumPy, as `numpy.errstate` takes it.
+    shared : SharedResults
+        Values of shared entries. Those in memory do not travel; a folder is the same one.
     """
 
     floating_point: Mapping[str, Any]
+    shared: SharedResults
 
     @classmethod
     def here(cls) -> Self:
         """Return the settings of this process and thread."""
-        return cls(dict(np.geterr()))
+        return cls(dict(np.geterr()), results_in_use())
 
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Install the settings in this thread, as long as a ``with`` block runs."""
         with ExitStack() as stack:
             stack.enter_context(np.errstate(**self.floating_point))
+            if results_in_use() is not self.shared:
+                stack.enter_context(self.shared.in_use())
             yield
