@@ -4,5 +4,14 @@ from stagecache.assembly.assembler import Assembler
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.assembly.conditions.q_value import QValue
 from stagecache.assembly.results import AssemblerStatistics, AssemblyResult
+from stagecache.assembly.studies import Assembly, Tracking
 
-__all__ = ["Assembler", "AssemblerStatistics", "AssemblyCondition", "AssemblyResult", "QValue"]
+__all__ = [
+    "Assembler",
+    "AssemblerStatistics",
+    "Assembly",
+    "AssemblyCondition",
+    "AssemblyResult",
+    "QValue",
+    "Tracking",
+]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from stagecache import Subsystem, System, q_variable
+from stagecache import Subsystem, System, q_variable, run_study
 from stagecache.errors import NotANumberError
 from stagecache.state.state import State
 from stagecache.study.integrate.integrator import Integrator
@@ -228,3 +228,30 @@ def test_a_long_way_without_events_is_shown_step_by_step(monkeypatch: pytest.Mon
     stepper.initialize(system.realize_topology())
     stepper.step_to(5.0)
     assert shown_on(console).count(" of 5") >= 5
+
+
+def test_a_rate_and_the_time_that_is_left_are_shown_on_demand() -> None:
+    clock, console = Clock(), terminal()
+    with ProgressBar(
+        "cart", 40, 200, console, clock, counted="member", has_rate=True
+    ) as bar:
+        clock.now += 2.0
+        bar.show(40)
+        assert "member 40 of 200 " in shown_on(console)
+        clock.now += 2.0
+        bar.show(60)  # 20 in 4 seconds; 140 are left
+        assert "member 60 of 200, 5 a second, 0:00:28 left" in shown_on(console)
+
+
+def test_a_study_of_many_members_shows_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, console = Clock(), terminal()
+
+    def passing() -> float:
+        clock.now += 2.0
+        return clock.now
+
+    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, passing))
+    run_study(System(Cart(), name="carts"), [{}] * 3, lambda state: 1.0, progress=console)
+    shown = shown_on(console)
+    assert shown.index("member 1 of 3") < shown.index("member 3 of 3")
+    assert " a second, " in shown

@@ -125,9 +125,12 @@ def _array(name: str, column: Sequence[Any]) -> Array:
     present = [value for value in column if value is not None]
     if not present:
         return np.full(len(column), nan)
-    if any(isinstance(value, dict | list | set) for value in present):
+    if any(isinstance(value, dict | set) for value in present):
         return _objects(column)
-    shapes = {np.shape(value) for value in present}
+    try:
+        shapes = {np.shape(value) for value in present}
+    except ValueError:  # lists of several lengths in each other
+        return _objects(column)
     if len(shapes) > 1:
         raise StudyError(
             f"{name}: cannot be one variable of all members",
