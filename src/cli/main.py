@@ -220,10 +220,9 @@ Values:
 
 \b
 Examples:
-  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --run pulled
+  stagecache study stagecache.examples.parameter_study --vary hall.height=3,5 --run warmed
   stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --until 1 -o swings
-  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --vary pendulum.mass=1,2 --run pulled --workers 2
-  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2 --design sobol --members 8 --run pulled
+  stagecache study stagecache.examples.pendulum --vary pendulum.mass=1,2 --until 1 --workers 2
 """,
 )
 @click.argument("model")

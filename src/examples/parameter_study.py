@@ -70,7 +70,8 @@ def view_factors_of_box(width: float, depth: float, height: float) -> Vector:
                 squares = (ways**2).sum(axis=2)
                 cosines = (ways @ normals[i]) * -(ways @ normals[j])
                 factors[i, j] = (cosines / (np.pi * squares**2)).mean() * areas[j]
-    return factors / factors.sum(axis=1, keepdims=True)
+    scaled: Vector = factors / factors.sum(axis=1, keepdims=True)
+    return scaled
 
 
 class Hall(Subsystem):
@@ -111,8 +112,8 @@ class Hall(Subsystem):
         """Heat that flows into each surface, (6,) [W]."""
         temperatures, areas = self.temperatures(state), self.areas(state)
         black = SIGMA * (temperatures + ABSOLUTE) ** 4  # W/m²
-        flows = -areas * (self.exchange(state) @ black)
-        flows -= areas * self.loss(state) * (temperatures - self.outdoors(state))
+        lost = self.loss(state) * (temperatures - self.outdoors(state))  # W/m²
+        flows: Vector = -areas * (self.exchange(state) @ black + lost)
         flows[FLOOR] += self.power(state)
         return flows
 
@@ -149,11 +150,13 @@ def carry_out(workers: int | None, *, with_dask: bool) -> StudyResults:
     """Run the study in this process, in some workers, or on a local cluster of Dask."""
     if not with_dask:
         return run_study(system(), members(), warmed, workers=workers)
-    from distributed import Client, LocalCluster  # noqa: PLC0415  # of the extra studies
+    import distributed  # noqa: PLC0415  # of the extra studies
 
+    dask: Any = distributed
+    number = workers or 2
     with (
-        LocalCluster(n_workers=workers or 2, threads_per_worker=1, dashboard_address=None) as here,
-        Client(here) as client,
+        dask.LocalCluster(number, threads_per_worker=1, dashboard_address=None) as cluster,
+        dask.Client(cluster) as client,
     ):
         return run_study(system(), members(), warmed, executor=client.get_executor())
 
@@ -178,6 +181,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, help="number of processes")
     parser.add_argument("--dask", action="store_true", help="run on a local cluster of Dask")
     options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         path: Any = None
         if options.workers or options.dask:  # processes share values by a folder
@@ -188,7 +192,7 @@ def main(arguments: list[str] | None = None) -> None:
         seconds = time.perf_counter() - start
     counts = results.statistics
     print(f"{counts.num_ok} of {counts.num_members} members, in {seconds:.1f} s", file=sys.stderr)
-    print(f"view factors: computed {counts.shared_computed} times, found {counts.shared_found} times")
+    print(f"view factors: computed {counts.shared_computed} times, found {counts.shared_found}")
     show(results, options.folder)
 
 

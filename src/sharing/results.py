@@ -41,6 +41,10 @@ DEFAULT_LIMIT: Final = "256 MB"
 DEFAULT_FOLDER_LIMIT: Final = "10 GB"
 
 
+Totals = tuple[int, int, float]
+"""Values of shared entries that were found, and computed, and the time that was saved [s]."""
+
+
 class SharedResultsWarning(UserWarning):
     """A saved result is damaged, or the folder of results cannot be used; values are computed."""
 
@@ -107,6 +111,11 @@ class SharedStatistics:
     bytes: int = 0
     evicted: int = 0
     damaged: int = 0
+
+    @property
+    def totals(self) -> Totals:
+        """Values found, values computed, and seconds saved."""
+        return self.hits, self.misses, self.seconds_saved
 
     def __str__(self) -> str:
         return (

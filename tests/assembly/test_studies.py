@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stagecache import Assembler, QValue, Subsystem, System, position_error, q_variable, run_study
-from stagecache.assembly import Assembly, Tracking
-from stagecache.errors import OutOfRangeError, UnknownChoiceError, WrongTypeError
+from stagecache.assembly import Assembly
 from stagecache.state.state import State
 
 

@@ -28,6 +28,7 @@ from typing import Any, Final, final
 
 from stagecache.checks import require_count, wrong_type
 from stagecache.errors import StudyError, UnknownOptionError, short_repr
+from stagecache.sharing.results import Totals
 from stagecache.study.ensemble.values import from_bytes
 from stagecache.study.ensemble.worker import Batch, Outcome, Runner, Work, run_task
 
@@ -50,6 +51,11 @@ class AbstractPool(ABC):
 
     num_workers: int | None
     most_in_batch: int
+
+    @property
+    @abstractmethod
+    def totals(self) -> Totals:
+        """Totals of shared results, of the outcomes that have come."""
 
     @abstractmethod
     def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":
@@ -86,9 +92,15 @@ class LocalPool(AbstractPool):
 
     def __init__(self, work: Work, executor: Executor | None) -> None:
         self._runner = Runner.of(work)
+        self._runner.new_totals()  # of what was before
         self._executor = executor
         self.num_workers = 1 if executor is None else _number_of(executor)
         self.most_in_batch = 1  # a thread that is free goes on, and there is little to save
+
+    @property
+    def totals(self) -> Totals:
+        """Totals of shared results since the pool was made."""
+        return self._runner.new_totals()
 
     def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":  # noqa: ARG002  # others need it
         """Run members, here and now if there are no threads."""
@@ -138,6 +150,12 @@ class RemotePool(AbstractPool):
         self._executor = executor
         self.num_workers = _number_of(executor)
         self.most_in_batch = MOST_IN_BATCH
+        self._totals: Totals = (0, 0, 0.0)
+
+    @property
+    def totals(self) -> Totals:
+        """Totals of shared results, of the outcomes that have come."""
+        return self._totals
 
     def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":
         """Run members in a process."""
@@ -146,7 +164,13 @@ class RemotePool(AbstractPool):
 
     def outcomes(self, result: Any) -> list[Outcome] | None:
         """Return the outcomes that have come as bytes."""
-        return None if result is None else from_bytes(result, self._system)
+        if result is None:
+            return None
+        outcomes: list[Outcome]
+        outcomes, new = from_bytes(result, self._system)
+        had = self._totals
+        self._totals = had[0] + new[0], had[1] + new[1], had[2] + new[2]
+        return outcomes
 
     def renew(self) -> None:
         """Begin a new pool of processes."""

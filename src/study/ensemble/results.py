@@ -6,12 +6,14 @@ only times differ, which stand beside them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import Any, Final, NoReturn, SupportsIndex, final
 
 from attrs import frozen
 
 from stagecache.checks import require_bool
 from stagecache.errors import StudyError, UnknownItemError, short_repr
+from stagecache.sharing.results import Totals
 from stagecache.study.ensemble.labelled import dataframe_of, dataset_of
 
 OK: Final = "ok"
@@ -73,6 +75,10 @@ class StudyStatistics:
         Time of the call of `run_study` [s]; NaN if the results were loaded.
     members_a_second : float
         Members that ran in this call, by its time; NaN likewise.
+    shared_found, shared_computed : int
+        Values of shared entries that members have found and computed, on all workers, in this call.
+    seconds_saved : float
+        Time that computing the values that were found took when they were computed [s].
     """
 
     num_members: int
@@ -82,6 +88,9 @@ class StudyStatistics:
     seconds: float
     elapsed: float
     members_a_second: float
+    shared_found: int
+    shared_computed: int
+    seconds_saved: float
 
 
 @final
@@ -148,12 +157,18 @@ class StudyResults:
     """
 
     def __init__(
-        self, ensemble: Ensemble, store: AbstractStore, elapsed: float, num_run: int
+        self,
+        ensemble: Ensemble,
+        store: AbstractStore,
+        elapsed: float = nan,
+        num_run: int = 0,
+        totals: Totals = (0, 0, 0.0),
     ) -> None:
         self._ensemble = ensemble
         self._store = store
         self._elapsed = elapsed
         self._num_run = num_run
+        self._totals = totals
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -211,7 +226,7 @@ class StudyResults:
         """Numbers of members, and times."""
         found = self._store.statuses()
         num_ok = sum(status == OK for status, _ in found.values())
-        rate = self._num_run / self._elapsed if self._elapsed > 0 else float("nan")
+        rate = self._num_run / self._elapsed if self._elapsed > 0 else nan
         return StudyStatistics(
             len(self),
             num_ok,
@@ -220,6 +235,7 @@ class StudyResults:
             sum(seconds for _, seconds in found.values()),
             self._elapsed,
             rate,
+            *self._totals,
         )
 
     def raise_first(self) -> None:

@@ -186,10 +186,11 @@ def run_study(
     except BaseException:
         pool.close(at_once=True)
         raise
-    pool.close(at_once=False)
     elapsed = time.perf_counter() - start
+    totals = pool.totals
+    pool.close(at_once=False)
     store = writer if isinstance(writer, Memory) else Folder(writer.path, system)
-    return StudyResults(ensemble, store, elapsed, num_run)
+    return StudyResults(ensemble, store, elapsed, num_run, totals)
 
 
 def load_study(path: str | PathLike[str], system: System | None = None) -> StudyResults:
@@ -226,7 +227,7 @@ def load_study(path: str | PathLike[str], system: System | None = None) -> Study
             "pass the folder that run_study(into=...) has written",
         )
     folder = Folder(where, system)
-    return StudyResults(folder.facts.ensemble, folder, float("nan"), 0)
+    return StudyResults(folder.facts.ensemble, folder)
 
 
 def _takes_member(study: Any) -> bool:

@@ -21,6 +21,7 @@ from attrs import define, frozen
 from numpy.random import SeedSequence
 
 from stagecache.errors import NotPicklableError, short_repr
+from stagecache.sharing.results import Totals
 from stagecache.state.state import State
 from stagecache.study.ensemble.member import Member
 from stagecache.study.ensemble.settings import Settings
@@ -143,10 +144,13 @@ class Runner:
     ----------
     work : Work
     writes : Writes
+    told : tuple
+        Totals of shared results that the driver knows.
     """
 
     work: Work
     writes: Writes
+    told: Totals = (0, 0, 0.0)
 
     @classmethod
     def of(cls, work: Work) -> "Runner":
@@ -157,6 +161,12 @@ class Runner:
         """Run members, one after the other. Exceptions become outcomes."""
         with self.work.settings.installed():
             return [self._outcome(index, values) for index, values in batch]
+
+    def new_totals(self) -> Totals:
+        """Return what shared results have found, computed and saved since the last call."""
+        now, told = self.work.settings.shared.statistics.totals, self.told
+        self.told = now
+        return now[0] - told[0], now[1] - told[1], now[2] - told[2]
 
     def _outcome(self, index: int, values: Values) -> Outcome:
         start = time.perf_counter()
@@ -193,7 +203,7 @@ def texts_of(error: BaseException) -> tuple[str, str, str]:
 
 
 def run_task(token: str, payload: bytes | None, batch: Batch) -> bytes | None:
-    """Run members in a worker, and return their outcomes as bytes.
+    """Run members in a worker; return their outcomes and totals of shared results, as bytes.
 
     Parameters
     ----------
@@ -211,10 +221,13 @@ def run_task(token: str, payload: bytes | None, batch: Batch) -> bytes | None:
     if runner is None:
         return None
     outcomes, system = runner.run(batch), runner.work.state.system
+    with KEEPING:
+        totals = runner.new_totals()
     try:
-        return to_bytes(outcomes, system)
+        return to_bytes((outcomes, totals), system)
     except Exception:  # a trajectory has a value that cannot be pickled
-        return to_bytes([_that_travels(outcome, system) for outcome in outcomes], system)
+        travelling = [_that_travels(outcome, system) for outcome in outcomes]
+        return to_bytes((travelling, totals), system)
 
 
 def _that_travels(outcome: Outcome, system: Any) -> Outcome:
