@@ -232,9 +232,7 @@ def test_a_long_way_without_events_is_shown_step_by_step(monkeypatch: pytest.Mon
 
 def test_a_rate_and_the_time_that_is_left_are_shown_on_demand() -> None:
     clock, console = Clock(), terminal()
-    with ProgressBar(
-        "cart", 40, 200, console, clock, counted="member", has_rate=True
-    ) as bar:
+    with ProgressBar("cart", 40, 200, console, clock, counted="member", has_rate=True) as bar:
         clock.now += 2.0
         bar.show(40)
         assert "member 40 of 200 " in shown_on(console)
