@@ -32,7 +32,7 @@ def plain(system: System) -> Assembler:
 
 def followed(system: System) -> Assembler:
     assembler = Assembler(system)
-    assembler.add_goal(QValue(system.get(Ring).height, 0.3, name="height"))
+    assembler.add_goal(QValue(system.get(Ring).height, 0, 0.3, name="height"))
     return assembler
 
 
@@ -95,6 +95,8 @@ def test_a_condition_that_is_not_there_fails_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("make", "error"),
     [
+        (lambda: Assembly(outputs=3), WrongTypeError),  # type: ignore[arg-type]  # is refused
+        (lambda: Tracking(followed, TIMES, HEIGHTS, outputs={"a": 3}), WrongTypeError),  # type: ignore[dict-item]  # is refused
         (lambda: Assembly(3), WrongTypeError),  # type: ignore[arg-type]  # is refused
         (lambda: Tracking(3, TIMES, HEIGHTS), WrongTypeError),  # type: ignore[arg-type]  # is refused
         (lambda: Tracking(followed, [1.0, 0.0], HEIGHTS), OutOfRangeError),
