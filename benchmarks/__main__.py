@@ -28,6 +28,7 @@ Examples:
   python -m benchmarks.scale            the growth of costs, which is not part of everything
   python -m benchmarks.multibody        the rows of trees of bodies alone
   python -m benchmarks.files            the rows of files alone
+  python -m benchmarks.studies          the rows of studies alone
   python -m benchmarks.assembler        the rows of inverse kinematics alone
 """
 

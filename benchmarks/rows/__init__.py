@@ -8,6 +8,7 @@ from benchmarks.rows.projection import PROJECTION
 from benchmarks.rows.realize import REALIZE
 from benchmarks.rows.simulate import SIMULATE
 from benchmarks.rows.state import STATE
+from benchmarks.rows.studies import STUDIES
 from benchmarks.rows.table import SECTIONS
 from benchmarks.rows.workloads import WORKLOADS
 
@@ -21,6 +22,7 @@ __all__ = [
     "SECTIONS",
     "SIMULATE",
     "STATE",
+    "STUDIES",
     "WORKLOADS",
     "Group",
     "Row",

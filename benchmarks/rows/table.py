@@ -16,6 +16,7 @@ from benchmarks.rows.shapes import SHAPE_GROUPS
 from benchmarks.rows.simulate import SIMULATE
 from benchmarks.rows.start import START
 from benchmarks.rows.state import STATE
+from benchmarks.rows.studies import STUDIES
 from benchmarks.rows.workloads import WORKLOADS
 
 GRAPH: Final = Section(
@@ -43,5 +44,6 @@ SECTIONS: Final = (
     MULTIBODY,
     ASSEMBLER,
     FILES,
+    STUDIES,
     START,
 )

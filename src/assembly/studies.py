@@ -17,7 +17,13 @@ from attrs import field, frozen
 
 from stagecache.assembly.assembler import Assembler
 from stagecache.assembly.frames import checked_times
-from stagecache.checks import require_callable, require_choice, require_type
+from stagecache.checks import (
+    require_callable,
+    require_choice,
+    require_name,
+    require_type,
+    wrong_type,
+)
 from stagecache.errors import ObservationError
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
@@ -31,6 +37,16 @@ def _check_make(instance: object, _: object, make: Any) -> None:
     what = f"{type(instance).__name__}(make)"
     hint = "write def make(system): return Assembler(system), at the level of a module"
     require_callable(make, what, "a function of the System that returns an Assembler", hint)
+
+
+def _check_outputs(instance: object, _: object, outputs: Any) -> None:
+    what = f"{type(instance).__name__}(outputs=...)"
+    hint = "write outputs={'height': function}"
+    if outputs is not None and not isinstance(outputs, Mapping):
+        raise wrong_type(outputs, f"{what}: not outputs", "a dict of functions", hint)
+    for name, output in (outputs or {}).items():
+        require_name(name, f"{what}: the name of a result", hint)
+        require_callable(output, f"{what}: {name!r}", "a function", hint)
 
 
 def _made(make: Make, state: State) -> Assembler:
@@ -77,7 +93,7 @@ class Assembly:
     """
 
     make: Make = field(default=Assembler, validator=_check_make)
-    outputs: Mapping[str, Output] = field(factory=dict, converter=dict)
+    outputs: Mapping[str, Output] | None = field(default=None, validator=_check_outputs)
 
     def __call__(self, state: State) -> dict[str, Any]:
         """Assemble a State, and return numbers."""
@@ -88,7 +104,7 @@ class Assembly:
             "error_norm": found.error_norm,
             "num_iterations": found.num_iterations,
             "has_converged": found.has_converged,
-            **{name: output(state) for name, output in self.outputs.items()},
+            **{name: output(state) for name, output in (self.outputs or {}).items()},
         }
 
 
@@ -122,7 +138,9 @@ class Tracking:
     make: Make = field(validator=_check_make)
     times: Vector = field(converter=checked_times)
     observations: Any
-    outputs: Mapping[str, Callable[[Trajectory], Any]] | None = field(default=None, kw_only=True)
+    outputs: Mapping[str, Callable[[Trajectory], Any]] | None = field(
+        default=None, kw_only=True, validator=_check_outputs
+    )
     on_failure: Literal["raise", "skip"] = field(default="raise", kw_only=True)
 
     @on_failure.validator

@@ -104,7 +104,7 @@ class Hall(Subsystem):
         emissivity = self.emissivity(state)
         factors = self.view_factors(state)
         radiosity = emissivity * np.linalg.inv(np.eye(6) - (1 - emissivity) * factors)
-        leaving: Vector = radiosity - factors @ radiosity
+        leaving: Vector = (np.eye(6) - factors) @ radiosity
         return leaving
 
     @cached(prerequisites=(temperatures, exchange, power, areas, loss, outdoors), unit="W")

@@ -35,6 +35,7 @@ from stagecache.errors import (
     UnknownPathError,
     WrongTypeError,
 )
+from stagecache.sharing.results import Totals
 from stagecache.study import Member, StudyResults
 from stagecache.study.ensemble.driver import Driver
 from stagecache.study.ensemble.pools import AbstractPool
@@ -362,6 +363,10 @@ class Fickle(AbstractPool):
         self.deadly = deadly
         self.knows = False
         self.waiting: list[Any] = []
+
+    @property
+    def totals(self) -> Totals:
+        return 0, 0, 0.0
 
     def submit(self, batch: Any, *, with_payload: bool) -> Any:
         self.knows = self.knows or with_payload
