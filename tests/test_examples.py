@@ -408,3 +408,32 @@ def test_a_tutorial_builds_the_model_of_its_example(name: str) -> None:
     )
     assert len(here) >= 2
     assert here == {defined: there[defined] for defined in here}
+
+
+def test_the_view_factors_of_a_box_are_those_of_the_textbook() -> None:
+    """Opposite and adjacent sides of a cube, and of a box 1 x 2 x 4 (Howell, C-11 and C-14)."""
+    view_factors = runpy.run_path(str(FOLDER / "parameter_study.py"))["view_factors_of_box"]
+    cube = view_factors(2.0, 2.0, 2.0)
+    assert cube[0, 1] == pytest.approx(0.19982, abs=1e-5)
+    assert cube[0, 2:] == pytest.approx(0.20004, abs=1e-5)
+    factors = view_factors(1.0, 2.0, 4.0)
+    areas = np.repeat([2.0, 8.0, 4.0], 2)
+    assert factors.sum(axis=1) == pytest.approx(np.ones(6))
+    assert areas[:, None] * factors == pytest.approx((areas[:, None] * factors).T)
+    x, y = 1.0 / 4.0, 2.0 / 4.0  # floor to ceiling, in closed form
+    first, second = math.sqrt(1 + x * x), math.sqrt(1 + y * y)
+    known = math.log(first * second / math.sqrt(1 + x * x + y * y))
+    known += x * second * math.atan(x / second) + y * first * math.atan(y / first)
+    known -= x * math.atan(x) + y * math.atan(y)
+    assert factors[0, 1] == pytest.approx(2 / (math.pi * x * y) * known, rel=1e-10)
+
+
+def test_two_hundred_members_compute_the_view_factors_of_five_geometries(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = output("parameter_study", capsys, str(tmp_path))
+    assert "view factors: computed 5 times, found 195\n" in text
+    places = re.findall(r"([\d.]+) m high: the ceiling is at ([\d.]+) to ([\d.]+) °C", text)
+    assert [float(height) for height, *_ in places] == [2.5, 3.0, 4.0, 5.0, 6.0]
+    highest = [float(last) for *_, last in places]
+    assert highest == sorted(highest, reverse=True)  # a higher hall loses more heat

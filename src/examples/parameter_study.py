@@ -1,4 +1,4 @@
-"""A hall that is warmed by its floor: 200 members of a study, which share five geometries.
+"""A hall that is warmed by its floor: a study of 200 members, which share five geometries.
 
 Run it: python -m stagecache.examples.parameter_study [OUTPUT FOLDER] [--workers 2] [--dask]
 
@@ -36,7 +36,7 @@ from stagecache.study import Members, StudyResults
 Vector = NDArray[np.float64]
 
 HOUR = 3600.0  # s
-PATCHES = 16  # along each side of a surface
+POINTS = 40  # along each side of a surface
 FLOOR, CEILING = 0, 1
 SIGMA = 5.670374e-8  # W/(m² K⁴)
 ABSOLUTE = 273.15  # K at 0 °C
@@ -45,33 +45,31 @@ ABSOLUTE = 273.15  # K at 0 °C
 def view_factors_of_box(width: float, depth: float, height: float) -> Vector:
     """View factors between floor, ceiling and four walls of a box, (6, 6).
 
-    Element [i, j] is the part of the radiation of surface i that arrives at j. It is the mean of
-    cos cos / (pi r²) over pairs of patches, times the area of j; each row is scaled to 1.
+    Element [i, j] is the part of the radiation of surface i that arrives at j. Between opposite
+    surfaces it is the area of j times the mean of cos cos / (pi r²), by Gauss-Legendre quadrature.
+    The others follow: all of it arrives somewhere, and as much goes from i to j as from j to i.
     """
-    size = np.array([width, depth, height])
-    steps = (np.arange(PATCHES) + 0.5) / PATCHES
-    one, other = (grid.ravel() for grid in np.meshgrid(steps, steps))
-    places, normals, areas = [], [], []
-    for axis in (2, 0, 1):
-        across = [k for k in range(3) if k != axis]
-        for side in (0.0, 1.0):
-            place = np.empty((len(one), 3))
-            place[:, axis], place[:, across[0]], place[:, across[1]] = side, one, other
-            places.append(place * size)
-            normal = np.zeros(3)
-            normal[axis] = 1 - 2 * side  # inwards
-            normals.append(normal)
-            areas.append(size[across].prod())
-    factors = np.zeros((6, 6))
-    for i in range(6):
-        for j in range(6):
-            if i != j:
-                ways = places[j] - places[i][:, None]  # from each patch to each other
-                squares = (ways**2).sum(axis=2)
-                cosines = (ways @ normals[i]) * -(ways @ normals[j])
-                factors[i, j] = (cosines / (np.pi * squares**2)).mean() * areas[j]
-    scaled: Vector = factors / factors.sum(axis=1, keepdims=True)
-    return scaled
+    sides = ((width, depth, height), (depth, height, width), (width, height, depth))
+    areas = np.array([one * other for one, other, _ in sides])
+    opposite = np.array([view_factor_across(*side) for side in sides])
+    half = areas * (1 - opposite) / 2  # what goes to one surface of each of the other pairs
+    factors = np.empty((6, 6))
+    for i in range(3):
+        for j in range(3):
+            between = half[i] + half[j] - half.sum() / 2
+            factors[2 * i : 2 * i + 2, 2 * j : 2 * j + 2] = between / areas[i]
+        factors[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[0, opposite[i]], [opposite[i], 0]]
+    return factors
+
+
+def view_factor_across(one: float, other: float, distance: float) -> float:
+    """View factor between equal rectangles that face each other, of these sides [m]."""
+    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    x, y = (grid.ravel() for grid in np.meshgrid(one * (nodes + 1) / 2, other * (nodes + 1) / 2))
+    weight = np.outer(weights, weights).ravel() / 4
+    squares = (x - x[:, None]) ** 2 + (y - y[:, None]) ** 2 + distance**2
+    kernel = distance**2 / (np.pi * squares**2)
+    return float(weight @ kernel @ weight) * one * other
 
 
 class Hall(Subsystem):
