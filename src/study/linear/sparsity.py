@@ -109,8 +109,8 @@ class Sparsity:
     def sources(self, key: Key) -> list[Sources]:
         """Return what one thing directly depends on."""
         if isinstance(key, Stage):
-            free = self._columns.below(key) & ~bits(sorted(self.prescribed))
-            return [(free, self._driven_below(key))]
+            # Prescribed numbers follow what invalidates an earlier stage, which is among it.
+            return [(self._columns.below(key) & ~bits(sorted(self.prescribed)), ())]
         if isinstance(key, Rates):
             return [(0, self._writers(key)), *self._of_part.get(key, ())]
         if isinstance(key, CacheEntry):
@@ -138,11 +138,6 @@ class Sparsity:
             return bits(indices), ()
         free = [i for i in indices if i not in self._entries]
         return bits(free), {self._entries[i] for i in indices if i in self._entries}
-
-    def _driven_below(self, stage: Stage) -> set[Key]:
-        """Return the entries of prescribed numbers whose writes invalidate a stage."""
-        driven = self._columns.below(stage)
-        return {entry for i, entry in self._entries.items() if driven >> i & 1}
 
     def _writers(self, key: Key) -> Iterable[Key]:
         """Return the steps and computations that write something, which may be any of them."""

@@ -219,11 +219,11 @@ def _dynamics(model: Model, s: int, q: Any, u: Any) -> dict[str, Any]:
         return np.asarray(np.diag(diagonal) + 0.1)
 
     def push(self: Any, state: State) -> Vector:
-        return np.asarray(np.atleast_1d(self.uuu(state)) ** 2 - self.qqq(state))
+        return np.asarray(np.atleast_1d(self.uuu(state)) ** 2 - 1.0)
 
     return {
         "inertia": mass_matrix(u, prerequisites=(q,))(inertia),
-        "push": generalized_force(u, prerequisites=(q, u))(push),
+        "push": generalized_force(u, prerequisites=(u,))(push),
     }
 
 

@@ -624,6 +624,29 @@ def test_a_rod_makes_accelerations_depend_on_all_of_y() -> None:
     assert model.num_evaluations == 1 + 2 * 4
 
 
+def test_a_hook_that_reads_errors_depends_on_all_of_their_stage() -> None:
+    class Ring(Subsystem):
+        place = q_variable((0.5, 0.3))
+        speed = u_variable((0.0, 0.0))
+
+        @position_error(prerequisites=(place,))
+        def gap(self, state: State) -> float:
+            return float(self.place(state)[0] * self.place(state)[1])
+
+    class Spring(Subsystem):
+        place = q_variable(1.0)
+        speed = u_variable(0.0)
+
+        def realize_acceleration(self, state: State) -> None:
+            state[self].upd_udot()[0] = -state.qerr[0]
+            state["ring"].upd_udot()[:] = 0.0
+
+    system = System(Ring(), Spring())
+    model = linearize(system, system.new_state())
+    np.testing.assert_allclose(model.A[-1, :3], [-0.3, -0.5, 0.0], atol=1e-7)
+    assert model.num_evaluations == 1 + len(model.groups) == 1 + 3
+
+
 def test_a_quaternion_turns_as_its_kinematics_say() -> None:
     class Top(Subsystem):
         turn = q_variable((0.5, 0.5, 0.5, 0.5))
