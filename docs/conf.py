@@ -45,7 +45,10 @@ napoleon_google_docstring = False
 # What the strict build (-n) cannot find: the documentation of Python and NumPy, which is not looked
 # up since the build needs no network; type variables; words that stand for a type in a docstring.
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|contextlib|io|os|pathlib|threading)\.\w+(\[.*)?"),
+    (
+        "py:class",
+        r"(collections\.abc|concurrent\.futures(\._base)?|contextlib|io|os|pathlib|threading)\.\w+(\[.*)?",
+    ),
     ("py:class", r"(matplotlib|numpy|rich|xarray)\..+|ArrayLike|ndarray"),
     ("py:class", r"stagecache\.[\w.]*\b[A-Z]\d?"),
     ("py:class", r"stagecache\.system\.[\w.]+Declaration"),  # what a decorator returns
@@ -57,6 +60,7 @@ nitpick_ignore_regex = [
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.[\w.]+"),
     ("py:class", r"stagecache\.(state\.partition\.AbstractPartition|system\.core\.system\.Part)"),
+    ("py:class", r"stagecache\.study\.ensemble\.results\.(AbstractStore|Ensemble)"),
     ("py:class", r"optional|\d|[kmns]"),  # of a type: (n, 3) array_like, optional; float [s]
 ]
 

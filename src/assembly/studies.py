@@ -69,7 +69,7 @@ class Assembly:
     make : callable, optional
         The function ``(system) -> Assembler``, with conditions; ``Assembler(system)`` by default.
         Define it at the level of a module for workers in other processes.
-    outputs : mapping of str to callable, optional
+    outputs : mapping, optional
         Further results by name: functions of the assembled State.
 
     Raises
@@ -123,7 +123,7 @@ class Tracking:
         Times of the frames [s]; ascending.
     observations : mapping or array_like
         As for `Assembler.track_all`, but by the name of the condition.
-    outputs : mapping of str to callable, optional
+    outputs : mapping, optional
         Results by name: functions of the trajectory. The trajectory itself by default.
     on_failure : str
         "raise" or "skip", as for `Assembler.track_all`.

@@ -73,7 +73,7 @@ def latin_hypercube(bounds: Mapping[str, tuple[float, float]], n: int, *, seed: 
 
     Parameters
     ----------
-    bounds : mapping of str to (float, float)
+    bounds : mapping
         Lowest and highest value by path, in the unit of the variable.
     n : int
         Number of members.

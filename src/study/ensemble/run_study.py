@@ -76,7 +76,7 @@ def run_study(
     ----------
     system : System
         It travels to each worker once, and so must be picklable unless members run in this process.
-    members : sequence of dicts, or table
+    members : sequence or mapping
         Values by path: ``[{"pendulum.length": 1.0}, ...]``. A table is a dict of columns, or of
         pandas or polars. `full_factorial`, `latin_hypercube` and `sobol` make some. Paths are those
         of variables: parameters and other discrete variables, q, u and z, "chain.angles[3]" for one

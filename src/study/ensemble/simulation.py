@@ -28,7 +28,7 @@ class Simulation:
     ----------
     until : float
         Time of the end [s].
-    outputs : mapping of str to str, handle or function, optional
+    outputs : mapping, optional
         Results by name: the value of a variable or an entry at the end, by its path or handle, or
         what a function of the `Trajectory` returns. The Trajectory itself by default.
     every : float or array_like of shape (n,), optional
