@@ -23,7 +23,7 @@ class Linearization:
 
     Attributes
     ----------
-    A, B, C, D : ndarray or scipy.sparse.csr_array
+    A, B, C, D : ndarray or sparse array
         Shapes (ny, ny), (ny, number of inputs), (number of outputs, ny), (number of outputs,
         number of inputs). Read-only, if dense.
     states, inputs, outputs : tuple of str

@@ -60,10 +60,11 @@ def linearize(
     system : System
     state : State
         At Model or further. It stays as it is.
-    inputs : iterable of handles, families or paths, optional
+    inputs : iterable of str or handle, optional
         Parameters and other discrete variables whose value is a float, or an array of floats, each
-        number of which is a column; and the time.
-    outputs : iterable of handles, families or paths, optional
+        number of which is a column; and the time. By paths or handles; a family stands for all its
+        items.
+    outputs : iterable of str or handle, optional
         Cache entries and variables whose value is a number, or an array, each number of which is
         a row.
     differences : str
