@@ -19,12 +19,13 @@ import operator
 import re
 import sys
 from collections.abc import Callable, MutableSequence, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from enum import Enum, Flag
 from functools import reduce
 from numbers import Real
 from types import ModuleType
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import attrs
 import numpy as np
@@ -128,8 +129,33 @@ def register_value(
     _BY_CLASS[cls] = _BY_NAME[name] = Registered(name, cls, to, of)
 
 
+def registered_as(name: str) -> tuple[Any, ...]:
+    """Return the class that is registered under a name, and its two functions."""
+    known = _BY_NAME[name]
+    return known.cls, known.to, known.of
+
+
+def _parts_of_moment(moment: datetime) -> list[Any]:
+    """Return text, fold, and name of the time zone, where the offset in the text is not all."""
+    zone = moment.tzinfo
+    if zone is None or type(zone) is timezone:
+        return [moment.isoformat(), moment.fold, None]
+    key = getattr(zone, "key", None)
+    if isinstance(zone, ZoneInfo) and isinstance(key, str):
+        return [moment.replace(tzinfo=None).isoformat(), moment.fold, key]
+    raise ValueError(f"the time zone {short_repr(zone)} has no name by which it is found again")
+
+
+def _moment(parts: Any) -> datetime:
+    if isinstance(parts, str):  # as the first releases have written it
+        return datetime.fromisoformat(parts)
+    text, fold, key = parts
+    moment = datetime.fromisoformat(text).replace(fold=fold)
+    return moment if key is None else moment.replace(tzinfo=ZoneInfo(key))
+
+
 register_value(date, to=date.isoformat, of=date.fromisoformat)
-register_value(datetime, to=datetime.isoformat, of=datetime.fromisoformat)
+register_value(datetime, to=_parts_of_moment, of=_moment)
 register_value(
     timedelta,
     to=lambda span: [span.days, span.seconds, span.microseconds],
@@ -184,7 +210,7 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
 
     registered = _BY_CLASS.get(cls)
     if registered is not None:
-        made = _encode(registered.to(value), where, blobs, depth + 1)
+        made = _encode(_prepared(registered, value, where), where, blobs, depth + 1)
         return {"registered": [registered.name, made]}
     if cls is complex:
         return {"complex": inner((value.real, value.imag))}
@@ -193,8 +219,10 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         return {"bytes": len(blobs) - 1}
     if cls is list:
         return inner(value)
-    if cls in (tuple, set, frozenset):
-        return {cls.__name__: inner(list(value))}
+    if cls is tuple:
+        return {"tuple": inner(value)}
+    if cls in (set, frozenset):  # in an order that is the same in each process
+        return {cls.__name__: inner(sorted(value, key=repr))}
     if cls is dict:
         return {
             "dict": [
@@ -231,6 +259,19 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         f"register it: stagecache.register_value({cls.__name__}, to=..., of=...); or make it "
         "a frozen attrs class",
     )
+
+
+def _prepared(registered: Registered, value: Any, where: str) -> Any:
+    """Return what the function of a registered class makes of a value."""
+    try:
+        return registered.to(value)
+    except Exception as error:
+        raise UnsavableValueError(
+            f"{where}: cannot be saved",
+            f"a {registered.cls.__qualname__} that its registered function takes",
+            f"{short_repr(value)}: {_said(error)}",
+            "give another value, or change register_value(..., to=...)",
+        ) from error
 
 
 def _text(value: str) -> Any:
@@ -286,12 +327,15 @@ def _fields(cls: type) -> Sequence[str] | None:
     made_by: Any = cls.__new__
     if made_by is not object.__new__ or hasattr(cls, "__del__"):
         return None
-    if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # that of all frozen classes
-        return [field.name for field in attrs.fields(cls)]
+    names: list[str] | None = None
     parameters = cls.__dict__.get("__dataclass_params__")
-    if parameters is not None and parameters.frozen:
-        return [field.name for field in dataclasses.fields(cls)]
-    return None
+    if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # that of all frozen classes
+        names = [field.name for field in attrs.fields(cls)]
+    elif parameters is not None and parameters.frozen:
+        names = [field.name for field in dataclasses.fields(cls)]
+    slots = {slot for base in cls.__mro__ for slot in base.__dict__.get("__slots__", ())}
+    has_more = not slots <= {*(names or ()), "__weakref__", "__dict__", "_attrs_cached_hash"}
+    return None if has_more else names
 
 
 def _address(cls: type, where: str) -> list[str]:

@@ -262,7 +262,9 @@ class Graph:
         if version is not None:
             from stagecache.sharing.of_graph import SharedGraphFunction  # noqa: PLC0415
 
-            function = SharedGraphFunction(function, checked, version)
+            function = SharedGraphFunction(
+                function, checked, tuple([a.name for a in arguments]), version
+            )
         compare = check_equal(equal, f"entry {checked!r}")
         return self._handles.declare(  # type: ignore[return-value]  # an entry
             checked, NodeKind.CACHE_ENTRY, None, function, arguments, compare

@@ -169,8 +169,8 @@ class Store:
     rewound : dict of int to int
         By node: the highest version that it ever had, if a rollback took it below that.
     origins : dict of int to tuple
-        By node of a shared entry: a value that it had, where that was computed, and True if it was
-        found. It is the one that it has if it is the same object.
+        By node of a shared entry: a value, the `Origin` of that value, and True if it was found and
+        not computed. It tells of the present value if that is the same object.
     is_torn : bool
         An operation was cut short by an error, and `mend` has not been called since.
     """

@@ -9,30 +9,54 @@
     a plain value    as a file has it
     what is installed: the standard library, other packages, stagecache       name and version
 
-A fingerprint is "" where something cannot be compared, and may differ where nothing that matters
-has changed; a saved entry is computed again then.
+Equal fingerprints mean equal code. They may differ where nothing that matters has changed: a saved
+value is computed again then. A fingerprint is "" where something cannot be compared.
 """
 
 import dis
 import hashlib
 import json
+import re
 import sys
 import sysconfig
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import is_dataclass
-from functools import cached_property, partial
+from enum import Enum
+from functools import cache, cached_property, lru_cache, partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import resolve_name
+from logging import Logger
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    CodeType,
+    FunctionType,
+    GenericAlias,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    UnionType,
+)
 from typing import Any, Final, final
 
 import attrs
 from attrs import field, frozen
 
 from stagecache.errors import UnsavableValueError, short_repr
-from stagecache.files.values import Blobs, encode, found_in
+from stagecache.files.values import Blobs, encode, found_in, registered_as
 
 OWN: Final = "stagecache"
+MAIN: Final = "__main__"
+CACHED: Final = type(lru_cache(len))
+"""Class of what `lru_cache` makes."""
+
+MADE: Final = frozenset(
+    ("member_descriptor", "getset_descriptor", "_tuplegetter", "_abc_data", "wrapper_descriptor")
+)
+"""Classes of what Python itself puts into classes."""
+
 PATHS: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 INSTALLED: Final = tuple({sysconfig.get_path(name) for name in PATHS})
 GENERATED: Final = frozenset(
@@ -43,6 +67,11 @@ GENERATED: Final = frozenset(
     )
 )
 """Methods that attrs and dataclasses write."""
+
+OF_TUPLES: Final = frozenset(
+    ("__new__", "__repr__", "__getnewargs__", "_make", "_replace", "_asdict", "__replace__")
+)
+"""Methods that NamedTuple writes."""
 
 
 def hash_of(parts: Any) -> str:
@@ -85,24 +114,19 @@ def code_of(
     used : iterable of type and function
     """
     found = _Used(owner, models)
-    text, texts = found.text_of(function), sorted(found.text_of(value) for value in used)
-    unknown = found.unknown or ("" if text and all(texts) else short_repr(function))
-    hashed = "" if unknown else hash_of([text, texts, found.hash])
+    texts = [found.text_of(value) for value in (function, *sorted(used, key=_name_of))]
+    unknown = found.unknown or ("" if all(texts) else short_repr(function))
+    hashed = "" if unknown else hash_of([texts, found.hash])
     return Code(hashed, unknown, frozenset(found.names))
 
 
 def code_hash(function: Any, owner: type) -> str:
     """Return a fingerprint of a function that a class declares; "" if it cannot be compared.
 
-    Parameters
-    ----------
-    function : callable
-    owner : type
-        Class of the Subsystem that declares the entry.
+    Of a method of a subsystem, whose attributes are compared elsewhere, the function counts.
     """
-    if not isinstance(_inner(function), FunctionType):
-        return ""
-    return code_of(function, owner, [owner]).hash
+    found = _inner(function)
+    return code_of(getattr(found, "__func__", found), owner, [owner]).hash
 
 
 def hash_of_used(used: Iterable[Any], models: Iterable[type]) -> str:
@@ -114,14 +138,16 @@ def hash_of_used(used: Iterable[Any], models: Iterable[type]) -> str:
     models : iterable of type
         Classes of the subsystems.
     """
-    found = _Used(object, models)
-    texts = [found.text_of(value) for value in used]
-    return hash_of([sorted(texts), found.hash]) if all(texts) and not found.unknown else ""
+    return code_of(None, object, models, used).hash
 
 
 @final
 class _Used:
-    """The texts of all that a function uses, with names.
+    """All that a function uses, by labels.
+
+    A function or a class has a label, its name, with a number where several have the same one. The
+    text of its content stands under its label, and refers to others by theirs: so two of them that
+    change places are told, and a function may call itself.
 
     Parameters
     ----------
@@ -133,72 +159,100 @@ class _Used:
 
     def __init__(self, owner: type, models: Iterable[type]) -> None:
         self._owner = owner
-        self._packages = {_top(cls.__module__) for cls in models} - {OWN}
+        self._packages = {_top(_module_of(cls)) for cls in models} - {OWN}
         self.names: set[str] = set()  # of attributes
-        self._seen: dict[int, str] = {}  # texts of functions and classes, by identity
-        self._sources: set[str] = set()
-        self._texts: set[tuple[str, str]] = set()
+        self._labels: dict[int, str] = {}  # by identity
+        self._labelled: list[Any] = []  # so that no other object gets the identity of one
+        self._counts: Counter[str] = Counter()
+        self._texts: dict[str, str] = {}
 
     @property
     def hash(self) -> str:
         """The fingerprint of everything so far."""
-        return hash_of([sys.version_info[:2], sorted(self._texts)])
+        return hash_of([sys.version_info[:2], sorted(self._texts.items())])
 
     @property
     def unknown(self) -> str:
-        """Name of something that cannot be compared; "" if everything can."""
-        found = [name for name, text in self._texts if not text]
-        return max(found, key=lambda name: (": " in name, name), default="")
+        """Name of something that cannot be compared, the innermost one; "" if everything can."""
+        found = [label for label, text in self._texts.items() if not text]
+        return found[-1] if found else ""
+
+    def _label(self, value: Any) -> str:
+        """Return a new label of a function or a class."""
+        name = _name_of(value)
+        self._counts[name] += 1
+        label = name if self._counts[name] == 1 else f"{name} {self._counts[name]}"
+        self._labels[id(value)] = label
+        self._labelled.append(value)
+        return label
 
     # ------------------------------------------------------------------ values
 
     def text_of(self, value: Any) -> str:
-        """Return the text of something that a function uses; its code is added."""
-        if isinstance(value, partial):
-            inside = [value.func, *value.args, *value.keywords.values()]
-            texts = [self.text_of(part) for part in inside]
-            return repr([*texts, *value.keywords]) if all(texts) else ""
-        if isinstance(value, MethodType) and not isinstance(value.__self__, type):
-            texts = [self.text_of(value.__func__), self.text_of(value.__self__)]
-            return repr(texts) if all(texts) else ""
-        if _is_declaration(value):
-            functions = [v for v in vars(value).values() if isinstance(_inner(v), FunctionType)]
-            texts = [self.text_of(function) for function in functions]
-            return repr([type(value).__name__, value.name, *texts]) if all(texts) else ""
+        """Return the text of something that a function uses, and note its code; "" if unknown."""
         value = _inner(value)
         if isinstance(value, FunctionType):
-            return self._named(value.__qualname__, _module_of(value), value, self._add_function)
+            return self._named(_name_of(value), _module_of(value), value, self._add_function)
         if isinstance(value, type):
-            return self._named(value.__qualname__, _module_of(value), value, self._add_class)
+            return self._named(_name_of(value), _module_of(value), value, self._add_class)
         if isinstance(value, ModuleType):
-            return self._named("", value.__name__)
+            return self._named(value.__name__, value.__name__)
+        if isinstance(value, partial):
+            return self._all("partial", [value.func, value.args, value.keywords])
+        if isinstance(value, MethodType):
+            return self._all("method", [value.__func__, value.__self__])
+        if isinstance(value, property):
+            return self._all("property", [value.fget, value.fset, value.fdel])
+        if isinstance(value, MappingProxyType):
+            return self._all("mapping", [list(value), *value.values()])
+        if isinstance(value, re.Pattern):
+            return repr(("pattern", value.pattern, value.flags))
+        if isinstance(value, Logger):
+            return f"logger {value.name}"
+        if isinstance(value, GenericAlias | UnionType) or type(value).__module__ == "typing":
+            return repr(value)
+        if _is_declaration(value):
+            functions = [v for v in vars(value).values() if isinstance(_inner(v), FunctionType)]
+            return self._all(f"{type(value).__name__} {value.name}", functions)
         if self._is_installed_by_name(value):
-            return self._named(value.__name__, value.__module__)
+            return self._named(f"{value.__module__}.{value.__name__}", value.__module__)
+        if isinstance(value, list | tuple):
+            return self._all(type(value).__name__, value)
+        if isinstance(value, dict):
+            return self._all("dict", [*value.keys(), *value.values()])
         try:
             blobs: Blobs = []
             content = encode(value, "", blobs)
         except UnsavableValueError:
             return ""
-        for module, name in classes_in(content):
-            self._add_class(found_in(module, name))
+        for used in classes_in(content):
+            self.text_of(used)
         return repr((content, blobs))
+
+    def _all(self, kind: str, parts: Iterable[Any]) -> str:
+        """Return the text of something that consists of parts."""
+        texts = [self.text_of(part) for part in parts]
+        return repr([kind, *texts]) if all(texts) else ""
 
     def _named(
         self, name: str, module: str, value: Any = None, add: Callable[[Any], str] | None = None
     ) -> str:
-        """Return the name of something, and its code; of what is installed, its version."""
+        """Return the name of something, and note its code; of what is installed, its version."""
         if self._is_followed(module):
             self._add_source(module)
-            return f"{module}.{name}" if add is None else add(value)
+            return name if add is None else add(value)
         release = _version_of(_top(module))
-        return f"{module}.{name} {release}" if release else ""
+        return f"{name} {release}" if release else ""
 
     def _is_followed(self, module: str) -> bool:
         """Return True for modules of the model, and for others that are not installed."""
-        if _top(module) in self._packages:
+        top = _top(module)
+        if top in self._packages:
             return True
+        if top == OWN or top in sys.stdlib_module_names:
+            return top == MAIN
         file = getattr(sys.modules.get(module), "__file__", None)
-        return _top(module) != OWN and file is not None and not file.startswith(INSTALLED)
+        return file is None or not file.startswith(INSTALLED)
 
     def _is_installed_by_name(self, value: Any) -> bool:
         """Return True for what an installed module has under its name, as a ufunc of NumPy."""
@@ -210,83 +264,107 @@ class _Used:
     # ------------------------------------------------------------------ code
 
     def _add_source(self, module: str) -> None:
-        """Add the source of a module, if it has a file."""
+        """Note the source of a module, if it has a file."""
         file = getattr(sys.modules.get(module), "__file__", None)
-        if file is not None and module not in self._sources:
-            self._sources.add(module)
-            try:
-                text = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-            except OSError:
-                text = ""
-            self._texts.add((f"source of {module}", text))
+        if file is not None and f"source of {module}" not in self._texts:
+            with suppress(OSError):  # it is typed in, or in an archive
+                status = Path(file).stat()
+                text = _hash_of_file(file, status.st_mtime_ns, status.st_size)
+                self._texts[f"source of {module}"] = text
 
     def _add_function(self, function: FunctionType) -> str:
-        """Add a function, and return its text."""
-        name = f"{_module_of(function)}.{function.__qualname__}"
-        if id(function) in self._seen:  # it may call itself
-            return self._seen[id(function)]
-        self._seen[id(function)] = name
-        kept = [cell.cell_contents for cell in function.__closure__ or ()]
-        kept += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        inside = [self.text_of(value) for value in kept]
-        text = hash_of([name, _text_of_code(function.__code__), inside]) if all(inside) else ""
-        self._seen[id(function)] = text
-        self._texts.add((name, text))
+        """Note a function, and return its label."""
+        if id(function) in self._labels:
+            return self._labels[id(function)]
+        label = self._label(function)
+        self._texts[label] = "in work"
+        attributes = {k: v for k, v in sorted(vars(function).items()) if k != "__wrapped__"}
+        kept = [
+            [_content(cell) for cell in function.__closure__ or ()],
+            function.__defaults__,
+            function.__kwdefaults__,
+            attributes,
+        ]
+        inside = self._all("kept", kept)
+        self._texts[label] = hash_of([_text_of_code(function.__code__), inside]) if inside else ""
         for meaning, value in self._meanings(function):
-            self._texts.add((f"{name}: {meaning}", self.text_of(value)))
-        return text
+            self._texts[f"{label}: {meaning}"] = self.text_of(value)
+        return label
 
     def _add_class(self, cls: type) -> str:
-        """Add a class and its bases, and return their names."""
-        for base in cls.__mro__:
-            if id(base) in self._seen or not self._is_followed(base.__module__):
+        """Note a class and its bases, and return their labels."""
+        return " ".join(self._base(base) for base in cls.__mro__)
+
+    def _base(self, cls: type) -> str:
+        if id(cls) in self._labels:
+            return self._labels[id(cls)]
+        if not self._is_followed(_module_of(cls)):
+            return self._named(_name_of(cls), _module_of(cls)) or _name_of(cls)
+        label = self._label(cls)
+        self._add_source(_module_of(cls))
+        written: frozenset[str] = frozenset()
+        if attrs.has(cls) or is_dataclass(cls):
+            written = GENERATED
+        elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            written = OF_TUPLES
+        is_enum = issubclass(cls, Enum)
+        for key, value in vars(cls).items():
+            is_code = isinstance(_inner(value), FunctionType | property)
+            is_internal = key.startswith("_" if is_enum else "__") and not is_code
+            if is_internal or _is_made(value) or key in written:
                 continue
-            self._seen[id(base)] = base.__qualname__
-            self._add_source(_module_of(base))
-            is_written = attrs.has(base) or is_dataclass(base)
-            for key, value in vars(base).items():
-                name = f"{_module_of(base)}.{base.__qualname__}.{key}"
-                if isinstance(_inner(value), FunctionType):
-                    if not (is_written and key in GENERATED):
-                        self._texts.add((name, self.text_of(value)))
-                elif not key.startswith("__") and (text := self.text_of(value)):
-                    self._texts.add((name, text))
-        return " ".join(f"{_module_of(base)}.{base.__qualname__}" for base in cls.__mro__)
+            is_member = isinstance(value, Enum) and is_enum
+            self._texts[f"{label}: {key}"] = self.text_of(value.value if is_member else value)
+        return label
 
     def _meanings(self, function: FunctionType) -> Iterator[tuple[str, Any]]:
         """Yield what names of a function's code may mean: on the class, and in modules."""
         names = _names(function.__code__)
         self.names |= names.attributes
         for cls in self._owner.__mro__:
-            for name in names.attributes & vars(cls).keys():
-                yield f"{cls.__qualname__}.{name}", vars(cls)[name]
+            for name in sorted(names.attributes & vars(cls).keys()):
+                if not _is_made(vars(cls)[name]):
+                    yield f"{cls.__qualname__}.{name}", vars(cls)[name]
         variables = function.__globals__
-        found = {f"global {name}": variables[name] for name in names.variables & variables.keys()}
-        package = variables.get("__package__") or ""
-        for name in names.imported:
-            for module in (name, f"{package}.{name}"):
-                if module in sys.modules:
-                    found[f"module {module}"] = sys.modules[module]
+        known = sorted(names.variables & variables.keys())
+        found: dict[str, Any] = {f"global {name}": variables[name] for name in known}
+        for imported in sorted(names.imported):
+            found |= _imported(imported, str(variables.get("__package__") or ""))
         seen: set[str] = set()
         while found:
-            meaning, value = found.popitem()
+            meaning = next(iter(found))
+            value = found.pop(meaning)
             yield meaning, value
             if isinstance(value, ModuleType) and value.__name__ not in seen:
                 seen.add(value.__name__)
                 if self._is_followed(value.__name__):
-                    for name in names.attributes & vars(value).keys():
+                    for name in sorted(names.attributes & vars(value).keys()):
                         found[f"{value.__name__}.{name}"] = vars(value)[name]
 
 
 def _inner(value: Any) -> Any:
-    """Return the function in a method, a property, or what `lru_cache` makes."""
-    if isinstance(value, type):
-        return value
-    if isinstance(value, cached_property):
-        return value.func
-    while not isinstance(value, FunctionType) and hasattr(value, "__wrapped__"):
-        value = value.__wrapped__
-    return getattr(value, "fget", None) or getattr(value, "__func__", value)
+    """Return the function in a static method, a class method, or what `lru_cache` makes."""
+    while not isinstance(value, type | FunctionType):
+        if isinstance(value, staticmethod | classmethod):
+            value = value.__func__
+        elif isinstance(value, cached_property):
+            value = value.func
+        elif isinstance(value, CACHED) or _top(type(value).__module__) == OWN:
+            inside = getattr(value, "__wrapped__", value)
+            if inside is value:
+                return value
+            value = inside
+        else:
+            return value
+    return value
+
+
+def _content(cell: Any) -> Any:
+    """Return what a closure holds; of a variable that has no value yet, a name."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "no value yet"
 
 
 def _is_declaration(value: Any) -> bool:
@@ -295,15 +373,27 @@ def _is_declaration(value: Any) -> bool:
     return _top(cls.__module__) == OWN and hasattr(cls, "__set_name__")
 
 
+def _is_made(value: Any) -> bool:
+    """Return True for what Python puts into a class: slots, fields of tuples, and the like."""
+    return type(value).__name__ in MADE and not isinstance(value, type)
+
+
 def _module_of(value: Any) -> str:
     """Return the name of the module of a function or a class; that of a script in each process."""
-    return "__main__" if value.__module__ == "__mp_main__" else str(value.__module__)
+    return MAIN if value.__module__ == "__mp_main__" else str(value.__module__)
+
+
+def _name_of(value: Any) -> str:
+    """Return module and name of a function or a class; of other things, that of their class."""
+    named = value if isinstance(value, type | FunctionType) else type(value)
+    return f"{_module_of(named)}.{named.__qualname__}"
 
 
 def _top(module: str | None) -> str:
     return (module or "").partition(".")[0]
 
 
+@cache
 def _version_of(package: str) -> str:
     """Return the version of a package that is installed; "" if it has none."""
     if package in sys.stdlib_module_names:
@@ -314,35 +404,77 @@ def _version_of(package: str) -> str:
         return str(getattr(sys.modules.get(package), "__version__", ""))
 
 
-def classes_in(content: Any) -> Iterator[tuple[str, str]]:
-    """Yield module and name of the classes of values that are encoded."""
+@lru_cache(maxsize=1000)
+def _hash_of_file(path: str, _changed: int, _size: int) -> str:
+    """Return the hash of a file, which is read again if it has changed."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _imported(imported: "Import", package: str) -> dict[str, Any]:
+    """Return what an import within a function brings: modules, and what is taken from them."""
+    try:
+        whole = resolve_name("." * imported.level + imported.name, package)
+        module = import_module(whole)
+    except Exception:  # as when the function is called
+        return {f"module {imported.name}": "cannot be imported"}
+    parents = whole.split(".")
+    found: dict[str, Any] = {
+        f"module {name}": sys.modules[name]
+        for name in (".".join(parents[: n + 1]) for n in range(len(parents)))
+        if name in sys.modules
+    }
+    for name in imported.taken:
+        if name != "*" and not hasattr(module, name):
+            with suppress(ImportError):
+                import_module(f"{whole}.{name}")
+        found[f"{whole}.{name}"] = getattr(module, name, "not there")
+    return found
+
+
+def classes_in(content: Any) -> Iterator[Any]:
+    """Yield the classes of values that are encoded; of registered ones, their functions, too."""
     if isinstance(content, dict):
         for kind, inside in content.items():
             if kind in ("object", "enum"):
-                yield inside[0], inside[1]
+                yield found_in(inside[0], inside[1])
+            elif kind == "registered":
+                yield from registered_as(inside[0])
             yield from classes_in(inside)
     elif isinstance(content, list):
         for part in content:
             yield from classes_in(part)
 
 
+@frozen(order=True)
+class Import:
+    """An import within a function: ``from ..name import taken``, with as many dots as the level."""
+
+    name: str
+    level: int
+    taken: tuple[str, ...]
+
+
 @frozen
 class _Names:
-    """The names that code uses: variables of its module, attributes of anything, and modules."""
+    """The names that code uses: variables of its module, attributes of anything, and imports."""
 
     variables: set[str] = field(factory=set)
     attributes: set[str] = field(factory=set)
-    imported: set[str] = field(factory=set)
+    imported: set[Import] = field(factory=set)
 
 
 def _names(code: CodeType) -> _Names:
     """Return the names that code uses, and code within it."""
     names = _Names()
     kinds = {"LOAD_GLOBAL": names.variables, "LOAD_NAME": names.variables}
-    kinds["IMPORT_NAME"] = names.imported
+    before: list[Any] = [0, None]  # arguments of the last two instructions
     for instruction in dis.get_instructions(code):
-        if instruction.opcode in dis.hasname:
+        if instruction.opname == "IMPORT_NAME":
+            names.imported.add(Import(instruction.argval, before[0] or 0, before[1] or ()))
+        elif instruction.opcode in dis.hasname:
             kinds.get(instruction.opname, names.attributes).add(instruction.argval)
+        if instruction.opname != "EXTENDED_ARG":
+            before = [before[1], instruction.argval]
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             inner = _names(constant)

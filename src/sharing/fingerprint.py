@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from stagecache.errors import UnsavableValueError, UnsharableError
-from stagecache.files.values import Blobs, encode, found_in
-from stagecache.sharing.code import classes_in, hash_of_used
+from stagecache.files.values import Blobs, encode
+from stagecache.sharing.code import Code, classes_in, code_of
 
 SIZE: Final = 8
 """Bytes of a length."""
@@ -49,16 +49,16 @@ def fingerprint(value: Any, where: str) -> bytes:
         ) from None
     parts = [json.dumps(content).encode(), *blobs]
     if isinstance(content, dict | list):
-        for module, name in sorted(set(classes_in(content))):
-            code = _code_of_class(found_in(module, name))
-            if not code:
+        for used in dict.fromkeys(classes_in(content)):
+            code = _code_of(used)
+            if not code.hash:
                 raise UnsharableError(
                     f"{where}: its class has code that cannot be compared",
                     "a class of functions and plain values",
-                    f"{module}.{name}",
+                    code.unknown,
                     "make it a plain class, or do not share the entry",
                 )
-            parts.append(code.encode())
+            parts.append(code.hash.encode())
     hashed = hashlib.sha256()
     for part in parts:
         hashed.update(len(part).to_bytes(SIZE, "little"))
@@ -67,5 +67,6 @@ def fingerprint(value: Any, where: str) -> bytes:
 
 
 @lru_cache(maxsize=1000)
-def _code_of_class(cls: type) -> str:
-    return hash_of_used([cls], [])
+def _code_of(used: Any) -> Code:
+    """Return the code of a class of values, or of a function that prepares them for a file."""
+    return code_of(used)

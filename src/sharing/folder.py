@@ -6,12 +6,13 @@
     folder/ab/ab12...ef.lock        while a process computes it
 
 A file takes its name when it is whole, so no process sees a part of it, and a crash leaves nothing
-that passes for a value. The key is in the file, too: one that was renamed is damaged. Neither
-`joblib.Memory` nor `diskcache` serves here: both unpickle what they find, so a file could run code,
-and return a wrong array without an error if one bit of their files has changed.
+that passes for a value. The key is in the file, too, so a file under another name is told. Neither
+`joblib.Memory` nor `diskcache` is used: both unpickle what they find, so a file could run code, and
+return a wrong array without an error if one bit of their files has changed.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,12 @@ KIND: Final = "shared result"
 ENDING: Final = ".result"
 FULL: Final = 0.9
 """Part of the limit that is left when files are removed."""
+
+SHARE: Final = 10
+"""Part of the free room that a process fills until it counts again: a tenth."""
+
+LEFT_BEHIND: Final = 86_400.0
+"""Age of files that are not results, and that no process can be writing [s]."""
 
 FIELDS: Final = {"key": str, "entry": str, "process": str, "at": str, "seconds": float}
 
@@ -53,7 +60,7 @@ class ResultFolder:
         self.path = path
         self.limit = limit
         path.mkdir(parents=True, exist_ok=True)
-        self._used = sum(size for _, size, _ in self._files())
+        self._until_counted = 0  # bytes that may be written until the files are counted again
 
     def get(self, key: str) -> tuple[tuple[dict[str, Any], Any] | None, str]:
         """Return origin and value of a key, or None; and what is wrong with its file, if it is."""
@@ -90,12 +97,12 @@ class ResultFolder:
         data = pack(KIND, {"origin": origin, "value": encoded}, blobs)
         if len(data) > self.limit:
             return
-        if self._used + len(data) > self.limit:
-            self._remove_oldest(int(FULL * self.limit) - len(data))
+        self._until_counted -= len(data)
+        if self._until_counted < 0:
+            self._make_room(len(data))
         path = self._place(key)
         path.parent.mkdir(exist_ok=True)
         write_atomically(path, data)
-        self._used += len(data)
 
     @contextmanager
     def alone(self, key: str) -> Iterator[None]:
@@ -119,20 +126,27 @@ class ResultFolder:
         return self.path / key[:2] / f"{key}{ENDING}"
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield last use, size and path of each file."""
-        for path in self.path.glob(f"*/*{ENDING}"):
+        """Yield last use, size and path of each file; those that a crash has left come first."""
+        now = time.time()
+        for path in self.path.glob("*/*"):
             with suppress(OSError):  # another process has removed it
                 status = path.stat()
-                yield status.st_mtime, status.st_size, path
+                is_result = path.suffix == ENDING
+                if is_result or now - status.st_mtime > LEFT_BEHIND:
+                    yield status.st_mtime if is_result else 0.0, status.st_size, path
 
-    def _remove_oldest(self, left: int) -> None:
-        """Remove the files that were not used for longest, until so many bytes are left."""
+    def _make_room(self, size: int) -> None:
+        """Remove the files that were not used for longest, if there is no room for a new one.
+
+        Other processes write as well, so all are counted, each time that a tenth was written.
+        """
         files = sorted(self._files())
         used = sum(size for _, size, _ in files)
-        for _, size, path in files:
-            if used <= left:
-                break
-            with suppress(OSError):
-                path.unlink()
-                used -= size
-        self._used = used
+        if used + size > self.limit:
+            for _, freed, path in files:
+                if used + size <= FULL * self.limit:
+                    break
+                with suppress(OSError):
+                    path.unlink()
+                    used -= freed
+        self._until_counted = int(self.limit - used - size) // SHARE

@@ -1,47 +1,82 @@
-r"""Compute functions of shared entries, which look for a value before they compute one.
+"""Compute functions of shared entries, which look for a value before they compute one.
 
 ::
 
-    key  =  SHA-256 of   the recipe: code, attributes, declared version
-                         each prerequisite: its key if it is a shared entry, else its value
+    key of load  =  SHA-256 of   its recipe     code, attributes, declared version
+                                 length         a variable: its value
+                                 factors        a shared entry: its key
 
-    length, given      two prerequisites of `load`: `length` by its value, `factors` by its key, so
-       |        \      that `factors` need not be computed, nor read from a folder, for a `load`
-    factors     |      that is found. A change of the code of `factors` changes the key of `load`.
-        \       |
-          load
-
-Where the value of a shared prerequisite was stored by hand, or is an older one that compared equal,
-it is not the value of its key, and counts as a value.
+Since the key of `factors` stands for its value, `factors` need not be computed for a `load` that is
+found; and a change of the code of `factors` changes the key of `load`. Where the value of a shared
+prerequisite was stored by hand, compared equal to a new one, or can be changed in place, it may not
+be the value of its key, and is compared itself.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
+import numpy as np
 from attrs import frozen
 
 from stagecache.errors import UnsharableError
 from stagecache.graph.evaluation import Evaluator
 from stagecache.graph.store import Store
-from stagecache.sharing.code import Code
 from stagecache.sharing.fingerprint import fingerprint
 from stagecache.sharing.results import Origin, results_in_use
+from stagecache.state.values.values import IMMUTABLE
 
 DEEPEST: Final = 24
 """Shared entries above each other whose keys are made without their values."""
 
 
 @final
+@frozen
+class Recipe:
+    """All on which a shared entry depends, but the values of its prerequisites.
+
+    Attributes
+    ----------
+    hash : str
+        Its fingerprint; "" if it cannot be compared.
+    is_constant : bool
+        True if it is the same for all reads; False if an attribute can be changed in place.
+    reason : str
+        What cannot be compared, if anything.
+    """
+
+    hash: str
+    is_constant: bool
+    reason: str = ""
+
+    @classmethod
+    def unknown(cls, reason: str) -> Self:
+        """Return a recipe that cannot be compared."""
+        return cls("", is_constant=False, reason=reason)
+
+
+@final
 @frozen(eq=False)
 class Place:
-    """An entry that is being computed: where it is, and its prerequisites, by their handles."""
+    """An entry that is being computed.
+
+    Attributes
+    ----------
+    store : Store
+    evaluator : Evaluator
+    node : int
+    above : sequence of handles
+        Its prerequisites.
+    arguments : sequence
+        Arguments of its function.
+    """
 
     store: Store
     evaluator: Evaluator
     node: int
     above: Sequence[Any]
+    arguments: Sequence[Any]
 
 
 class AbstractSharedFunction(ABC):
@@ -52,8 +87,7 @@ class AbstractSharedFunction(ABC):
     compute : callable
         The function of the user, which returns the value in its stored form.
     recipe : callable
-        Returns the fingerprint of the code, and of all that is constant while the entry exists. It
-        is called when the entry is first computed.
+        Returns the recipe; called with True to look at the code again.
     title : callable
         Returns the path of the entry.
     """
@@ -61,11 +95,14 @@ class AbstractSharedFunction(ABC):
     __slots__ = ("_recipe", "_recipe_of", "_title", "compute")
 
     def __init__(
-        self, compute: Callable[..., Any], recipe: Callable[[], Code], title: Callable[[], str]
+        self,
+        compute: Callable[..., Any],
+        recipe: Callable[[bool], Recipe],
+        title: Callable[[], str],
     ) -> None:
         self.compute = compute
         self._recipe_of = recipe
-        self._recipe = b""
+        self._recipe: Recipe | None = None
         self._title = title
 
     @property
@@ -79,78 +116,99 @@ class AbstractSharedFunction(ABC):
         Raises
         ------
         UnsharableError
-            Its code, an attribute of its subsystem or a prerequisite cannot be compared.
+            Its code, an attribute of its subsystem, a prerequisite or the value cannot be compared.
         """
         results = results_in_use()
-        if results.is_off or not self._may_share(arguments):
+        if results.is_off or self._is_watched(arguments):
             return self.compute(*arguments)
         place = self._place(arguments)
-        key = self._key(place, arguments, DEEPEST).hex()
+        key = self._key(place, DEEPEST, {}).hex()
+        recipe = self._recipe
         value, origin, is_found = results.find_or_compute(
-            key, self._title(), lambda: self._compute_alone(arguments)
+            key, self._title(), lambda: self._compute(place), lambda: self._is_still(recipe)
         )
-        place.store.origins[place.node] = (value, origin, is_found)
+        if origin is None:
+            place.store.origins.pop(place.node, None)
+        else:
+            place.store.origins[place.node] = (value, origin, is_found)
         return value
+
+    def _is_watched(self, arguments: Sequence[Any]) -> bool:  # noqa: ARG002  # a State may be
+        """Return True where each value is to be computed."""
+        return False
 
     @abstractmethod
     def _place(self, arguments: Sequence[Any]) -> Place:
-        """Return where the entry is."""
+        """Return the entry whose function has these arguments."""
 
     @abstractmethod
-    def _read(self, handle: Any, arguments: Sequence[Any]) -> Any:
+    def _place_above(self, handle: Any, place: Place) -> Place:
+        """Return the place of a prerequisite that is a shared entry."""
+
+    @abstractmethod
+    def _read(self, handle: Any, place: Place) -> Any:
         """Return the value of a prerequisite, computed if it is not valid."""
 
-    @abstractmethod
-    def _arguments(self, handle: Any, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments of the function of a prerequisite."""
-
-    def _may_share(self, arguments: Sequence[Any]) -> bool:  # noqa: ARG002  # others need it
-        """Return False where each value is to be computed."""
-        return True
-
-    def _compute_alone(self, arguments: Sequence[Any]) -> Any:
-        """Return the computed value, for a function that may read its prerequisites only."""
-        return self.compute(*arguments)
+    def _compute(self, place: Place) -> Any:
+        """Return the computed value."""
+        return self.compute(*place.arguments)
 
     # ------------------------------------------------------------------ keys
 
-    def _key(self, place: Place, arguments: Sequence[Any], deepest: int) -> bytes:
-        if not self._recipe:
-            self._recipe = self._checked_recipe()
-        hashed = sha256(self._recipe)
-        for handle in place.above:
-            hashed.update(self._part(place, handle, arguments, deepest))
-        return hashed.digest()
+    def _key(self, place: Place, deepest: int, known: dict[int, bytes]) -> bytes:
+        """Return the key of a value; `known` has those of other entries, by node."""
+        found = known.get(place.node)
+        if found is None:
+            hashed = sha256(bytes.fromhex(self._present_recipe().hash))
+            for handle in place.above:
+                hashed.update(self._part(handle, place, deepest, known))
+            found = known[place.node] = hashed.digest()
+        return found
 
-    def _part(self, place: Place, handle: Any, arguments: Sequence[Any], deepest: int) -> bytes:
+    def _part(self, handle: Any, place: Place, deepest: int, known: dict[int, bytes]) -> bytes:
         """Return the key of a prerequisite, or the fingerprint of its value; 33 bytes."""
         node, store = handle._node, place.store
         above = place.evaluator.functions[node]
         if isinstance(above, AbstractSharedFunction):
             if store.is_valid(node):
                 origin = origin_at(store, node)
-                if origin is not None:
+                if origin is not None and _is_frozen(store.values[node]):
                     return b"k" + bytes.fromhex(origin.key)
             elif node not in place.evaluator.equals and deepest:
-                inner = above._arguments(handle, arguments)
-                return b"k" + above._key(above._place(inner), inner, deepest - 1)
-        return b"v" + fingerprint(self._read(handle, arguments), str(handle))
+                return b"k" + above._key(self._place_above(handle, place), deepest - 1, known)
+        return b"v" + fingerprint(self._read(handle, place), str(handle))
 
-    def _checked_recipe(self) -> bytes:
-        code = self._recipe_of()
-        if code.hash:
-            return bytes.fromhex(code.hash)
+    def _present_recipe(self) -> Recipe:
+        """Return the recipe; it is made again where an attribute may have been changed in place."""
+        recipe = self._recipe
+        if recipe is None or not recipe.is_constant:
+            recipe = self._recipe = self._recipe_of(False)
+        if recipe.hash:
+            return recipe
+        self._recipe = None
         raise UnsharableError(
             f"{self._title()}: cannot be shared",
             "a function, and attributes of its subsystem, that can be compared with those of "
             "another process",
-            f"{code.unknown}, which cannot",
+            f"{recipe.reason}, which cannot",
             "let the function use values of declared variables, plain attributes, and functions "
             "of modules; or leave shared=True out",
         )
+
+    def _is_still(self, recipe: Recipe | None) -> bool:
+        """Return True if the recipe is the same after a computation, by a new look at the code."""
+        self._recipe = fresh = self._recipe_of(True)
+        return recipe is not None and fresh.hash == recipe.hash
 
 
 def origin_at(store: Store, node: int) -> Origin | None:
     """Return the origin of the value that an entry has now; None if it is not a shared one."""
     found = store.origins.get(node)
     return None if found is None or found[0] is not store.values[node] else found[1]
+
+
+def _is_frozen(value: Any) -> bool:
+    """Return True for a value that nobody can change in place."""
+    if isinstance(value, np.ndarray):
+        return not (value.flags.writeable or value.dtype.hasobject)
+    return type(value) in IMMUTABLE

@@ -1,11 +1,14 @@
 """Compute functions of shared entries of a Graph, which get the handles of their prerequisites."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from stagecache.graph.handles import Handles
-from stagecache.sharing.code import Code, code_of, hash_of
-from stagecache.sharing.function import AbstractSharedFunction, Place
+from stagecache.sharing.code import code_of, hash_of
+from stagecache.sharing.function import AbstractSharedFunction, Place, Recipe
+
+BEYOND: Final = ("prerequisites", "dependents", "version", "is_valid")
+"""Attributes of a handle that tell more than its value and its name."""
 
 
 @final
@@ -17,26 +20,36 @@ class SharedGraphFunction(AbstractSharedFunction):
     compute : callable
     name : str
         Name of the entry.
+    above : tuple of str
+        Names of its prerequisites.
     version : str
     """
 
     __slots__ = ("_name",)
 
-    def __init__(self, compute: Callable[..., Any], name: str, version: str) -> None:
-        def recipe() -> Code:
+    def __init__(
+        self, compute: Callable[..., Any], name: str, above: tuple[str, ...], version: str
+    ) -> None:
+        def recipe(_is_fresh: bool) -> Recipe:
             code = code_of(compute)
-            hashed = hash_of([code.hash, version]) if code.hash else ""
-            return Code(hashed, code.unknown, code.names)
+            beyond = [attribute for attribute in BEYOND if attribute in code.names]
+            if not code.hash or beyond:
+                unknown = code.unknown or f"the attribute {beyond[0]!r} of a handle, by its name"
+                return Recipe.unknown(unknown)
+            return Recipe(hash_of([code.hash, above, version]), is_constant=True)
 
         super().__init__(compute, recipe, name.__str__)
         self._name = name
 
     def _place(self, arguments: Sequence[Any]) -> Place:
         handles: Handles = arguments[0]._handles
-        return Place(handles.store, handles.evaluator, handles.numbers[self._name], arguments)
+        node = handles.numbers[self._name]
+        return Place(handles.store, handles.evaluator, node, arguments, arguments)
 
-    def _read(self, handle: Any, arguments: Sequence[Any]) -> Any:  # noqa: ARG002  # of a State they matter
+    def _read(self, handle: Any, place: Place) -> Any:  # noqa: ARG002  # a State is read by it
         return handle()
 
-    def _arguments(self, handle: Any, arguments: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG002  # likewise
-        return handle.prerequisites  # type: ignore[no-any-return]  # a tuple of handles
+    def _place_above(self, handle: Any, place: Place) -> Place:
+        function: Any = place.evaluator.functions[handle._node]
+        found: Place = function._place(handle.prerequisites)
+        return found

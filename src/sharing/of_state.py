@@ -1,8 +1,8 @@
 """Compute functions of shared entries of a State.
 
-A computation whose value is shared must read nothing but the prerequisites of its entry: the stage
-of the entry does not count here, as it has no value. So the function reads from a view of the State
-that watches it, which costs little beside a computation that is worth sharing.
+A computation whose value is shared must read its prerequisites only, by whose values it is found.
+Elsewhere, an entry may also read what its stage guarantees; a stage has no value. So the function
+reads from a view of the State that refuses other reads. The view costs a few microseconds.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +10,11 @@ from typing import Any, final
 
 from stagecache.errors import UndeclaredPrerequisiteError
 from stagecache.inspection.place_of_read import place_of_read
-from stagecache.inspection.strict.coverage import Declared
 from stagecache.inspection.strict.reads import path_of
-from stagecache.sharing.code import Code
-from stagecache.sharing.function import AbstractSharedFunction, Place
+from stagecache.sharing.function import AbstractSharedFunction, Place, Recipe
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.observer import Act, Item, Observer
-from stagecache.state.handles import AbstractHandle, CacheEntry
+from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 
 
 @final
@@ -39,7 +37,7 @@ class SharedStateFunction(AbstractSharedFunction):
         compute: Callable[[Any], Any],
         entry: CacheEntry[Any],
         prerequisites: Sequence[AbstractHandle],
-        recipe: Callable[[], Code],
+        recipe: Callable[[bool], Recipe],
     ) -> None:
         super().__init__(compute, recipe, entry.__str__)
         self._entry = entry
@@ -48,20 +46,22 @@ class SharedStateFunction(AbstractSharedFunction):
     def _place(self, arguments: Sequence[Any]) -> Place:
         realization = arguments[0]._contents.realization
         above = self._prerequisites
-        return Place(realization.store, realization.evaluator, self._entry._node, above)
+        store, evaluator = realization.store, realization.evaluator
+        return Place(store, evaluator, self._entry._node, above, arguments)
 
-    def _read(self, handle: Any, arguments: Sequence[Any]) -> Any:
-        return handle(arguments[0])
+    def _read(self, handle: Any, place: Place) -> Any:
+        return handle(place.arguments[0])
 
-    def _arguments(self, handle: Any, arguments: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG002  # of a Graph they differ
-        return arguments
+    def _place_above(self, handle: Any, place: Place) -> Place:
+        function: Any = place.evaluator.functions[handle._node]
+        found: Place = function._place(place.arguments)
+        return found
 
-    def _may_share(self, arguments: Sequence[Any]) -> bool:
-        """Return False in strict mode, which watches and verifies each computation."""
-        return not arguments[0].is_strict
+    def _is_watched(self, arguments: Sequence[Any]) -> bool:
+        return bool(arguments[0].is_strict)
 
-    def _compute_alone(self, arguments: Sequence[Any]) -> Any:
-        state = arguments[0]
+    def _compute(self, place: Place) -> Any:
+        state = place.arguments[0]
         return self.compute(state._watched_by(OnlyDeclared(state._contents, self._entry)))
 
 
@@ -78,7 +78,24 @@ class OnlyDeclared(Observer):
     def __init__(self, contents: Contents, entry: CacheEntry[Any]) -> None:
         self._contents = contents
         self._entry = entry
-        self._declared = Declared(contents.realization, entry)
+        self._declared = set(contents.prerequisites(entry))
+
+    def inherited(self, contents: Contents) -> Observer:
+        """Return an observer of a copy, in which a computation may try other values."""
+        return OnlyDeclared(contents, self._entry)
+
+    def _names(self, handle: AbstractHandle) -> bool:
+        """Return True if an item is a prerequisite, or a part of one."""
+        if handle in self._declared:
+            return True
+        if not isinstance(handle, AbstractContinuousVariable):
+            return False
+        layout = self._contents.realization.layout
+        if layout.variables[handle.kind] in self._declared:
+            return True
+        if handle.subsystem is None or handle.slot < 0:
+            return False
+        return layout.subsystems[handle.subsystem].whole[handle.kind] in self._declared
 
     def read(self, items: Sequence[Item], title: str = "") -> None:
         """Refuse a read of items, unless all are prerequisites.
@@ -89,7 +106,7 @@ class OnlyDeclared(Observer):
         """
         for item in items:
             if isinstance(item, AbstractHandle):
-                if self._declared.names(item):
+                if self._names(item):
                     continue
                 title = path_of(self._contents.realization.layout, item)
             place = place_of_read()
@@ -97,7 +114,7 @@ class OnlyDeclared(Observer):
                 file, line = place
                 raise UndeclaredPrerequisiteError(
                     f"{self._entry}: is shared, and reads {title}, which it does not declare",
-                    "reads of its prerequisites only, by whose values its value is found",
+                    "reads of its prerequisites only; their values decide which value is found",
                     f"a read in {file}:{line}",
                     "name it in prerequisites=(...); or leave shared=True out",
                 )

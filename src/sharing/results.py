@@ -11,14 +11,15 @@
 The results in use are those of the process: `shared_results` replaces them.
 """
 
+import io
 import os
+import pickle
 import re
 import socket
-import sys
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,16 +28,21 @@ from types import TracebackType
 from typing import Any, Final, Self, final
 
 import attrs
-import numpy as np
 from attrs import evolve, frozen
 
 from stagecache.checks import as_float, require_path
-from stagecache.errors import OutOfRangeError, short_repr
+from stagecache.errors import OutOfRangeError, UnsharableError, short_repr
+from stagecache.graph.handles import AbstractNode
 from stagecache.sharing.folder import ResultFolder
-from stagecache.state.values.values import IMMUTABLE, duplicate
+from stagecache.state.handles import AbstractHandle
+from stagecache.state.partition import AbstractPartition
+from stagecache.state.values.values import duplicate
 
 UNITS: Final = {None: 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 SIZE: Final = re.compile(r"(\d+(?:\.\d*)?(?:e\+?\d+)?) ?([kmgt]?b)?")
+LONGEST_WAIT: Final = 1.0
+"""Seconds until a thread looks anew: an error may have kept it from being woken."""
+
 DEFAULT_LIMIT: Final = "256 MB"
 DEFAULT_FOLDER_LIMIT: Final = "10 GB"
 
@@ -146,6 +152,7 @@ class SharedResults:
         self._limit = limit
         self._folder = folder
         self._before: SharedResults | None = None
+        self._is_entered = False
         self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one used last at the end
         self._computing: dict[str, int] = {}  # threads by key
         self._changed = Condition()
@@ -180,36 +187,60 @@ class SharedResults:
             self._counts = evolve(self._counts, values=0, bytes=0)
 
     def find_or_compute(
-        self, key: str, entry: str, compute: Callable[[], Any]
-    ) -> tuple[Any, Origin, bool]:
+        self,
+        key: str,
+        entry: str,
+        compute: Callable[[], Any],
+        is_still: Callable[[], bool] = lambda: True,
+    ) -> tuple[Any, Origin | None, bool]:
         """Return the value of a key, where it was computed, and True if it was found.
 
         A value that another thread or process is computing is waited for. An exception of
-        `compute` is raised unchanged; nothing is kept then.
+        `compute` is raised unchanged; nothing is kept then, nor if `is_still` returns False after
+        the computation, as the key is not that of the value.
+
+        Raises
+        ------
+        UnsharableError
+            The value cannot be shared.
+        UnsavableValueError
+            It cannot be saved in the folder.
         """
         me = get_ident()
-        with self._changed:
-            while (kept := self._kept.get(key)) is None:
-                if self._computing.setdefault(key, me) == me:
-                    break
-                self._changed.wait()
-            else:
-                self._kept.move_to_end(key)
-                self._count_hit(kept.origin)
-        if kept is not None:
-            return duplicate(kept.value), kept.origin, True
+        is_mine = False
         try:
-            if self._folder is None:
-                return *self._computed(key, entry, compute), False
-            return self._fetched_or_computed(self._folder, key, entry, compute)
-        finally:
             with self._changed:
-                self._computing.pop(key, None)
-                self._changed.notify_all()
+                while (kept := self._kept.get(key)) is None:
+                    owner = self._computing.get(key)
+                    if owner is None:
+                        is_mine = True
+                        self._computing[key] = me
+                        break
+                    if owner == me:  # it asks for its own value, as a recursion
+                        return compute(), None, False
+                    self._changed.wait(LONGEST_WAIT)
+                else:
+                    self._kept.move_to_end(key)
+                    self._count_hit(kept.origin)
+            if kept is not None:
+                return duplicate(kept.value), kept.origin, True
+            if self._folder is None:
+                return *self._computed(key, entry, compute, is_still), False
+            return self._fetched_or_computed(self._folder, key, entry, compute, is_still)
+        finally:
+            if is_mine:
+                with self._changed:
+                    self._computing.pop(key, None)
+                    self._changed.notify_all()
 
     def _fetched_or_computed(
-        self, folder: ResultFolder, key: str, entry: str, compute: Callable[[], Any]
-    ) -> tuple[Any, Origin, bool]:
+        self,
+        folder: ResultFolder,
+        key: str,
+        entry: str,
+        compute: Callable[[], Any],
+        is_still: Callable[[], bool],
+    ) -> tuple[Any, Origin | None, bool]:
         found, _ = folder.get(key)
         if found is None:
             with folder.alone(key):
@@ -217,11 +248,11 @@ class SharedResults:
                 if damage:
                     self._tell_damage(damage)
                 if found is None:
-                    return *self._computed(key, entry, compute), False
+                    return *self._computed(key, entry, compute, is_still), False
         origin, value = Origin(**found[0]), duplicate(found[1])
         with self._changed:
             self._count_hit(origin, in_folder=True)
-            self._keep(key, value, origin)
+            self._keep(key, value, origin, size_of(value, entry))
         return duplicate(value), origin, True
 
     def _tell_damage(self, damage: str) -> None:
@@ -229,10 +260,15 @@ class SharedResults:
             self._counts = evolve(self._counts, damaged=self._counts.damaged + 1)
         _warn(f"a shared result is damaged, and is computed again: {damage}")
 
-    def _computed(self, key: str, entry: str, compute: Callable[[], Any]) -> tuple[Any, Origin]:
+    def _computed(
+        self, key: str, entry: str, compute: Callable[[], Any], is_still: Callable[[], bool]
+    ) -> tuple[Any, Origin | None]:
         start = time.perf_counter()
         value = compute()
         seconds = time.perf_counter() - start
+        size = size_of(value, entry)
+        if not is_still():
+            return value, None
         now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
         process = f"process {os.getpid()} on {socket.gethostname()}"
         origin = Origin(key, entry, process, now, seconds)
@@ -241,12 +277,11 @@ class SharedResults:
         own = duplicate(value)
         with self._changed:
             self._counts = evolve(self._counts, misses=self._counts.misses + 1)
-            self._keep(key, own, origin)
+            self._keep(key, own, origin, size)
         return value, origin
 
-    def _keep(self, key: str, value: Any, origin: Origin) -> None:
+    def _keep(self, key: str, value: Any, origin: Origin, size: int) -> None:
         """Keep a value in memory, and drop those that were not used for longest."""
-        size = size_of(value)
         if size > self._limit:
             return
         kept, used, evicted = self._kept, self._counts.bytes + size, self._counts.evicted
@@ -280,12 +315,6 @@ class SharedResults:
 
     # ------------------------------------------------------------------ in use
 
-    def use(self) -> Self:
-        """Let these results be those in use, until others are."""
-        self._before = _IN_USE[0]
-        _IN_USE[0] = self
-        return self
-
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """Let these results be those in use while the block runs, or the decorated function."""
@@ -296,7 +325,19 @@ class SharedResults:
         finally:
             _IN_USE[0] = before
 
+    def _set(self) -> Self:
+        """Use these results until others are set, or until the block of a ``with`` ends."""
+        before = _IN_USE[0]
+        if not before._is_entered:
+            before._before = None  # it was a setting, to which nobody goes back from there
+        self._before = before
+        _IN_USE[0] = self
+        return self
+
     def __enter__(self) -> Self:
+        if _IN_USE[0] is not self:
+            self._set()
+        self._is_entered = True
         return self
 
     def __exit__(
@@ -305,8 +346,15 @@ class SharedResults:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._is_entered = False
         if self._before is not None:
             _IN_USE[0] = self._before
+            self._before = None
+
+    def _forked(self) -> None:
+        """Forget the computations of threads that a forked process does not have."""
+        self._changed = Condition()
+        self._computing.clear()
 
     def __reduce__(self) -> Any:
         """Return results of the same limits and folder, which have nothing in memory."""
@@ -374,7 +422,7 @@ def shared_results(
     if path is not None:
         most = size_in_bytes(path_limit, "shared_results(path_limit=...)")
         folder = ResultFolder(require_path(path, "shared_results(path=...)"), most)
-    return SharedResults(size, folder).use()
+    return SharedResults(size, folder)._set()
 
 
 @contextmanager
@@ -400,7 +448,8 @@ def size_in_bytes(size: object, what: str) -> int:
     ------
     OutOfRangeError
     """
-    text = size if isinstance(size, str) else f"{size!r}" if as_float(size) is not None else ""
+    number = None if isinstance(size, str) else as_float(size)
+    text = size if isinstance(size, str) else "" if number is None else f"{number:.0f}"
     match = SIZE.fullmatch(text.strip().lower())
     if match is None:
         raise OutOfRangeError(
@@ -412,34 +461,48 @@ def size_in_bytes(size: object, what: str) -> int:
     return int(float(match[1]) * UNITS[match[2]])
 
 
-def size_of(value: Any) -> int:
-    """Return the size of a value in memory, about [bytes]. Cost O(its parts)."""
-    total = 0
-    seen: set[int] = set()
-    stack = [value]
-    while stack:
-        part = stack.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        total += sys.getsizeof(part, 64)
-        if isinstance(part, np.ndarray):
-            total += 0 if part.base is None else part.nbytes
-            stack.extend(part.ravel().tolist() if part.dtype.hasobject else ())
-        elif isinstance(part, Mapping):
-            stack.extend((*part.keys(), *part.values()))
-        elif isinstance(part, list | tuple | set | frozenset):
-            stack.extend(part)
-        elif type(part) not in IMMUTABLE:
-            stack.extend(vars(part).values() if hasattr(part, "__dict__") else ())
-            slots = [s for c in type(part).__mro__ for s in vars(c).get("__slots__", ())]
-            stack.extend(getattr(part, s) for s in slots if s != "__weakref__" and hasattr(part, s))
-    return total
+def size_of(value: Any, entry: str) -> int:
+    """Return the size of a value that can be shared [bytes]. Cost O(its parts), but of arrays.
+
+    Raises
+    ------
+    UnsharableError
+        It belongs to one State or one process: it has a State, a handle or a local function in it.
+    """
+    large: list[pickle.PickleBuffer] = []
+    file = io.BytesIO()
+    try:
+        _Measure(file, protocol=5, buffer_callback=large.append).dump(value)
+    except Exception as error:  # whatever an object raises that cannot be pickled
+        raise UnsharableError(
+            f"{entry}: its value cannot be shared",
+            "a value that another State and another process could have: numbers, texts, arrays, "
+            "objects of these",
+            f"{short_repr(value)}: {type(error).__name__}: {error}",
+            "return data instead of functions and handles; or leave shared=True out",
+        ) from error
+    return file.tell() + sum(buffer.raw().nbytes for buffer in large)
+
+
+class _Measure(pickle.Pickler):
+    """A pickler that refuses what belongs to one State."""
+
+    def persistent_id(self, value: Any) -> None:
+        if isinstance(value, AbstractPartition | AbstractHandle | AbstractNode):
+            raise TypeError(f"{type(value).__name__} in a value")
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, SharedResultsWarning, stacklevel=2)
 
 
-_IN_USE: Final = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)]
+_IN_USE: Final[list[SharedResults]] = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)]
 """The results in use: of the whole process, as its threads work at the same models."""
+
+
+def _after_fork() -> None:
+    _IN_USE[0]._forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

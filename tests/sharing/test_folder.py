@@ -42,6 +42,7 @@ def test_a_later_session_finds_what_one_has_computed(tmp_path: Path) -> None:
         value, origin, is_found = results.find_or_compute(KEY, "x", fail)
         assert (value == array).all()
         assert not value.flags.writeable
+        assert origin is not None
         assert (origin.entry, is_found) == ("room.factors", True)
         results.find_or_compute(KEY, "x", fail)
         assert results.statistics.hits_in_folder == 1  # then it is in memory
@@ -176,6 +177,36 @@ def test_files_not_used_for_longest_are_removed(tmp_path: Path) -> None:
     with shared_results(path=tmp_path, path_limit="1 kB") as results:
         results.find_or_compute("ef" * 32, "x", lambda: value)  # too large
     assert not (tmp_path / "ef" / ("ef" * 32 + ".result")).exists()
+
+
+def test_several_writers_keep_the_limit_of_a_folder(tmp_path: Path) -> None:
+    value = np.zeros(500)
+    writers = [shared_results(path=tmp_path, path_limit="100 kB") for _ in range(4)]
+    for number in range(80):
+        key = f"{number:064x}"
+        with writers[number % 4]:
+            writers[number % 4].find_or_compute(key, "x", lambda: value)
+    size = sum(path.stat().st_size for path in tmp_path.rglob("*.result"))
+    assert 50_000 <= size <= 120_000  # each has room for a part of what is left
+
+
+def test_files_that_a_crash_has_left_are_removed(tmp_path: Path) -> None:
+    with shared_results(path=tmp_path, path_limit="10 kB") as results:
+        left = tmp_path / "ab" / ".stagecache-1.tmp"
+        left.parent.mkdir()
+        left.write_bytes(bytes(20_000))
+        results.find_or_compute(KEY, "x", lambda: 1.0)
+        assert left.exists()  # a process may be writing it
+        os.utime(left, (0, 0))
+        results.find_or_compute(OTHER, "x", lambda: np.zeros(1000))
+        assert not left.exists()
+
+
+def test_a_folder_that_was_deleted_is_said_and_values_are_right(tmp_path: Path) -> None:
+    with shared_results(path=tmp_path / "deleted") as results:
+        (tmp_path / "deleted").rmdir()
+        with pytest.warns(SharedResultsWarning, match="cannot be written"):
+            assert results.find_or_compute(KEY, "x", lambda: 1.0)[0] == 1.0
 
 
 def test_a_value_that_a_file_cannot_have_is_refused_by_path(tmp_path: Path) -> None:

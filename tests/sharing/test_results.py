@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from typing import Any
@@ -7,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache import shared_results
-from stagecache.errors import MissingExtraError, OutOfRangeError, WrongTypeError
+from stagecache import Graph, State, System, shared_results
+from stagecache.errors import MissingExtraError, OutOfRangeError, UnsharableError, WrongTypeError
 from stagecache.sharing.results import results_in_use, size_in_bytes, size_of
 from tests.profiles import examples
 
@@ -22,6 +23,7 @@ def fail() -> Any:
 def test_a_value_is_computed_once() -> None:
     with shared_results() as results:
         value, origin, is_found = results.find_or_compute(KEYS[0], "room.load", lambda: 7.0)
+        assert origin is not None
         assert (value, origin.entry, is_found) == (7.0, "room.load", False)
         assert results.find_or_compute(KEYS[0], "other.load", fail) == (7.0, origin, True)
         counts = results.statistics
@@ -38,16 +40,21 @@ def test_results_are_used_until_the_block_ends_or_others_are() -> None:
             assert inner.is_off
         assert results_in_use() is outer
     assert results_in_use() is before
-    setting = shared_results(limit="1 kB")
-    try:
+    with before.in_use():
+        setting = shared_results(limit="1 kB")
         assert results_in_use() is setting
-    finally:
-        before.use()
+        with shared_results() as inner, outer:
+            assert results_in_use() is outer  # which is used again
+        assert results_in_use() is setting
+        other = shared_results()
+        assert setting._before is None  # nothing keeps what will not be used again
+        assert results_in_use() is other
+    assert results_in_use() is before
 
 
 def test_the_values_used_last_stay_in_memory() -> None:
     arrays = [np.full(1000, float(n)) for n in range(4)]
-    with shared_results(limit=3 * size_of(arrays[0])) as results:
+    with shared_results(limit=3 * size_of(arrays[0], "x")) as results:
         for n in (0, 1, 2, 0, 3):
             results.find_or_compute(KEYS[n], "x", lambda n=n: arrays[n])  # type: ignore[misc]
         assert results.statistics.evicted == 1
@@ -177,6 +184,7 @@ def test_a_computation_may_ask_for_its_own_key() -> None:
         ("12", 12),
         ("12 b", 12),
         (4096, 4096),
+        (np.int64(4096), 4096),
         (1e6, 10**6),
         (0, 0),
         ("2 tb", 2 * 10**12),
@@ -216,7 +224,58 @@ def test_without_filelock_the_extra_is_named(
 
 
 def test_sizes_of_values_count_their_parts() -> None:
-    assert 8000 <= size_of(np.zeros(1000)) < 8300
-    assert size_of(np.zeros((2, 1000))[0]) >= 8000
-    assert size_of([np.zeros(1000)] * 3) < 9000  # the same one
-    assert size_of({"a": np.zeros(1000), "b": (np.zeros(1000),)}) > 16000
+    assert 8000 <= size_of(np.zeros(1000), "x") < 8300
+    assert 8000 <= size_of(np.zeros((2, 1000))[0], "x") < 8300
+    assert size_of([np.zeros(1000)] * 3, "x") < 9000  # the same one
+    assert size_of({"a": np.zeros(1000), "b": (np.zeros(1000),)}, "x") > 16000
+
+
+@pytest.mark.parametrize(
+    "value",
+    [lambda: 1, (n for n in (1, 2)), [State()], {"x": Graph().variable("x", 1.0)}, System().time],
+)
+def test_a_value_that_belongs_to_one_state_or_process_is_refused_by_path(value: Any) -> None:
+    with shared_results() as results:
+        with pytest.raises(UnsharableError, match=r"room\.law: its value cannot be shared"):
+            results.find_or_compute(KEYS[0], "room.law", lambda: value)
+        assert results.statistics.values == 0
+
+
+def test_a_value_whose_key_has_changed_meanwhile_is_returned_and_not_kept() -> None:
+    with shared_results() as results:
+        found = results.find_or_compute(KEYS[0], "x", lambda: 1.0, lambda: False)
+        assert found == (1.0, None, False)
+        assert results.find_or_compute(KEYS[0], "x", lambda: 2.0)[0] == 2.0
+
+
+def test_an_interrupt_leaves_the_value_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    def strike() -> float:
+        raise KeyboardInterrupt
+
+    with shared_results() as results:
+        with pytest.raises(KeyboardInterrupt):
+            results.find_or_compute(KEYS[0], "x", strike)
+        assert results.find_or_compute(KEYS[0], "x", lambda: 2.0)[0] == 2.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning")
+def test_a_forked_process_does_not_wait_for_a_thread_that_it_does_not_have() -> None:
+    began, goes_on = Event(), Event()
+
+    def long() -> float:
+        began.set()
+        assert goes_on.wait(20)
+        return 1.0
+
+    with shared_results() as results:
+        thread = Thread(target=lambda: results.find_or_compute(KEYS[0], "x", long))
+        thread.start()
+        began.wait(10)
+        child = os.fork()
+        if child == 0:
+            os._exit(int(results.find_or_compute(KEYS[0], "x", lambda: 7.0)[0]))
+        _, status = os.waitpid(child, 0)
+        goes_on.set()
+        thread.join()
+    assert os.waitstatus_to_exitcode(status) == 7

@@ -90,7 +90,7 @@ class Declared:
 
     def covers(self, handle: AbstractHandle) -> bool:
         """Return True if it is stale when a variable or another entry changes."""
-        if self.names(handle):
+        if handle in self.handles:
             return True
         if isinstance(handle, CacheEntry):
             return (
@@ -99,11 +99,7 @@ class Declared:
             )
         if isinstance(handle, DiscreteVariable) and handle._update is self._entry:
             return True  # a write and an exchange make the update entry stale, too
-        return written_stage(handle) <= self._entry.available_from
-
-    def names(self, handle: AbstractHandle) -> bool:
-        """Return True if an item is a prerequisite, or of q, u and z a part of one, or a whole."""
-        if handle in self.handles:
+        if written_stage(handle) <= self._entry.available_from:
             return True
         return isinstance(handle, AbstractContinuousVariable) and self._covers_vector(handle)
 

@@ -38,7 +38,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.system.declare.declaration import PlannedEntry, declared_attempt
 from stagecache.system.declare.subsystem import Subsystem
-from stagecache.system.saved.recipes import shared_function
+from stagecache.system.saved.recipes import Recipes
 
 TOPOLOGY: Final = Stage.TOPOLOGY
 
@@ -73,6 +73,7 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
             _check_prerequisites(contents, entry)
             planned[entry.handle] = entry
     ordered = _in_order(planned)
+    recipes = Recipes()
     sources: dict[AbstractHandle, Sources] = {}
     for entry in ordered:
         _set_stage(entry)
@@ -87,7 +88,7 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
             entry.compute,
             entry.refuse_none,
             entry.equal,
-            partial(shared_function, entry) if entry.is_shared else None,
+            partial(recipes.shared_function, entry) if entry.is_shared else None,
         )
     return ordered
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from types import FunctionType
 from typing import Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.sharing.code import hash_of, hash_of_used
@@ -68,11 +68,14 @@ class Attributes:
         Functions, and classes of values.
     referred : set of Subsystem
         Subsystems to which they refer.
+    has_system : bool
+        True if they refer to the System.
     """
 
     hash: str
     used: set[Any]
     referred: set[Subsystem]
+    has_system: bool
 
 
 def attributes_of(system: Any, parts: Sequence[Mapping[str, Any]]) -> Attributes | None:
@@ -92,15 +95,14 @@ def _pickled(system: Any, parts: Sequence[Mapping[str, Any]], *, is_fast: bool) 
     If `is_fast`, equal objects are alike, be they one object or two; objects that refer to each
     other raise a ValueError or a RecursionError.
     """
-    file = io.BytesIO()
-    pickler = _Pickler(file, protocol=5)
-    pickler.fast = is_fast
-    pickler.system, pickler.used, pickler.referred = system, set(), set()
+    found = Attributes("", set(), set(), has_system=False)
+    hashed = sha256()
     for attributes in parts:
         for name in sorted(attributes):
-            pickler.clear_memo()
-            pickler.dump((name, attributes[name]))
-    return Attributes(sha256(file.getvalue()).hexdigest(), pickler.used, pickler.referred)
+            pickler = _Pickler.of(system, found, is_fast=is_fast)
+            hashed.update(pickler.bytes_of((name, attributes[name])))
+            found = evolve(found, has_system=found.has_system or pickler.has_met_system)
+    return evolve(found, hash=hashed.hexdigest())
 
 
 class _Pickler(pickle.Pickler):
@@ -109,24 +111,43 @@ class _Pickler(pickle.Pickler):
     Attributes
     ----------
     system : System
-    used : set of type and function
-        Functions, and classes of values.
-    referred : set of Subsystem
+    file : io.BytesIO
+    found : Attributes
+        Takes functions, classes and subsystems that are met.
+    has_met_system : bool
     """
 
     system: Any
-    used: set[Any]
-    referred: set[Subsystem]
+    file: io.BytesIO
+    found: Attributes
+    has_met_system: bool
 
-    def persistent_id(self, value: Any) -> str | None:
+    @classmethod
+    def of(cls, system: Any, found: Attributes, *, is_fast: bool) -> "_Pickler":
+        """Return a new pickler."""
+        file = io.BytesIO()
+        new = cls(file, protocol=5)
+        new.fast = is_fast
+        new.system, new.file, new.found, new.has_met_system = system, file, found, False
+        return new
+
+    def bytes_of(self, value: Any) -> bytes:
+        """Return a value as pickle takes it."""
+        self.dump(value)
+        return self.file.getvalue()
+
+    def persistent_id(self, value: Any) -> Any:
         """Return the name of the System or of a subsystem; None for all else."""
         if value is self.system:
+            self.has_met_system = True
             return "system"
         if isinstance(value, Subsystem):
-            self.referred.add(value)
+            self.found.referred.add(value)
             return f"subsystem {value.name}"
-        if isinstance(value, set | frozenset):
-            self.used.update(map(type, value))
-            return f"set {sorted(map(repr, value))}"
-        self.used.add(value if isinstance(value, type | FunctionType) else type(value))
+        self.found.used.add(value if isinstance(value, type | FunctionType) else type(value))
+        if isinstance(value, set | frozenset):  # in an order that is the same in each process
+            parts = [_Pickler.of(self.system, self.found, is_fast=bool(self.fast)) for _ in value]
+            found = sorted(part.bytes_of(x) for part, x in zip(parts, value, strict=True))
+            self.has_met_system |= any(part.has_met_system for part in parts)
+            return f"set {found}"
         return None

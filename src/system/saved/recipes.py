@@ -5,12 +5,17 @@
     path, declared version, paths of prerequisites
     code          the function, and all that it uses
     attributes    of its subsystem, and of those to which these refer, and so on
-                  of the whole System, where the code looks for something in it
+                  of the whole System, where code or attributes refer to it
 """
 
-from typing import Any, Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, final
+
+from attrs import define, field
 
 from stagecache.sharing.code import Code, code_of, hash_of
+from stagecache.sharing.function import Recipe
 from stagecache.sharing.of_state import SharedStateFunction
 from stagecache.state.handles import AbstractHandle
 from stagecache.system.declare.computations import AbstractComputation
@@ -21,38 +26,82 @@ from stagecache.system.saved.fingerprints import attributes_of, model_hash
 SYSTEM: Final = "system"
 """Attribute by which a function finds the System, and in it any other subsystem."""
 
+INDEX: Final = "index"
+PLACE: Final = ("_system", "_index", "_name")
+"""Attributes by which a subsystem knows its place in the System."""
 
-def shared_function(entry: PlannedEntry, compute: Any) -> SharedStateFunction:
-    """Return the function of a shared entry, which returns values in their stored form."""
-
-    def recipe() -> Code:
-        return recipe_of(entry.handle, entry.prerequisites)
-
-    return SharedStateFunction(compute, entry.handle, entry.prerequisites, recipe)
+CONSTANT: Final = (
+    *(type(None), bool, int, float, complex, str, bytes),
+    *(AbstractHandle, Subsystem),
+)
+"""Classes of attributes that are not changed in place. Those of other subsystems count as well."""
 
 
-def recipe_of(handle: AbstractHandle, prerequisites: tuple[AbstractHandle, ...]) -> Code:
-    """Return the code of a declared entry, with the attributes on which it depends.
+@final
+@define(eq=False)
+class Recipes:
+    """Recipes of the shared entries of a System, for one realization of its topology.
 
-    Cost O(code and attributes): some milliseconds.
+    Attributes
+    ----------
+    codes : dict
+        Code by declaration and subsystem: items of a family have the same.
     """
-    owner: Any = handle._owner
-    declared: AbstractComputation[Any] = item_of(type(owner).declarations[handle._declared_as])
-    subsystems = _referred(owner)
-    own = attributes_of(owner.system, [s.__getstate__() for s in subsystems])
-    if own is None:
-        return Code("", f"an attribute of {_first_unknown(owner, subsystems)}", frozenset())
-    classes = [type(subsystem) for subsystem in subsystems]
-    code = code_of(declared.compute, type(owner), classes, {*own.used, *classes})
-    whole = ""
-    if SYSTEM in code.names:
-        whole = model_hash(owner.system)
-        if not whole:
-            return Code("", "an attribute or the code of another subsystem", code.names)
-    paths = [str(handle), declared.version or "", *map(str, prerequisites)]
-    names = [subsystem.name for subsystem in subsystems]
-    parts = [code.hash, own.hash, names, paths, whole]
-    return Code(hash_of(parts) if code.hash else "", code.unknown, code.names)
+
+    codes: dict[tuple[int, int], Code] = field(factory=dict)
+
+    def shared_function(
+        self, entry: PlannedEntry, compute: Callable[[Any], Any]
+    ) -> SharedStateFunction:
+        """Return the function of a shared entry, for one that returns values in stored form."""
+        handle, above = entry.handle, entry.prerequisites
+        return SharedStateFunction(compute, handle, above, partial(self._recipe, handle, above))
+
+    def _recipe(
+        self, handle: AbstractHandle, above: tuple[AbstractHandle, ...], is_fresh: bool
+    ) -> Recipe:
+        """Return the recipe of an entry. Cost O(attributes), and of its code some milliseconds.
+
+        `is_fresh` to look at the code again.
+        """
+        owner: Any = handle._owner
+        declared: AbstractComputation[Any] = item_of(type(owner).declarations[handle._declared_as])
+        subsystems = _referred(owner)
+        parts = [_attributes_of(subsystem) for subsystem in subsystems]
+        own = attributes_of(owner.system, parts)
+        if own is None:
+            return Recipe.unknown(f"attribute {_first_unknown(owner, subsystems)}")
+        key = (id(declared), id(owner))
+        code = self.codes.get(key)
+        if code is None or is_fresh:
+            classes = [type(subsystem) for subsystem in subsystems]
+            code = code_of(declared.compute, type(owner), classes, {*own.used, *classes})
+            self.codes[key] = code
+        if not code.hash:
+            return Recipe.unknown(code.unknown)
+        whole = ""
+        if own.has_system or SYSTEM in code.names:
+            whole = model_hash(owner.system)
+            if not whole:
+                return Recipe.unknown("an attribute or the code of another subsystem")
+        names = [[s.name, type(s).__module__, type(s).__qualname__] for s in subsystems]
+        index = owner.index if INDEX in code.names else -1
+        paths = [str(handle), declared.version or "", *map(str, above)]
+        hashed = hash_of([code.hash, own.hash, names, index, paths, whole])
+        is_constant = all(_is_constant(value) for part in parts for value in part.values())
+        return Recipe(hashed, is_constant=is_constant)
+
+
+def _attributes_of(subsystem: Subsystem) -> dict[str, Any]:
+    """Return the attributes of a subsystem, but its place in the System."""
+    return {k: v for k, v in subsystem.__getstate__().items() if k not in PLACE}
+
+
+def _is_constant(value: Any) -> bool:
+    """Return True for a value that cannot be changed in place, nor refer to one that can."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_constant, value))
+    return isinstance(value, CONSTANT)
 
 
 def _referred(subsystem: Subsystem) -> list[Subsystem]:
@@ -60,7 +109,8 @@ def _referred(subsystem: Subsystem) -> list[Subsystem]:
     found = {subsystem.name: subsystem}
     stack = [subsystem]
     while stack:
-        attributes = attributes_of(subsystem.system, [stack.pop().__getstate__()])
+        subsystem = stack.pop()
+        attributes = attributes_of(subsystem.system, [_attributes_of(subsystem)])
         if attributes is not None:
             new = {s.name: s for s in attributes.referred if s.name not in found}
             found |= new
@@ -71,7 +121,7 @@ def _referred(subsystem: Subsystem) -> list[Subsystem]:
 def _first_unknown(owner: Subsystem, subsystems: list[Subsystem]) -> str:
     """Return the path of an attribute that pickle does not take."""
     for subsystem in subsystems:
-        for name, value in subsystem.__getstate__().items():
+        for name, value in _attributes_of(subsystem).items():
             if attributes_of(owner.system, [{name: value}]) is None:
                 return f"{subsystem.name}.{name}"
     return owner.name
