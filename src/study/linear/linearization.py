@@ -23,9 +23,9 @@ class Linearization:
 
     Attributes
     ----------
-    A, B, C, D : ndarray or scipy.sparse.csr_array
+    A, B, C, D : ndarray or sparse array
         Shapes (ny, ny), (ny, number of inputs), (number of outputs, ny), (number of outputs,
-        number of inputs). Read-only, if dense.
+        number of inputs). Read-only, if dense; else `csr_array` of SciPy.
     states, inputs, outputs : tuple of str
         Names of rows and columns: the path, and an index if there are several numbers.
     time : float

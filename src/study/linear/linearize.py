@@ -60,11 +60,11 @@ def linearize(
     system : System
     state : State
         At Model or further. It stays as it is.
-    inputs : iterable of handles, families or paths, optional
-        Parameters and other discrete variables whose value is a float, or an array of floats, each
+    inputs : sequence of str or handles, optional
+        Paths or handles, or families of them: parameters and other discrete variables whose value is a float, or an array of floats, each
         number of which is a column; and the time.
-    outputs : iterable of handles, families or paths, optional
-        Cache entries and variables whose value is a number, or an array, each number of which is
+    outputs : sequence of str or handles, optional
+        Likewise: cache entries and variables whose value is a number, or an array, each number of which is
         a row.
     differences : str
         "forward", with one evaluation for each group; or "central", with two, and errors of the
@@ -117,7 +117,7 @@ def linearize(
 
     **What is held.** Constraints are not projected onto, and events are not handled. Prescribed q
     and u follow the time, the inputs and the other variables, on the copy, as their declarations
-    say; they are no states themselves, so their rows and columns are zero.
+    say; they are not states themselves, so their rows and columns are zero.
 
     Where a computation has a kink or a switch at the State, differences are those of one side.
 
