@@ -61,11 +61,11 @@ def linearize(
     state : State
         At Model or further. It stays as it is.
     inputs : sequence of str or handles, optional
-        Paths or handles, or families of them: parameters and other discrete variables whose value is a float, or an array of floats, each
-        number of which is a column; and the time.
+        Paths or handles, or families of them: parameters and other discrete variables whose value
+        is a float, or an array of floats, each number of which is a column; and the time.
     outputs : sequence of str or handles, optional
-        Likewise: cache entries and variables whose value is a number, or an array, each number of which is
-        a row.
+        Likewise: cache entries and variables whose value is a number, or an array, each number of
+        which is a row.
     differences : str
         "forward", with one evaluation for each group; or "central", with two, and errors of the
         order of step².
@@ -207,6 +207,7 @@ def _differences(
         return transposed(masks, len(columns))
 
     by_column = rows_by_column()
+    known = evaluations.reads.count, 0
     pending = [column for column in range(len(columns)) if column not in sparsity.prescribed]
     done: list[tuple[Group, Vector]] = []
     while pending:
@@ -223,7 +224,8 @@ def _differences(
             if is_central:
                 change = there - evaluations.at({c: float(below[c]) for c in group})
             done.append((group, change))
-        by_column = rows_by_column()
+        if known != (known := (evaluations.reads.count, len(unseen))):
+            by_column = rows_by_column()
         together = dict(enumerate(by_column))
         pending = [c for group, _ in done if not are_apart(group, together) for c in group]
         done = [(group, change) for group, change in done if are_apart(group, together)]
