@@ -37,7 +37,7 @@ class Evaluations:
     system : System
     state : State
         It is copied.
-    inputs, outputs : iterable of handles, families or paths
+    inputs, outputs : iterable of str, handles or families
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ def linearize(
 
     **What is held.** Constraints are not projected onto, and events are not handled. Prescribed q
     and u follow the time, the inputs and the other variables, on the copy, as their declarations
-    say; they are no states themselves, so their rows and columns are zero.
+    say; they are not states themselves, so their rows and columns are zero.
 
     Where a computation has a kink or a switch at the State, differences are those of one side.
 
@@ -208,6 +208,7 @@ def _differences(
         return transposed(masks, len(columns))
 
     by_column = rows_by_column()
+    known = evaluations.reads.count, 0
     pending = [column for column in range(len(columns)) if column not in sparsity.prescribed]
     done: list[tuple[Group, Vector]] = []
     while pending:
@@ -224,7 +225,8 @@ def _differences(
             if is_central:
                 change = there - evaluations.at({c: float(below[c]) for c in group})
             done.append((group, change))
-        by_column = rows_by_column()
+        if known != (known := (evaluations.reads.count, len(unseen))):
+            by_column = rows_by_column()
         together = dict(enumerate(by_column))
         pending = [c for group, _ in done if not are_apart(group, together) for c in group]
         done = [(group, change) for group, change in done if are_apart(group, together)]
