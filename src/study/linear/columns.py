@@ -138,6 +138,10 @@ class Columns:
         found = self._input_of.get(variable)
         return range(0) if found is None else found.columns
 
+    def is_column(self, variable: AbstractHandle) -> bool:
+        """Tell whether a variable is a part of y or an input, if without a number."""
+        return isinstance(variable, AbstractContinuousVariable) or variable in self._input_of
+
     def below(self, stage: Stage) -> int:
         """Return the columns whose writes invalidate a stage, as bits."""
         found = 0

@@ -23,6 +23,7 @@ from stagecache.study.linear.columns import Columns
 from stagecache.study.linear.items import handles_of
 from stagecache.study.linear.outputs import Outputs, stage_of
 from stagecache.study.linear.reads import AT_ONCE, Reader, Reads
+from stagecache.study.linear.sizes import sizes_of
 from stagecache.study.methods.derivatives import Derivatives
 from stagecache.system.core.system import System
 from stagecache.system.motion.prescribing import motions
@@ -38,10 +39,12 @@ class Evaluations:
     state : State
         It is copied.
     inputs, outputs : iterable of str, handles or families
+    sizes : mapping of these to float
 
     Attributes
     ----------
     columns : Columns
+    sizes : (number of columns,) float
     outputs : Outputs
     reads : Reads
     base : State
@@ -60,7 +63,12 @@ class Evaluations:
     """
 
     def __init__(
-        self, system: System, state: State, inputs: Iterable[Any], outputs: Iterable[Any]
+        self,
+        system: System,
+        state: State,
+        inputs: Iterable[Any],
+        outputs: Iterable[Any],
+        sizes: Mapping[Any, float],
     ) -> None:
         self._system = system
         self.reads = Reads()
@@ -84,6 +92,7 @@ class Evaluations:
         self.count = 1
         self._advance(self.base)
         self.columns.values[: self.columns.ny] = contents.pools.y  # with prescribed motion
+        self.sizes = sizes_of(system, self.base, self.columns, sizes, paths)
         self.outputs = Outputs(self.base, read, paths)
         self.values = np.concatenate([self._rates(self.base), self.outputs.values])
 

@@ -26,10 +26,9 @@ from stagecache.study.linear.evaluations import Evaluations
 from stagecache.study.linear.grouping import Group, are_apart, grouped, members, transposed
 from stagecache.study.linear.items import Items
 from stagecache.study.linear.linearization import Linearization
+from stagecache.study.linear.sizes import EPSILON, Sizes, require_steps
 from stagecache.study.linear.sparsity import Sparsity
 from stagecache.system.core.system import System
-
-EPSILON: Final = float(np.finfo(float).eps)
 
 STEPS: Final = {"forward": EPSILON ** (1 / 2), "central": EPSILON ** (1 / 3)}
 """Steps that about balance the errors of truncation and of rounding."""
@@ -46,6 +45,7 @@ def linearize(
     *,
     differences: Literal["forward", "central"] = "forward",
     step: float | None = None,
+    sizes: Sizes | None = None,
     sparse: bool = False,
 ) -> Linearization:
     r"""Linearize a System at a State, by differences that use the sparsity of its graph.
@@ -71,8 +71,15 @@ def linearize(
         "forward", with one evaluation for each group; or "central", with two, and errors of the
         order of step².
     step : float, optional
-        Step relative to max(1, abs(x)). The default is 1.5e-8, the square root of the machine
+        Step relative to the size of a column. The default is 1.5e-8, the square root of the machine
         epsilon; central, its cube root, 6e-6.
+    sizes : dict, optional
+        Sizes of some of y and of the inputs, by path or handle, in their units: a change by which
+        results change about as much as they are large. By default, the size of a parameter is
+        abs(x), or 1 if it is 0; of the time and of other discrete variables max(1, abs(x)); and of
+        q, u and z max(1 / weight, abs(x)), with the weights of the State, which are 1 by default. A
+        size of a family, or of all q, holds for each of its numbers; if two concern a number, the
+        later one counts.
     sparse : bool
         True for matrices of scipy.sparse.
 
@@ -86,11 +93,14 @@ def linearize(
     UnknownPathError, ForeignNodeError, DuplicateNameError
         An input or output does not exist, or is named more than once.
     NodeKindError
-        A variable cannot be an input: a q, a modeling option, a cache entry.
+        A variable cannot be an input: a q, a modeling option, a cache entry. Or it has a size, and
+        is not moved.
     NotANumberError
         The value of an input is not a float; the value of an output is not a number.
     UnknownChoiceError, OutOfRangeError
-        An option cannot have this value.
+        An option cannot have this value; a weight is not positive; a step is lost beside a value.
+    KinematicsError
+        Weights of u are not 1, and it is not known how q follow from u.
     ShapeError
         An output changes its shape.
     NotFiniteError
@@ -119,6 +129,12 @@ def linearize(
     **What is held.** Constraints are not projected onto, and events are not handled. Prescribed q
     and u follow the time, the inputs and the other variables, on the copy, as their declarations
     say; they are not states themselves, so their rows and columns are zero.
+
+    **Errors.** Of a derivative by x, about 1.5e-8 (central: 4e-11) of the rate / the size of x, and
+    as much of the change of the derivative along such a size. So a size that is far too large gives
+    a slope far from the State, and one that is far too small gives rounding errors. Give sizes
+    where a state, a control or the time has a small unit; or where a parameter is nearly 0 by
+    chance.
 
     Where a computation has a kink or a switch at the State, differences are those of one side.
 
@@ -151,7 +167,7 @@ def linearize(
     relative = STEPS[differences]
     if step is not None:
         relative = require_number(step, "linearize(step=...)", least=EPSILON, most=1.0)
-    evaluations = Evaluations(system, state, inputs, outputs)
+    evaluations = Evaluations(system, state, inputs, outputs, {} if sizes is None else sizes)
     table, groups = _differences(evaluations, relative, is_central=differences == "central")
     columns, names = evaluations.columns, tuple(evaluations.columns.names)
     ny = columns.ny
@@ -193,9 +209,10 @@ def _differences(
     """
     columns, base = evaluations.columns, evaluations.values
     sparsity = Sparsity(evaluations.base, columns, evaluations.reads)
-    steps = relative * np.maximum(1.0, np.abs(columns.values))
+    steps = relative * evaluations.sizes
     above, below = columns.values + steps, columns.values - steps
     widths = above - (below if is_central else columns.values)
+    require_steps(columns, widths)
     handles = evaluations.outputs.handles
     sizes = [int(np.prod(shape, dtype=int)) for shape in evaluations.outputs.shapes]
     full = (1 << len(columns)) - 1

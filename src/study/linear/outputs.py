@@ -91,7 +91,7 @@ class Outputs:
 def stage_of(handles: Iterable[AbstractHandle]) -> Stage:
     """Return the stage from which on items can be read, Acceleration or Report."""
     stages = [handle.available_from for handle in handles if isinstance(handle, CacheEntry)]
-    return max(Stage.ACCELERATION, *stages, Stage.ACCELERATION)
+    return max([Stage.ACCELERATION, *stages])
 
 
 def _numbers(value: Any, path: str) -> Vector:

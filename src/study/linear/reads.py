@@ -7,10 +7,13 @@ A hook declares nothing, so a State is observed while it is realized::
     cart.mass_matrix              read    cart.position, cart.length
 
 The calls of a schedule are wrapped, so a read outside of every computation belongs to the call that
-is going on. A vector that is handed out for writing may be read as well, and counts as both.
+is going on. A read in a thread that a hook or a computation has begun belongs to all that may wait
+for it: the call, and the computations of all threads. A vector that is handed out for writing may
+be read as well, and counts as both.
 """
 
 from collections.abc import Sequence
+from threading import get_ident
 from typing import Any, Final, final
 
 from attrs import frozen
@@ -79,14 +82,17 @@ class Reads:
         By entry or part of ydot: the steps and entries that have written it by hand.
     step : Step or None
         The step that is going on.
+    thread : int
+        The thread in which steps are called.
     """
 
-    __slots__ = ("sources", "step", "writers")
+    __slots__ = ("sources", "step", "thread", "writers")
 
     def __init__(self) -> None:
         self.sources: dict[Key, set[Key]] = {}
         self.writers: dict[Key, set[Key]] = {}
         self.step: Step | None = None
+        self.thread = get_ident()
 
     @property
     def count(self) -> int:
@@ -142,26 +148,33 @@ class Reader(Observer):
         self._reads = reads
 
     @property
-    def _who(self) -> Key | None:
+    def _who(self) -> Sequence[Key]:
+        """The entry or the step that reads now; in a thread that computes nothing, all of them."""
         entry = being_computed(self._contents)
-        return self._reads.step if entry is None else entry
+        if entry is not None:
+            return (entry,)
+        step = self._reads.step
+        own: list[Key] = [] if step is None else [step]
+        if get_ident() != self._reads.thread:
+            realization = self._contents.realization
+            keys = realization.store.keys
+            own += [keys[node] for node in list(realization.evaluator.running)]
+        return own
 
     def _note(self, items: Sequence[Key]) -> None:
-        who = self._who
-        if who is not None:
+        for who in self._who:
             self._reads.sources.setdefault(who, set()).update(items)
 
     def _note_write(self, items: Sequence[Key]) -> None:
-        who = self._who
-        if who is not None:
+        for who in self._who:
             for item in items:
                 self._reads.writers.setdefault(item, set()).add(who)
 
-    def read(self, items: Sequence[Item], title: str) -> None:  # noqa: ARG002  # others need it
+    def read(self, items: Sequence[Item], title: str) -> None:  # noqa: ARG002  # observers with messages need the title
         """Note a read of items; without any, it is a copy of the State, of which all is read."""
         self._note(items or (EVERYTHING,))
 
-    def read_vector(self, kind: VectorKind, subsystem: int | None, title: str) -> None:  # noqa: ARG002  # others need it
+    def read_vector(self, kind: VectorKind, subsystem: int | None, title: str) -> None:  # noqa: ARG002  # observers with messages need the title
         """Note a read of a computed vector; weights do not depend on what is linearized."""
         if kind not in WEIGHTS:
             parts = self._parts(kind, subsystem)

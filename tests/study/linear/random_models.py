@@ -255,6 +255,12 @@ def brute(
     y = np.array(state.y)
     starts = [np.atleast_1d(np.array(handle(state))).ravel() for handle in inputs]
     x = np.concatenate([y, *starts])
+    least = np.ones(len(x))  # the least size, to which a step is relative
+    start = len(y)
+    for each, first in zip(inputs, starts, strict=True):
+        if getattr(each, "invalidates", None) == Stage.INSTANCE:  # a parameter
+            least[start : start + len(first)] = 0.0
+        start += len(first)
 
     def values(at: Vector) -> Vector:
         moved = state.copy()
@@ -276,7 +282,7 @@ def brute(
     base = values(x)
     found = np.zeros((len(base), len(x)))
     for column in range(len(x)):
-        step = relative * max(1.0, abs(x[column]))
+        step = relative * max(least[column], abs(x[column]))
         above, below = x.copy(), x.copy()
         above[column] += step
         if is_central:
