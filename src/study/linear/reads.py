@@ -158,7 +158,7 @@ class Reader(Observer):
         if get_ident() != self._reads.thread:
             realization = self._contents.realization
             keys = realization.store.keys
-            own += [keys[node] for node in list(realization.evaluator.running)]
+            own += [keys[node] for node in list(realization.evaluator.running)]  # type: ignore[misc]  # entries
         return own
 
     def _note(self, items: Sequence[Key]) -> None:
