@@ -157,8 +157,8 @@ class Reader(Observer):
         own: list[Key] = [] if step is None else [step]
         if get_ident() != self._reads.thread:
             realization = self._contents.realization
-            keys = realization.store.keys
-            own += [keys[node] for node in list(realization.evaluator.running)]  # type: ignore[misc]  # entries
+            running = [realization.store.keys[x] for x in list(realization.evaluator.running)]
+            own += [entry for entry in running if isinstance(entry, CacheEntry)]
         return own
 
     def _note(self, items: Sequence[Key]) -> None:
