@@ -165,9 +165,9 @@ class SharedResults:
         return self._limit
 
     @property
-    def folder(self) -> ResultFolder | None:
+    def path(self) -> Path | None:
         """The folder of values, if there is one."""
-        return self._folder
+        return None if self._folder is None else self._folder.path
 
     @property
     def is_off(self) -> bool:
@@ -362,7 +362,7 @@ class SharedResults:
         return _arrived, (self._limit, *((folder.path, folder.limit) if folder else (None, 0)))
 
     def __repr__(self) -> str:
-        where = "" if self._folder is None else f", in {str(self._folder.path)!r}"
+        where = "" if self.path is None else f", in {str(self.path)!r}"
         return f"SharedResults({self.statistics}{where})"
 
 

@@ -149,7 +149,7 @@ def test_a_file_system_without_locks_serves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with shared_results(path=tmp_path) as results:
-        assert results.folder is not None
+        assert results.path == tmp_path
 
         class NoLock:
             def __init__(self, path: Path) -> None: ...
@@ -158,7 +158,7 @@ def test_a_file_system_without_locks_serves(
 
             def release(self) -> None: ...
 
-        monkeypatch.setattr(results.folder, "_new_lock", NoLock)
+        monkeypatch.setattr(results._folder, "_new_lock", NoLock)
         assert results.find_or_compute(KEY, "x", lambda: 1.0)[0] == 1.0
 
 

@@ -29,6 +29,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.study.linear.items import element_names
+from stagecache.study.methods.derivatives import name_of_y
 
 ONE: Final = ()
 """The shape of a number."""
@@ -99,16 +100,7 @@ class Columns:
         self._places = contents.pools.places
         y = contents.pools.y.copy()
         self.ny = len(y)
-        layout = contents.realization.layout
-        blocks = [b for s in layout.subsystems for own in s.blocks.values() for b in own]
-        self._blocks = {b: self._places[b._node] for b in blocks}
-        self._block_of = np.empty(self.ny, object)
-        self.names = [""] * self.ny
-        for block, place in self._blocks.items():
-            self._block_of[place] = block
-            count = place.stop - place.start
-            path = paths.of[block._node]
-            self.names[place] = element_names(path, ONE if count == 1 else (count,))
+        self.names = [name_of_y(state, i) for i in range(self.ny)]
         for name, value in zip(self.names, y, strict=True):
             if not np.isfinite(value):
                 raise not_finite(f"{name}: cannot be moved", value, "set it to a finite number")
@@ -123,7 +115,13 @@ class Columns:
             stop = found.columns.stop
         self.values: Vector = np.concatenate(parts)
         self._input_of: dict[AbstractHandle, Input] = {each.handle: each for each in self.inputs}
+        layout = contents.realization.layout
         self._wholes = layout.variables
+        blocks = [b for s in layout.subsystems for own in s.blocks.values() for b in own]
+        self._blocks = {b: self._places[b._node] for b in blocks}
+        self._block_of = np.empty(self.ny, object)
+        for block, place in self._blocks.items():
+            self._block_of[place] = block
 
     def __len__(self) -> int:
         return len(self.values)

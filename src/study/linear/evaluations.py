@@ -38,7 +38,7 @@ class Evaluations:
     system : System
     state : State
         It is copied.
-    inputs, outputs : iterable of str, handles or families
+    inputs, outputs : iterable of handles, families or paths
     sizes : mapping of these to float
 
     Attributes

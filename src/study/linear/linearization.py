@@ -25,7 +25,7 @@ class Linearization:
     ----------
     A, B, C, D : ndarray or sparse array
         Shapes (ny, ny), (ny, number of inputs), (number of outputs, ny), (number of outputs,
-        number of inputs). Read-only, if dense; else `csr_array` of SciPy.
+        number of inputs). Read-only, if dense.
     states, inputs, outputs : tuple of str
         Names of rows and columns: the path, and an index if there are several numbers.
     time : float

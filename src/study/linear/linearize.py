@@ -137,7 +137,7 @@ def linearize(
 
     **What is held.** Constraints are not projected onto, and events are not handled. Prescribed q
     and u follow the time, the inputs and the other variables, on the copy, as their declarations
-    say; they are not states themselves, so their rows and columns are zero.
+    say; they are no states themselves, so their rows and columns are zero.
 
     **Errors.** Of a derivative by x, about 1.5e-8 (central: 4e-11) of the rate / the size of x, and
     as much of the change of the derivative along such a size. So a size that is far too large gives
@@ -209,72 +209,6 @@ def linearize(
     )
 
 
-<<<<<<< HEAD
-Table = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
-"""Rows, columns and numbers of a sparse matrix."""
-
-
-def _differences(
-    evaluations: Evaluations, relative: float, *, is_central: bool
-) -> tuple[Table, list[Group]]:
-    """Return the derivatives of all rows by all columns, and the groups that were moved together.
-
-    Groups whose columns turn out to meet in a row are moved again, divided. That ends, since there
-    is a finite number of things to read.
-    """
-    columns, base = evaluations.columns, evaluations.values
-    sparsity = Sparsity(evaluations.base, columns, evaluations.reads)
-    steps = relative * evaluations.sizes
-    above, below = columns.values + steps, columns.values - steps
-    widths = above - (below if is_central else columns.values)
-    require_steps(columns, widths)
-    handles = evaluations.outputs.handles
-    sizes = [int(np.prod(shape, dtype=int)) for shape in evaluations.outputs.shapes]
-    full = (1 << len(columns)) - 1
-    unseen: set[int] = set()  # rows that read what is not known
-
-    def rows_by_column() -> list[int]:
-        masks = sparsity.rows(handles, sizes)
-        for row in unseen:
-            masks[row] = full
-        return transposed(masks, len(columns))
-
-    by_column = rows_by_column()
-    known = evaluations.reads.count, 0
-    pending = [column for column in range(len(columns)) if column not in sparsity.prescribed]
-    done: list[tuple[Group, Vector]] = []
-    while pending:
-        for group in grouped({column: by_column[column] for column in pending}):
-            there = evaluations.at({column: float(above[column]) for column in group})
-            touched = 0
-            for column in group:
-                touched |= by_column[column]
-            is_free = np.ones(len(base), bool)
-            is_free[members(touched)] = False
-            change = there - base
-            moved = np.abs(change) > NOISE * np.maximum(1.0, np.abs(base))
-            unseen.update(np.flatnonzero(is_free & moved).tolist())
-            if is_central:
-                change = there - evaluations.at({c: float(below[c]) for c in group})
-            done.append((group, change))
-        if known != (known := (evaluations.reads.count, len(unseen))):
-            by_column = rows_by_column()
-        together = dict(enumerate(by_column))
-        pending = [c for group, _ in done if not are_apart(group, together) for c in group]
-        done = [(group, change) for group, change in done if are_apart(group, together)]
-    rows, at, numbers = [np.empty(0, np.intp)], [np.empty(0, np.intp)], [np.empty(0)]
-    for group, change in done:
-        for column in group:
-            own = np.array(members(by_column[column]), np.intp)
-            rows.append(own)
-            at.append(np.full(len(own), column))
-            numbers.append(change[own] / widths[column])
-    table = (np.concatenate(rows), np.concatenate(at), np.concatenate(numbers))
-    return table, sorted(group for group, _ in done)
-
-
-=======
->>>>>>> 65aa6ccd0a1c09d832f1de1421d87743ed047045
 def _quarters(
     table: Table, num_rows: int, num_columns: int, ny: int, *, is_sparse: bool
 ) -> Sequence[Matrix]:

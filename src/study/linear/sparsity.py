@@ -50,7 +50,7 @@ class Sparsity:
     Attributes
     ----------
     prescribed : frozenset of int
-        Indices in y of prescribed q and u: they are not states, so their columns are not moved, and
+        Indices in y of prescribed q and u: they are no states, so their columns are not moved, and
         their rows are zero.
     """
 

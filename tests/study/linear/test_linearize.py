@@ -518,7 +518,7 @@ class Driven(Subsystem):
         state[self].upd_udot()[1] = 4.0 * stretch
 
 
-def test_prescribed_variables_are_not_states_but_follow_time_and_inputs() -> None:
+def test_prescribed_variables_are_no_states_but_follow_time_and_inputs() -> None:
     driven = Driven()
     system = System(driven)
     state = system.new_state()
