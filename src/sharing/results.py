@@ -215,15 +215,16 @@ class SharedResults:
                     if owner is None:
                         is_mine = True
                         self._computing[key] = me
+                    if owner in (None, me):
                         break
-                    if owner == me:  # it asks for its own value, as a recursion
-                        return compute(), None, False
                     self._changed.wait(LONGEST_WAIT)
                 else:
                     self._kept.move_to_end(key)
                     self._count_hit(kept.origin)
             if kept is not None:
                 return duplicate(kept.value), kept.origin, True
+            if not is_mine:  # the computation of the value asks for it: a recursion
+                return compute(), None, False
             if self._folder is None:
                 return *self._computed(key, entry, compute, is_still), False
             return self._fetched_or_computed(self._folder, key, entry, compute, is_still)
