@@ -86,6 +86,9 @@ def check_model(
         if outcome.result is not None and outcome.result.computed < outcome.result.entries:
             print_text(out, f"\n{outcome.result}")
     load = f"from stagecache.cli.loading import load_system\nsystem = load_system({model!r})"
+    found = sum(outcome.result.shared for outcome in outcomes if outcome.result is not None)
+    if found:
+        print_text(out, f"\n{found} values were taken from shared results, and verified.")
     for name, error in errors.items():
         out.print(f"\n[bold red]{name} failed[/]")
         print_text(out, HOW_TO_GET_IT.sub(lambda _: load, _message(error), count=1))
