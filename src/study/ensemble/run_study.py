@@ -45,13 +45,13 @@ from stagecache.study.ensemble.writes import Writes
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.system.core.system import System
 
-Study_ = Callable[[State], Any] | Callable[[State, Member], Any]
+StudyFunction = Callable[[State], Any] | Callable[[State, Member], Any]
 
 
 def run_study(
     system: System,
     members: Any,
-    study: Study_,
+    study: StudyFunction,
     *,
     state: State | None = None,
     executor: Executor | None = None,
@@ -164,7 +164,7 @@ def run_study(
     check = getattr(study, "_check", None)
     if check is not None:
         check(base)
-    known = Checked.of(members_of(members), base, is_hashed=path is not None)
+    known = CheckedMembers.of(members_of(members), base, is_hashed=path is not None)
     ensemble = known.ensemble(system)
     work = Work(base, study, takes_member, seed, retries, ensemble.names, Settings.here())
     pool = pool_of(work, executor, workers)
@@ -172,15 +172,7 @@ def run_study(
     try:
         writer: FolderWriter | Memory = Memory()
         if path is not None:
-            facts = StudyFacts(
-                ensemble,
-                seed,
-                fingerprints.layout_of(base),
-                fingerprints.code_of_model(base),
-                fingerprints.code_of_study(study, base),
-                fingerprints.values_of_state(base),
-                known.hash,
-            )
+            facts = _facts(ensemble, study, base, known.hash, seed=seed, resume=resume)
             writer = FolderWriter(path, facts, resume=resume)
         num_run = _run(known, pool, writer, system.name, progress)
     except BaseException:
@@ -230,6 +222,44 @@ def load_study(path: str | PathLike[str], system: System | None = None) -> Study
     return StudyResults(folder.facts.ensemble, folder)
 
 
+def _facts(
+    ensemble: Ensemble, study: StudyFunction, state: State, members: str, *, seed: int, resume: bool
+) -> StudyFacts:
+    """Return all that has to be the same for a study to be resumed.
+
+    Raises
+    ------
+    StudyError
+        `resume`, and something cannot be compared.
+    """
+    model = fingerprints.code_of_model(state)
+    function = fingerprints.code_of_study(study, state)
+    values = fingerprints.values_of_state(state)
+    unknown = {
+        "the model": model.unknown,
+        "the function of the study": function.unknown,
+        "the State": values.unknown,
+    }
+    for what, name in unknown.items():
+        if resume and name:
+            raise StudyError(
+                f"run_study(resume=True): {what} cannot be compared with that of the folder",
+                "functions and classes of modules, and values that can be pickled",
+                name,
+                "define it in a module, or pass it by another way; or run the study in one go, "
+                "without resume=True",
+            )
+    return StudyFacts(
+        ensemble,
+        seed,
+        fingerprints.layout_of(state),
+        model.hash,
+        function.hash,
+        values.hash,
+        members,
+    )
+
+
 def _takes_member(study: Any) -> bool:
     """Return True if the function of a study takes a State and a Member, False for a State alone.
 
@@ -260,7 +290,7 @@ def _takes_member(study: Any) -> bool:
 
 
 @final
-class Checked:
+class CheckedMembers:
     """Members whose paths and values are checked.
 
     Attributes
@@ -279,7 +309,7 @@ class Checked:
     @classmethod
     def of(
         cls, members: Sequence[Mapping[str, Any]], state: State, *, is_hashed: bool
-    ) -> "Checked":
+    ) -> "CheckedMembers":
         """Check all members. Cost O(their values).
 
         Raises
@@ -325,7 +355,7 @@ class Checked:
 
 
 def _run(
-    known: Checked, pool: Any, writer: FolderWriter | Memory, name: str, progress: Progress
+    known: CheckedMembers, pool: Any, writer: FolderWriter | Memory, name: str, progress: Progress
 ) -> int:
     """Run the members that have no results, and return their number."""
     done: set[int] = set() if isinstance(writer, Memory) else set(writer.done)
