@@ -32,6 +32,9 @@ from stagecache.system.saved.fingerprints import attributes_of, layout_hash, mod
 from stagecache.system.saved.snapshot import snapshot
 
 OWN: Final = "stagecache"
+SHORT: Final = 8
+"""Bytes of the hash of one member."""
+
 LEFT_OUT: Final = frozenset({"_abc_impl"})
 """Attributes of classes that say nothing about what an instance does."""
 
@@ -117,6 +120,7 @@ class MembersHash:
 
     def __init__(self) -> None:
         self._digest = sha256()
+        self._each: list[bytes] = []
 
     def add(self, index: int, values: Mapping[str, Any]) -> None:
         """Add a member.
@@ -126,8 +130,18 @@ class MembersHash:
         UnsavableValueError
             A value cannot be saved.
         """
+        data = self._bytes(index, values)
+        self._digest.update(data)
+        self._each.append(sha256(data).digest()[:SHORT])
+
+    def has(self, index: int, values: Mapping[str, Any]) -> bool:
+        """Return True if a member had the same values when it was added."""
+        return sha256(self._bytes(index, values)).digest()[:SHORT] == self._each[index]
+
+    @staticmethod
+    def _bytes(index: int, values: Mapping[str, Any]) -> bytes:
         what = f"run_study(members): member {index}"
-        self._digest.update(_bytes_of(list(values), list(values.values()), what))
+        return _bytes_of(list(values), list(values.values()), what)
 
     @property
     def text(self) -> str:

@@ -296,15 +296,23 @@ class CheckedMembers:
     Attributes
     ----------
     hash : str
-        Fingerprint of all values; "" where they are not saved.
+        Fingerprint of all values; "" if they are not saved.
     """
 
     def __init__(
-        self, members: Sequence[Mapping[str, Any]], base: dict[str, Any], text: str
+        self,
+        members: Sequence[Mapping[str, Any]],
+        writes: Writes,
+        scratch: State,
+        base: dict[str, Any],
+        hashes: fingerprints.MembersHash | None,
     ) -> None:
         self._members = members
+        self._writes = writes
+        self._scratch = scratch
         self._base = base
-        self.hash = text
+        self._hashes = hashes
+        self.hash = "" if hashes is None else hashes.text
 
     @classmethod
     def of(
@@ -317,17 +325,18 @@ class CheckedMembers:
         StagecacheError
         """
         writes, scratch = Writes(state), state.copy()
-        digest = fingerprints.MembersHash()
+        hashes = fingerprints.MembersHash() if is_hashed else None
         names: dict[str, None] = {}
         for index in range(len(members)):
             values = members[index]
             writes.check(scratch, values, index)
-            if is_hashed:
-                digest.add(index, {path: plain(value) for path, value in values.items()})
+            if hashes is not None:
+                hashes.add(index, {path: plain(value) for path, value in values.items()})
             if len(names) < len(values) or not names.keys() >= values.keys():
                 names |= dict.fromkeys(values)
+        writes.refuse_overlaps(names)
         base = {path: writes.base(path) for path in names}
-        return cls(members, base, digest.text if is_hashed else "")
+        return cls(members, writes, scratch, base, hashes)
 
     def __len__(self) -> int:
         return len(self._members)
@@ -341,17 +350,34 @@ class CheckedMembers:
         known = {path: unit for path, unit in found.items() if unit}
         return Ensemble(system.name, len(members), tuple(self._base), known, levels)
 
-    def values(self, index: int) -> dict[str, Any]:
-        """Return the values that a member names."""
-        return {path: plain(value) for path, value in self._members[index].items()}
-
-    def parameters(self, index: int) -> dict[str, Any]:
-        """Return the values of a member for all paths; those of the State where it names none."""
-        return self._base | self.values(index)
-
     def missing(self, done: set[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return an iterator over members that have no result yet."""
-        return ((i, self.values(i)) for i in range(len(self)) if i not in done)
+        """Return an iterator over members that have no result yet, with a copy of their values."""
+        return ((i, self._values(i)) for i in range(len(self)) if i not in done)
+
+    def _values(self, index: int) -> dict[str, Any]:
+        """Return the values that a member names now.
+
+        Raises
+        ------
+        StudyError
+            It names others than when it was checked, or has others and the folder says which.
+        """
+        given: Any = self._members[index]
+        is_same = isinstance(given, Mapping) and given.keys() <= self._base.keys()
+        values = {path: plain(value) for path, value in given.items()} if is_same else {}
+        if not is_same or not (self._hashes is None or self._hashes.has(index, values)):
+            raise StudyError(
+                f"run_study(members): member {index} has changed since it was checked",
+                "the same values whenever a member is asked for, if results go into a folder, and "
+                "the same paths in any case",
+                short_repr(given),
+                "pass list(members), and do not change it while the study runs",
+            )
+        return values
+
+    def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that a member has at all paths, as its State has them."""
+        return self._writes.read_back(self._scratch, values, self._base)
 
 
 def _run(
@@ -362,14 +388,14 @@ def _run(
     count, begin = len(known), len(done)
     has_run = begin
 
-    def take(outcome: Outcome) -> None:
+    def take(outcome: Outcome, given: Mapping[str, Any]) -> None:
         nonlocal has_run
         has_run += 1
         index, found = outcome.index, outcome.values
         values = {} if found is None else {key: sealed(value) for key, value in found.items()}
         result = MemberResult(
             index,
-            known.parameters(index),
+            known.parameters(given),
             FAILED if found is None else OK,
             values,
             outcome.error,
