@@ -57,6 +57,15 @@ class Chain(Subsystem):
     angles = q_variable(factory=lambda self, state: np.zeros(self.links(state)))
 
 
+class Slope(Subsystem):
+    """A number that grows."""
+
+    height = z_variable(0.0)
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[:] = 1.0
+
+
 class Table(Subsystem):
     """Arrays of several types."""
 
