@@ -317,7 +317,7 @@ def study(
     if members is not None and design == "full":
         raise click.UsageError("--members needs --design latin or sobol.")
 
-    from stagecache.cli.study import Design, Where  # noqa: PLC0415
+    from stagecache.cli.study import Design, RunOptions  # noqa: PLC0415
     from stagecache.cli.study import run as run_members  # noqa: PLC0415
     from stagecache.study import Simulation  # noqa: PLC0415
 
@@ -325,7 +325,7 @@ def study(
         model,
         Simulation(until, every=every) if run is None and until is not None else str(run),
         Design(vary, design, members, seed),
-        Where(output, resume, workers, scheduler, shared),
+        RunOptions(output, resume, workers, scheduler, shared),
         retries,
     )
     context.exit(0 if is_ok else 1)

@@ -36,8 +36,8 @@ MOST_FAILURES: Final = 5
 
 
 @frozen
-class Where:
-    """Place where members run, and where results go.
+class RunOptions:
+    """Options of a run: workers, and folders for results.
 
     Attributes
     ----------
@@ -98,7 +98,9 @@ class Design:
         return sample(ranges, self.number, seed=self.seed)
 
 
-def run(model: str, study: str | Simulation, design: Design, where: Where, retries: int) -> bool:
+def run(
+    model: str, study: str | Simulation, design: Design, options: RunOptions, retries: int
+) -> bool:
     """Load a System, run the study, and print its results; return True if no member failed.
 
     Parameters
@@ -108,7 +110,7 @@ def run(model: str, study: str | Simulation, design: Design, where: Where, retri
     study : str or Simulation
         Name of a function, in a form that `load_function` accepts.
     design : Design
-    where : Where
+    options : RunOptions
     retries : int
         Number of times that a member which raises is run again.
 
@@ -122,26 +124,26 @@ def run(model: str, study: str | Simulation, design: Design, where: Where, retri
     members = design.members()
     function = load_function(model, study, or_with="a Member") if isinstance(study, str) else study
     with ExitStack() as stack:
-        if where.shared is not None:
-            stack.enter_context(shared_results(path=where.shared))
+        if options.shared is not None:
+            stack.enter_context(shared_results(path=options.shared))
         executor = None
-        if where.scheduler is not None:
+        if options.scheduler is not None:
             dask: Any = require_extra("distributed", "studies", "--scheduler", "use --workers")
-            with errors_of(f"connect to {where.scheduler}"):
-                client = stack.enter_context(dask.Client(where.scheduler))
+            with errors_of(f"connect to {options.scheduler}"):
+                client = stack.enter_context(dask.Client(options.scheduler))
             executor = client.get_executor()
         results = run_study(
             system,
             members,
             function,
             executor=executor,
-            workers=where.workers,
-            into=where.output,
-            resume=where.is_resumed,
+            workers=options.workers,
+            into=options.output,
+            resume=options.is_resumed,
             retries=retries,
             seed=design.seed,
         )
-    _show(results, where)
+    _show(results, options)
     return not results.failures
 
 
@@ -190,10 +192,10 @@ def _range(path: str, text: str) -> tuple[float, float]:
 # ---------------------------------------------------------------------- results
 
 
-def _show(results: StudyResults, where: Where) -> None:
+def _show(results: StudyResults, options: RunOptions) -> None:
     out = Console(highlight=False)
     failures = results.failures
-    if where.output is None:
+    if options.output is None:
         _show_table(out, results)
     counts = results.statistics
     rate = f", {counts.members_a_second:.3g} a second" if counts.members_a_second > 0 else ""
@@ -204,8 +206,8 @@ def _show(results: StudyResults, where: Where) -> None:
         print_text(out, f"member {failure.index}, {given}: {failure.error}: {failure.message}")
     if len(failures) > MOST_FAILURES:
         print_text(out, f"and {len(failures) - MOST_FAILURES} more")
-    if where.output is not None:
-        print_text(out, f"wrote {where.output}; load_study({str(where.output)!r}) opens it")
+    if options.output is not None:
+        print_text(out, f"wrote {options.output}; load_study({str(options.output)!r}) opens it")
 
 
 def _show_table(out: Console, results: StudyResults) -> None:

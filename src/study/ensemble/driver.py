@@ -7,9 +7,9 @@
                    |           +--  without the System:  again, with the payload
                    +--------------  its worker has died: again, each member alone
 
-A worker that dies takes the tasks of the whole pool with it, and no Executor says which one it was.
-So members that were in flight run again one at a time: an innocent one has its result then, and one
-that kills its worker alone, three times, has failed.
+A worker that dies ends the whole pool, and no Executor tells which member it was running. So all
+members that were in flight run again, one at a time: a good one gets its result then, and one that
+kills its worker three times, while it runs alone, has failed.
 """
 
 from collections import Counter, deque
@@ -72,7 +72,7 @@ class Driver:
     number : int
         Number of these.
     take : callable
-        Called with each outcome, in any order.
+        Called with each outcome and the values of its member, in any order.
     wait : callable
         Called between outcomes, a few times a second.
     """
@@ -82,7 +82,7 @@ class Driver:
         pool: AbstractPool,
         members: Iterator[tuple[int, Values]],
         number: int,
-        take: Callable[[Outcome], object],
+        take: Callable[[Outcome, Values], object],
         wait: Callable[[], object],
     ) -> None:
         self._pool = pool
@@ -188,9 +188,14 @@ class Driver:
             else:
                 self._window = min(self._window + 1, self._largest_window)
                 self._measure(outcomes)
-                for outcome in outcomes:
-                    self._take(outcome)
+                self._take_all(task, outcomes)
         self._wait()
+
+    def _take_all(self, task: Task, outcomes: list[Outcome]) -> None:
+        """Take outcomes with the values that went with the task; members are asked for once."""
+        values = dict(task.batch)
+        for outcome in outcomes:
+            self._take(outcome, values[outcome.index])
 
     def _measure(self, outcomes: list[Outcome]) -> None:
         """Choose the size of batches by the time that members take."""
@@ -217,14 +222,13 @@ class Driver:
             return
         message = "its worker died, each time that it ran alone"
         attempts = self._deaths[index]
-        self._take(Outcome(index, 0.0, attempts, None, "WorkerDied", message, message))
+        self._take(Outcome(index, 0.0, attempts, None, "WorkerDied", message, message), values)
 
     def _abandon(self) -> None:
         """Take what has finished, and cancel the rest."""
         for future in self._flying:
             future.cancel()
-        for future in list(self._flying):
+        for future, task in self._flying.items():
             if future.done() and not future.cancelled() and future.exception() is None:
                 with suppress(Exception):  # the error for which it is abandoned counts
-                    for outcome in self._pool.outcomes(future.result()) or ():
-                        self._take(outcome)
+                    self._take_all(task, self._pool.outcomes(future.result()) or [])

@@ -5,6 +5,7 @@
     study.json                  the study: names, units, seed, and fingerprints of all that counts
     results-000.arrows          rows, appended in batches; another file after each resumption
     trajectories/000012.arrows  the trajectory of member 12
+    .lock                       locked by the driver that writes
 
 A batch is whole or is ignored, so a kill loses the members since the last one, and doubles none.
 Nobody but the driver writes.
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, final
 from urllib.parse import quote
@@ -52,11 +54,17 @@ from stagecache.study.trajectory.trajectory import Trajectory
 from stagecache.system.core.system import System
 
 INDEX: Final = "study.json"
+LOCK: Final = ".lock"
+"""A file that is never replaced, so that all drivers lock the same one."""
+
 FILES: Final = "trajectories"
 PATTERN: Final = "results-*.arrows"
 FORMAT: Final = 1
 FLUSH_SECONDS: Final = 1.0
 MOST_ROWS: Final = 1000
+LONGEST_NAME: Final = 100
+"""Characters of the name of a result in the name of a file."""
+
 MOST_CACHED: Final = 4
 """Batches that are kept decoded."""
 
@@ -98,7 +106,8 @@ class StudyFacts:
         levels = {p: list(values) for p, values in self.ensemble.levels.items()}
         ensemble["levels"] = encode(levels, "levels", blobs)
         ensemble["blobs"] = [blob.hex() for blob in blobs]
-        return {"stagecache": "study", "format": FORMAT} | found | {"ensemble": ensemble}
+        facts = {"stagecache": "study", "format": FORMAT} | found | {"ensemble": ensemble}
+        return facts | {"sum": _sum_of(facts)}
 
     @classmethod
     def of_json(cls, found: Any, where: str) -> "StudyFacts":
@@ -117,6 +126,8 @@ class StudyFacts:
                 short_repr(found.get("format")),
                 "open it with a newer release of stagecache",
             )
+        if found.get("sum") != _sum_of({k: v for k, v in found.items() if k != "sum"}):
+            raise bad_file(f"{where}: is damaged", "facts with the checksum at the end", "others")
         try:
             ensemble = dict(found["ensemble"])
             blobs = [bytes.fromhex(blob) for blob in ensemble.pop("blobs")]
@@ -130,13 +141,16 @@ class StudyFacts:
         texts = [given.system, *given.names, *given.units, *given.units.values(), facts.members]
         is_number = type(given.number) is int and given.number >= 0
         if not is_number or not all(type(text) is str for text in texts):
-            raise bad_file(f"{where}: does not describe a study", "names and a number", "others")
+            raise bad_file(
+                f"{where}: does not describe a study", "names and a number", short_repr(ensemble)
+            )
         return facts
 
     @property
     def identity(self) -> str:
         """Hash of all facts."""
-        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+        found: str = self.to_json()["sum"]
+        return found
 
     def differences(self, other: "StudyFacts") -> list[str]:
         """Return what differs from the facts of another study, in words."""
@@ -155,6 +169,10 @@ class StudyFacts:
             "values of the State": (self.state, other.state),
         }
         return [what for what, (one, another) in pairs.items() if one != another]
+
+
+def _sum_of(facts: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 # ---------------------------------------------------------------------- reading
@@ -179,8 +197,7 @@ class Folder(AbstractStore):
     def __init__(self, path: Path, system: System | None = None) -> None:
         self.path = path
         self._system = system
-        with (path / INDEX).open("rb") as file:
-            self.facts = StudyFacts.of_json(read_json(file.read(), str(path / INDEX)), str(path))
+        self.facts = read_facts(path / INDEX)
         self._files: list[RowFile] = []
         self._places: dict[int, tuple[int, int, int]] = {}  # file, batch, row
         self._statuses: dict[int, tuple[str, float]] = {}
@@ -298,80 +315,106 @@ class FolderWriter:
         self._due = 0.0
         self._encoder: RowEncoder | None = None
         self._file: BinaryIO | None = None
+        self._stop = 0  # of the rows in the file that are whole
         self._number = 0
-        self._check_folder(resume=resume)
+        self._refuse_other_files()
         path.mkdir(parents=True, exist_ok=True)
-        index = path / INDEX
-        if not index.exists():
-            text = json.dumps(facts.to_json(), indent=1, ensure_ascii=False)
-            write_atomically(index, text.encode())
-        self._claimed = index.open("r+b")
+        self._lock = (path / LOCK).open("ab")
         try:
-            claim(self._claimed, path)
+            claim(self._lock, path)
+            self._check_folder(resume=resume)
             self._go_on()
         except BaseException:
-            self._claimed.close()
+            self._lock.close()
             raise
 
-    def _check_folder(self, *, resume: bool) -> None:
-        """Refuse a folder that is something else, or another study."""
+    def _refuse_other_files(self) -> None:
+        """Refuse a folder that is something else, before anything is written into it."""
         path = self.path
         if path.exists() and not path.is_dir():
             raise self._refused(
                 "is a file", "the name of a folder", "a file", "choose another name"
             )
-        if not path.exists() or not (path / INDEX).exists():
-            found = sorted(p.name for p in path.iterdir()) if path.exists() else []
-            found = [name for name in found if not name.startswith(".stagecache-")]
-            if found:
-                raise self._refused(
-                    "is not a folder of a study",
-                    "a new folder, or an empty one",
-                    f"{len(found)} files, such as {found[0]!r}",
-                    "choose another folder",
-                )
+        if not path.exists() or (path / INDEX).exists():
             return
-        folder = Folder(path)
-        folder.close()
-        different = self._facts.differences(folder.facts)
-        count = len(folder.statuses())
-        if count and not resume:
+        found = sorted(p.name for p in path.iterdir())
+        found = [name for name in found if not name.startswith(".stagecache-") and name != LOCK]
+        if found:
+            raise self._refused(
+                "is not a folder of a study",
+                "a new folder, or an empty one",
+                f"{len(found)} files, such as {found[0]!r}",
+                "choose another folder",
+            )
+
+    def _check_folder(self, *, resume: bool) -> None:
+        """Refuse results of another study; write what the study is, if there are no results."""
+        index, files = self.path / INDEX, sorted(self.path.glob(PATTERN))
+        before = read_facts(index) if index.exists() else None
+        if before is not None and files and not resume:
             raise self._refused(
                 "has results already",
                 "a new folder, or resume=True to run the members that are missing",
-                f"results of {count} members",
-                "choose another folder, write resume=True, or delete the folder",
+                f"results of {sum(len(_members_of(name)) for name in files)} members",
+                "choose another folder, or write resume=True",
             )
-        if count and different:
+        different = [] if before is None else self._facts.differences(before)
+        if files and different:
             raise self._refused(
                 "is a folder of another study",
                 "the same System, members, seed, State and function, to resume it",
                 "differences in " + ", ".join(different),
                 "run the study into another folder; or use the version that began it",
             )
-        if different:
-            (path / INDEX).unlink()
+        if before is None or different:
+            text = json.dumps(self._facts.to_json(), indent=1, ensure_ascii=False)
+            write_atomically(index, text.encode())
 
     def _refused(self, what: str, expected: str, got: str, hint: str) -> StudyError:
         return StudyError(f"run_study(into={str(self.path)!r}): {what}", expected, got, hint)
 
     def _go_on(self) -> None:
-        """Cut what a kill has left, and find the members that have results."""
+        """Cut what a kill has left, set damaged files aside, and find the members with results."""
         for folder in (self.path, self.path / FILES):
             for left in folder.glob(".stagecache-*"):
                 left.unlink()
-        for name in self.path.glob(PATTERN):
+        for name in sorted(self.path.glob(PATTERN)):
             self._number = max(self._number, int(name.stem.rpartition("-")[2]) + 1)
+            self._take_over(name)
+
+    def _take_over(self, name: Path) -> None:
+        """Find the members in a file; if it is damaged, keep its good batches alone.
+
+        The damaged file stays beside, with another name. Its other members count as missing.
+        """
+        try:
             file = RowFile(name, self._facts.identity)
+        except FileFormatError:
+            name.replace(_aside(name))
+            return
+        try:
+            good = [number for number in range(file.num_batches) if file.is_whole(number)]
+            kept = [members for number in good for members in file.members(number)]
             stop, is_finished = file.stop, file.is_finished
-            for batch in range(file.num_batches):
-                self.done.update(file.members(batch))
+            data = file.bytes_of(good) if len(good) < file.num_batches else b""
+        finally:
             file.close()
-            if not is_finished:
-                with name.open("r+b") as opened:
-                    opened.seek(stop)
-                    opened.truncate()
-                    _finish(opened)
+        self.done.update(kept)
+        if data:
+            beside, opened = open_beside(name)
+            with opened:
+                opened.write(data + END)
+                _sync(opened)
+            name.replace(_aside(name))
+            if good:
+                beside.replace(name)
+            else:
+                beside.unlink()
+        elif not is_finished:
+            with name.open("r+b") as opened:
+                opened.seek(stop)
+                opened.truncate()
+                _finish(opened)
 
     def take(self, result: MemberResult) -> None:
         """Add a result, which is on disk within a second, if `wait` is called."""
@@ -416,8 +459,7 @@ class FolderWriter:
             return value
         folder = self.path / FILES
         folder.mkdir(exist_ok=True)
-        middle = "" if name == TRAJECTORY else f".{quote(name, safe='')}"
-        file = FileName(f"{index:06d}{middle}.arrows")
+        file = FileName(f"{index:06d}{_suffix_of(name)}.arrows")
         beside = folder / f".stagecache-{file.name}"
         value.save(beside)
         beside.replace(folder / file.name)
@@ -450,31 +492,44 @@ class FolderWriter:
             if self._file is None:
                 self._begin_file(self._encoder.schema + data)
             else:
-                self._file.write(data)
-                _sync(self._file)
-        self._rows = []
+                self._append(self._file, data)
+
+    def _append(self, file: BinaryIO, data: bytes) -> None:
+        """Add rows to the file. They are whole and handed over, or are cut by the next call."""
+        file.truncate(self._stop)  # an error or Control-C may have left a part of them
+        file.seek(self._stop)
+        _write(file, data)
+        self._stop, self._rows = self._stop + len(data), []
+        _sync(file)
 
     def _begin_file(self, data: bytes) -> None:
+        """Write rows into a new file, which takes its name when they are on disk."""
         target = self.path / f"results-{self._number:03d}.arrows"
+        self._number += 1
         beside, file = open_beside(target)
         try:
-            file.write(data)
-            _sync(file)
-            file.close()  # Windows renames no open file
-            beside.replace(target)
+            with file:  # Windows renames no open file
+                file.write(data)
+                _sync(file)
+            _rename_to_new(beside, target)
+            opened = target.open("r+b", buffering=0)
+            self._stop, self._rows, self._file = len(data), [], opened
         except BaseException:
-            file.close()
+            if self._file is None:
+                with suppress(OSError):
+                    if not beside.exists() or beside.samefile(target):
+                        target.unlink()
+            raise
+        finally:
             with suppress(OSError):
                 beside.unlink()
-            raise
-        self._file = target.open("r+b")
-        self._file.seek(0, os.SEEK_END)
-        self._number += 1
 
     def _end_file(self) -> None:
         file, self._file, self._encoder = self._file, None, None
         if file is not None:
             with file:
+                file.truncate(self._stop)
+                file.seek(self._stop)
                 _finish(file)
 
     def close(self) -> None:
@@ -485,7 +540,70 @@ class FolderWriter:
         finally:
             if self._file is not None:
                 self._file.close()
-            self._claimed.close()
+            self._lock.close()
+
+
+def read_facts(index: Path) -> StudyFacts:
+    """Return what a folder says of its study.
+
+    Raises
+    ------
+    OSError
+    FileFormatError
+        The file is damaged.
+    """
+    return StudyFacts.of_json(read_json(index.read_bytes(), str(index)), str(index))
+
+
+def _members_of(name: Path) -> set[int]:
+    """Return the members in a file of any study; none if it cannot be read."""
+    try:
+        file = RowFile(name)
+    except FileFormatError:
+        return set()
+    found = {index for number in range(file.num_batches) for index in file.members(number)}
+    file.close()
+    return found
+
+
+def _suffix_of(name: str) -> str:
+    """Return the part of the name of a file that tells a result from others of the member."""
+    if name == TRAJECTORY:
+        return ""
+    quoted = quote(name, safe="", errors="surrogatepass")
+    if len(quoted) > LONGEST_NAME:  # systems refuse long names of files
+        quoted = f"{quoted[:LONGEST_NAME]}-{sha256(quoted.encode()).hexdigest()[:16]}"
+    return f".{quoted}"
+
+
+def _aside(name: Path) -> Path:
+    """Return a free name for a damaged file."""
+    tries = (name.with_name(f"{name.name}.damaged{n or ''}") for n in count())
+    return next(path for path in tries if not path.exists())
+
+
+def _rename_to_new(beside: Path, target: Path) -> None:
+    """Let a file take a name that no other file has.
+
+    Raises
+    ------
+    FileExistsError
+    """
+    try:
+        os.link(beside, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(str(target)) from None
+        beside.rename(target)
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    """Write all bytes into a file without a buffer, which may take them in parts."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _finish(file: BinaryIO) -> None:

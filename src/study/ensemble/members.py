@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self, SupportsIndex, final, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stagecache.checks import wrong_type
 from stagecache.errors import ShapeError, UnknownItemError, WrongTypeError, short_repr
@@ -176,7 +177,7 @@ def _column_of(path: str, values: Any) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """Return a number of NumPy as that of Python; a private read-only copy of an array."""
+    """Return a number of NumPy as that of Python; a private copy of an array, a list or a dict."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -184,7 +185,35 @@ def plain(value: Any) -> Any:
             return value.item()
         value = value.copy()
         value.flags.writeable = False
+    elif type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    elif type(value) is dict:
+        return {key: plain(inside) for key, inside in value.items()}
     return value
+
+
+def array_of(value: Any) -> NDArray[Any] | None:
+    """Return the array that has the items of a list, exactly; None if there is none.
+
+    NumPy would make texts of numbers beside texts, and round integers beside floats.
+    """
+    if isinstance(value, np.ndarray):
+        return None if np.ma.isMaskedArray(value) else value
+    try:
+        array, objects = np.array(value), np.array(value, object)
+    except ValueError:  # rows of several lengths
+        return None
+    items = objects.ravel().tolist()
+    if array.dtype.hasobject or array.shape != objects.shape:
+        return None
+    is_exact = {*map(type, items)} == {float} or are_same(items, array.ravel().tolist())
+    return array if is_exact else None
+
+
+def are_same(items: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Return True if numbers or texts are equal, exactly; NaN is equal to NaN."""
+    pairs = zip(items, others, strict=True)
+    return all(one == other or (one != one and other != other) for one, other in pairs)  # noqa: PLR0124  # is it NaN?
 
 
 def members_of(given: Any) -> Sequence[Mapping[str, Any]]:

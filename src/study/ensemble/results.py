@@ -74,7 +74,8 @@ class StudyStatistics:
     elapsed : float
         Time of the call of `run_study` [s]; NaN if the results were loaded.
     members_a_second : float
-        Members that ran in this call, by its time; NaN likewise.
+        Number of members that ran in the call of `run_study`, divided by its time [1/s]; NaN if the
+        results were loaded.
     shared_found, shared_computed : int
         Values of shared entries that members have found and computed, on all workers, in this call.
     seconds_saved : float
@@ -265,9 +266,9 @@ class StudyResults:
         """Return an `xarray.Dataset` along "member", with the parameters as coordinates.
 
         It has the results by name, and "status". Arrays have dimensions of their own. A trajectory
-        becomes a variable along "time" for each of its columns; one whose name a parameter has is
-        called "trajectory.<path>", after the result. Where a member has failed, numbers are NaN
-        (integers and truth values become floats then), and texts are empty.
+        becomes a variable along "time" for each of its columns. A column whose name a parameter or
+        another result has is called "trajectory.<path>", after the result. If a member has failed,
+        its numbers are NaN (integers and truth values become floats then), and its texts are empty.
 
         Parameters
         ----------
@@ -277,8 +278,11 @@ class StudyResults:
         Raises
         ------
         StudyError
-            A result has several shapes, or trajectories have different times; or `grid` for
-            members that are not the combinations of numbers or texts.
+            A result has several shapes, or is a trajectory in some members only, or trajectories
+            have different times or columns, or floats would round integers; or `grid` for members
+            that are not the combinations of numbers or texts.
+        DuplicateNameError
+            Two things would have the same name.
         MissingExtraError
             xarray is not installed.
         NotANumberError
@@ -295,7 +299,10 @@ class StudyResults:
         Raises
         ------
         StudyError
-            A result has several shapes.
+            A result has several shapes, or is a trajectory in some members only, or floats would
+            round integers.
+        DuplicateNameError
+            Two columns would have the same name.
         MissingExtraError
             pandas is not installed.
         FileFormatError, OSError

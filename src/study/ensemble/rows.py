@@ -21,7 +21,7 @@ from zlib import crc32
 import numpy as np
 from attrs import frozen
 
-from stagecache.errors import FileFormatError, short_repr
+from stagecache.errors import FileFormatError, StudyError, short_repr
 from stagecache.files.envelope import pack, read_json, unpack
 from stagecache.files.values import Blobs, bad_file, decode, encode
 from stagecache.study.trajectory.arrow import ArrowFile, Batch
@@ -241,22 +241,29 @@ class RowFile:
     Parameters
     ----------
     path : Path
-    study : str
-        Identity of the study.
+    study : str, optional
+        Identity of the study; any study by default.
 
     Raises
     ------
     OSError
     FileFormatError
-        It is damaged, or belongs to another study.
+        It is damaged.
+    StudyError
+        It belongs to another study.
     """
 
-    def __init__(self, path: Path, study: str) -> None:
+    def __init__(self, path: Path, study: str | None = None) -> None:
         self.path = path
         self._file = ArrowFile(path, "a file of results")
         self._schema_sum = crc32(self._file.view[: self._file.schema_stop])
-        header = read_json(self._file.metadata.get(KEY, "null").encode(), str(path))
-        self.columns = _columns_of_header(header, study, path)
+        try:
+            self._check_schema()
+            header = read_json(self._file.metadata.get(KEY, "null").encode(), str(path))
+            self.columns = _columns_of_header(header, study, path)
+        except BaseException:
+            self._file.close()
+            raise
 
     @property
     def stop(self) -> int:
@@ -276,6 +283,20 @@ class RowFile:
     def close(self) -> None:
         """Give up the memory map."""
         self._file.close()
+
+    def is_whole(self, number: int) -> bool:
+        """Return True if a batch has its checksum. Cost O(its values)."""
+        try:
+            self.rows(number)
+        except FileFormatError:
+            return False
+        return True
+
+    def bytes_of(self, numbers: Sequence[int]) -> bytes:
+        """Return the schema and some batches, as another file begins that has these alone."""
+        view, batches = self._file.view, self._file.batches
+        parts = [view[batches[n].start : batches[n].stop] for n in numbers]
+        return b"".join([view[: self._file.schema_stop], *parts])
 
     def members(self, number: int) -> list[int]:
         """Return the indices of the members of a batch."""
@@ -319,6 +340,19 @@ class RowFile:
                 for role, name, found in content:
                     row[role, name] = decode(found, name, blobs)
         return rows
+
+    def _check_schema(self) -> None:
+        """Refuse a damaged schema: each batch has its checksum, also if others are damaged."""
+        if not any(self._has_schema_of(batch) for batch in self._file.batches):
+            raise self._file.damaged(0, "the schema that the batches name", "another one")
+
+    def _has_schema_of(self, batch: Batch) -> bool:
+        try:
+            _, infos = self._texts(batch, len(batch.buffers) - 3)  # the last column
+            info, _ = unpack(infos[-1] if infos else b"", KIND, str(self.path))
+        except FileFormatError:
+            return False
+        return isinstance(info, dict) and info.get("schema") == self._schema_sum
 
     def _check(self, batch: Batch, infos: list[bytes], found: int) -> None:
         expected = {"rows": batch.num_rows, "schema": self._schema_sum, "sum": found}
@@ -367,7 +401,7 @@ class RowFile:
         return is_there, [data[start:stop] for start, stop in places]
 
 
-def _columns_of_header(header: Any, study: str, path: Path) -> list[RowColumn]:
+def _columns_of_header(header: Any, study: str | None, path: Path) -> list[RowColumn]:
     """Return the columns that the metadata of a file describe."""
     is_header = isinstance(header, dict) and set(header) == {"format", "study", "columns"}
     if not is_header:
@@ -379,18 +413,18 @@ def _columns_of_header(header: Any, study: str, path: Path) -> list[RowColumn]:
             short_repr(header["format"]),
             "open it with a newer release of stagecache",
         )
-    if header["study"] != study:
-        raise FileFormatError(
+    if study is not None and header["study"] != study:
+        raise StudyError(
             f"{path}: belongs to another study",
-            f"results of study {study[:12]}",
-            f"those of {short_repr(header['study'])}",
-            "remove the file from the folder",
+            f"results of study {study[:12]}, which study.json describes",
+            f"results of study {str(header['study'])[:12]}",
+            "move the file back to the folder of its own study",
         )
     columns = []
     try:
         for name, role, dtype, shape, is_array in header["columns"]:
             if role not in (FACT, PARAMETER, RESULT) or type(name) is not str:
-                raise ValueError(f"role {role!r}")  # all are damage
+                raise ValueError(f"role {role!r}")  # any ValueError here means damage
             if dtype in (TEXT, FILE):
                 columns.append(RowColumn(name, role, dtype))
                 continue
@@ -401,5 +435,6 @@ def _columns_of_header(header: Any, study: str, path: Path) -> list[RowColumn]:
     except (TypeError, ValueError) as error:
         raise bad_file(f"{path}: does not describe results", "columns", str(error)) from None
     if tuple(columns[: len(FACTS)]) != FACTS:
-        raise bad_file(f"{path}: does not describe results", "columns of a row", "others")
+        named = [column.name for column in columns]
+        raise bad_file(f"{path}: does not describe results", "columns of a row", short_repr(named))
     return columns

@@ -45,13 +45,13 @@ from stagecache.study.ensemble.writes import Writes
 from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.system.core.system import System
 
-Study_ = Callable[[State], Any] | Callable[[State, Member], Any]
+StudyFunction = Callable[[State], Any] | Callable[[State, Member], Any]
 
 
 def run_study(
     system: System,
     members: Any,
-    study: Study_,
+    study: StudyFunction,
     *,
     state: State | None = None,
     executor: Executor | None = None,
@@ -164,7 +164,7 @@ def run_study(
     check = getattr(study, "_check", None)
     if check is not None:
         check(base)
-    known = Checked.of(members_of(members), base, is_hashed=path is not None)
+    known = CheckedMembers.of(members_of(members), base, is_hashed=path is not None)
     ensemble = known.ensemble(system)
     work = Work(base, study, takes_member, seed, retries, ensemble.names, Settings.here())
     pool = pool_of(work, executor, workers)
@@ -172,15 +172,7 @@ def run_study(
     try:
         writer: FolderWriter | Memory = Memory()
         if path is not None:
-            facts = StudyFacts(
-                ensemble,
-                seed,
-                fingerprints.layout_of(base),
-                fingerprints.code_of_model(base),
-                fingerprints.code_of_study(study, base),
-                fingerprints.values_of_state(base),
-                known.hash,
-            )
+            facts = _facts(ensemble, study, base, known.hash, seed=seed, resume=resume)
             writer = FolderWriter(path, facts, resume=resume)
         num_run = _run(known, pool, writer, system.name, progress)
     except BaseException:
@@ -230,6 +222,44 @@ def load_study(path: str | PathLike[str], system: System | None = None) -> Study
     return StudyResults(folder.facts.ensemble, folder)
 
 
+def _facts(
+    ensemble: Ensemble, study: StudyFunction, state: State, members: str, *, seed: int, resume: bool
+) -> StudyFacts:
+    """Return all that has to be the same for a study to be resumed.
+
+    Raises
+    ------
+    StudyError
+        `resume`, and something cannot be compared.
+    """
+    model = fingerprints.code_of_model(state)
+    function = fingerprints.code_of_study(study, state)
+    values = fingerprints.values_of_state(state)
+    unknown = {
+        "the model": model.unknown,
+        "the function of the study": function.unknown,
+        "the State": values.unknown,
+    }
+    for what, name in unknown.items():
+        if resume and name:
+            raise StudyError(
+                f"run_study(resume=True): {what} cannot be compared with that of the folder",
+                "functions and classes of modules, and values that can be pickled",
+                name,
+                "define it in a module, or pass it by another way; or run the study in one go, "
+                "without resume=True",
+            )
+    return StudyFacts(
+        ensemble,
+        seed,
+        fingerprints.layout_of(state),
+        model.hash,
+        function.hash,
+        values.hash,
+        members,
+    )
+
+
 def _takes_member(study: Any) -> bool:
     """Return True if the function of a study takes a State and a Member, False for a State alone.
 
@@ -260,26 +290,34 @@ def _takes_member(study: Any) -> bool:
 
 
 @final
-class Checked:
+class CheckedMembers:
     """Members whose paths and values are checked.
 
     Attributes
     ----------
     hash : str
-        Fingerprint of all values; "" where they are not saved.
+        Fingerprint of all values; "" if they are not saved.
     """
 
     def __init__(
-        self, members: Sequence[Mapping[str, Any]], base: dict[str, Any], text: str
+        self,
+        members: Sequence[Mapping[str, Any]],
+        writes: Writes,
+        scratch: State,
+        base: dict[str, Any],
+        hashes: fingerprints.MembersHash | None,
     ) -> None:
         self._members = members
+        self._writes = writes
+        self._scratch = scratch
         self._base = base
-        self.hash = text
+        self._hashes = hashes
+        self.hash = "" if hashes is None else hashes.text
 
     @classmethod
     def of(
         cls, members: Sequence[Mapping[str, Any]], state: State, *, is_hashed: bool
-    ) -> "Checked":
+    ) -> "CheckedMembers":
         """Check all members. Cost O(their values).
 
         Raises
@@ -287,17 +325,18 @@ class Checked:
         StagecacheError
         """
         writes, scratch = Writes(state), state.copy()
-        digest = fingerprints.MembersHash()
+        hashes = fingerprints.MembersHash() if is_hashed else None
         names: dict[str, None] = {}
         for index in range(len(members)):
             values = members[index]
             writes.check(scratch, values, index)
-            if is_hashed:
-                digest.add(index, {path: plain(value) for path, value in values.items()})
+            if hashes is not None:
+                hashes.add(index, {path: plain(value) for path, value in values.items()})
             if len(names) < len(values) or not names.keys() >= values.keys():
                 names |= dict.fromkeys(values)
+        writes.refuse_overlaps(names)
         base = {path: writes.base(path) for path in names}
-        return cls(members, base, digest.text if is_hashed else "")
+        return cls(members, writes, scratch, base, hashes)
 
     def __len__(self) -> int:
         return len(self._members)
@@ -311,35 +350,52 @@ class Checked:
         known = {path: unit for path, unit in found.items() if unit}
         return Ensemble(system.name, len(members), tuple(self._base), known, levels)
 
-    def values(self, index: int) -> dict[str, Any]:
-        """Return the values that a member names."""
-        return {path: plain(value) for path, value in self._members[index].items()}
-
-    def parameters(self, index: int) -> dict[str, Any]:
-        """Return the values of a member for all paths; those of the State where it names none."""
-        return self._base | self.values(index)
-
     def missing(self, done: set[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return an iterator over members that have no result yet."""
-        return ((i, self.values(i)) for i in range(len(self)) if i not in done)
+        """Return an iterator over members that have no result yet, with a copy of their values."""
+        return ((i, self._values(i)) for i in range(len(self)) if i not in done)
+
+    def _values(self, index: int) -> dict[str, Any]:
+        """Return the values that a member names now.
+
+        Raises
+        ------
+        StudyError
+            It names others than when it was checked, or has others and the folder says which.
+        """
+        given: Any = self._members[index]
+        is_same = isinstance(given, Mapping) and given.keys() <= self._base.keys()
+        values = {path: plain(value) for path, value in given.items()} if is_same else {}
+        if not is_same or not (self._hashes is None or self._hashes.has(index, values)):
+            raise StudyError(
+                f"run_study(members): member {index} has changed since it was checked",
+                "the same values whenever a member is asked for, if results go into a folder, and "
+                "the same paths in any case",
+                short_repr(given),
+                "pass list(members), and do not change it while the study runs",
+            )
+        return values
+
+    def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that a member has at all paths, as its State has them."""
+        return self._writes.read_back(self._scratch, values, self._base)
 
 
 def _run(
-    known: Checked, pool: Any, writer: FolderWriter | Memory, name: str, progress: Progress
+    known: CheckedMembers, pool: Any, writer: FolderWriter | Memory, name: str, progress: Progress
 ) -> int:
     """Run the members that have no results, and return their number."""
     done: set[int] = set() if isinstance(writer, Memory) else set(writer.done)
     count, begin = len(known), len(done)
     has_run = begin
 
-    def take(outcome: Outcome) -> None:
+    def take(outcome: Outcome, given: Mapping[str, Any]) -> None:
         nonlocal has_run
         has_run += 1
         index, found = outcome.index, outcome.values
         values = {} if found is None else {key: sealed(value) for key, value in found.items()}
         result = MemberResult(
             index,
-            known.parameters(index),
+            known.parameters(given),
             FAILED if found is None else OK,
             values,
             outcome.error,

@@ -53,10 +53,10 @@ def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
         return {name: _value_of(returned, "the function of the study")}
     values = {}
     for name, value in returned.items():
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or not _is_name(name):
             raise StudyError(
                 "the function of the study: a name of its results is not a text",
-                "a dict from names to values",
+                "a dict from names to values; names without NUL and halves of surrogate pairs",
                 short_repr(name),
                 "write {'energy': energy}",
             )
@@ -69,6 +69,14 @@ def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
             )
         values[name] = _value_of(value, f"the function of the study: {name!r}")
     return values
+
+
+def _is_name(name: str) -> bool:
+    """Return True for a name that files can have."""
+    try:
+        return b"\0" not in name.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _value_of(value: Any, what: str) -> Any:

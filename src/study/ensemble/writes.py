@@ -10,17 +10,20 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isnan
 from numbers import Real
 from typing import Any, Final, final
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from stagecache.errors import (
+    DuplicateNameError,
     NodeKindError,
     NotANumberError,
+    OutOfRangeError,
     ShapeError,
     StagecacheError,
     UnknownPathError,
@@ -36,9 +39,13 @@ from stagecache.state.handles import (
 )
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.study.ensemble.members import plain
+from stagecache.study.ensemble.members import are_same, array_of, plain
 
 ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+FLOAT: Final = np.dtype(float)
+TAKES: Final = {"f": "fiu", "c": "cfiu", "i": "iuf", "u": "iuf"}
+"""Kinds of values by the kind of the array of which they become a part, if they are exact there."""
+
 MODEL: Final = Stage.MODEL
 WRITABLE: Final = AbstractContinuousVariable | DiscreteVariable | TimeVariable
 
@@ -62,35 +69,35 @@ class Target:
         value = self.handle(state)
         return plain(value if self.element is None else value[self.element])
 
-    def write(self, state: State, value: Any) -> None:
-        """Write a value.
+    def write(self, state: State, value: Any, base: State) -> None:
+        """Write a value, if it takes the place of that in another State exactly.
 
         Raises
         ------
         StagecacheError
             It does not fit the variable.
         """
-        handle = self.handle
+        handle, value = self.handle, plain(value)
         if isinstance(value, float) and isnan(value):  # a gap in a table, mostly
             raise self._refused(value, "a number that is not NaN")
         if self.element is not None:
             whole = np.array(handle(state))
-            if isinstance(value, bool) or not isinstance(value, Real | np.number):
+            number = self._array(value, whole.dtype)
+            if number.shape != ():
                 raise self._refused(value, "a number")
-            whole[self.element] = value
+            whole = whole.astype(np.result_type(whole.dtype, number.dtype))  # longer texts
+            whole[self.element] = number[()]
             handle.set(state, whole)
         elif isinstance(handle, DiscreteVariable):
-            handle.set(state, self._fitting(handle(state), value))
+            handle.set(state, self._fitting(handle(base), value))
         else:
+            self._require_float(value)
             handle.set(state, value)
 
     def _fitting(self, before: Any, value: Any) -> Any:
-        """Return a value that can take the place of another one, where that is a number."""
+        """Return a value that can take the place of another one."""
         if isinstance(before, np.ndarray):
-            try:
-                array = np.array(value, before.dtype)
-            except (TypeError, ValueError):
-                raise self._refused(value, f"an array of {before.dtype}") from None
+            array = self._array(value, before.dtype)
             if array.shape != before.shape:
                 raise ShapeError(
                     f"{self.path!r}: has another shape",
@@ -111,8 +118,44 @@ class Target:
                 break
         return value
 
-    def _refused(self, value: object, expected: str) -> StagecacheError:
-        return NotANumberError(
+    def _array(self, value: Any, dtype: Any) -> NDArray[Any]:
+        """Return a value as an array of a dtype, which has it exactly; longer texts are kept."""
+        if dtype.kind == "O":
+            return np.array(value, object)
+        given = array_of(value)
+        if given is None or given.dtype.kind not in TAKES.get(dtype.kind, dtype.kind):
+            raise self._refused(value, self._kind_of(dtype), dtype)
+        if dtype.kind in "US":
+            return given.astype(np.result_type(dtype, given.dtype))
+        with np.errstate(all="ignore"):
+            array = given.astype(dtype)
+        if given.dtype != dtype and not are_same(array.ravel().tolist(), given.ravel().tolist()):
+            raise self._inexact(value, str(dtype))
+        return array
+
+    def _kind_of(self, dtype: Any) -> str:
+        if self.element is None:
+            return f"an array of {dtype}"
+        return "a number" if dtype.kind in "iufc" else f"a value of {dtype}"
+
+    def _require_float(self, value: Any) -> None:
+        """Refuse integers that q, u, z and the time cannot have exactly."""
+        given = array_of(value)
+        if given is not None and given.dtype.kind in "iu":
+            self._array(given, FLOAT)
+
+    def _inexact(self, value: object, dtype: str) -> StagecacheError:
+        return OutOfRangeError(
+            f"{self.path!r}: would be rounded",
+            f"values that {dtype} has exactly, as the variable in the State is of that type",
+            short_repr(value),
+            f"round the values, or declare the variable with floats; np.array(values, {dtype!r}) "
+            "rounds to another precision",
+        )
+
+    def _refused(self, value: object, expected: str, dtype: Any = None) -> StagecacheError:
+        is_number = "number" in expected or (dtype is not None and dtype.kind in "iufc")
+        return (NotANumberError if is_number else WrongTypeError)(
             f"{self.path!r}: has another kind of value",
             f"{expected}, as in the State",
             short_repr(value),
@@ -186,6 +229,34 @@ class Writes:
         """Return the value that members have which do not name a path."""
         return self.target(path).read(self._state)
 
+    def refuse_overlaps(self, paths: Iterable[str]) -> None:
+        """Refuse two paths of one variable, since the values of one would decide about the other.
+
+        Raises
+        ------
+        DuplicateNameError
+        """
+        written: dict[int, dict[int | None, str]] = {}  # paths by node and element
+        parts: dict[int, str] = {}  # paths of parts, by the node of the whole
+        for path in paths:
+            target = self.target(path)
+            node, *wholes = self._paths.parts_to_whole(target.handle._node)
+            here = written.setdefault(node, {})
+            other = here.get(target.element, here.get(None)) or parts.get(node)
+            if target.element is None and here:
+                other = next(iter(here.values()))
+            for whole in wholes:
+                other = other or next(iter(written.get(whole, {}).values()), None)
+                parts[whole] = path
+            if other is not None:
+                raise DuplicateNameError(
+                    f"run_study(members): {other!r} and {path!r} are paths of the same variable",
+                    "one path for each number in which members differ",
+                    f"{other!r} and {path!r}",
+                    "name the whole variable in all members, or its elements in all members",
+                )
+            here[target.element] = path
+
     def apply(self, values: Mapping[str, Any]) -> State:
         """Return a copy of the State with these values, at Model or Instance.
 
@@ -196,7 +267,7 @@ class Writes:
         """
         with self._state.lock:  # other members are copied in other threads
             state = self._state.copy()
-        self._write(state, values)
+        self._write(state, values, state)
         return state
 
     def check(self, scratch: State, values: object, index: int) -> None:
@@ -216,10 +287,10 @@ class Writes:
                 "write {'pendulum.length': 1.0}",
             )
         try:
-            if any(self.target(path).is_option for path in values):
-                self.apply(values)  # sizes may change: not in a State that others use, too
+            if self._has_option(values):
+                self.apply(values)  # sizes may change: not in the State for all members
             else:
-                self._write(scratch, values)
+                self._write(scratch, values, self._state)
         except StagecacheError as error:
             raise type(error)(
                 f"run_study(members): member {index}, {error.what}",
@@ -228,20 +299,56 @@ class Writes:
                 error.hint,
             ) from None
 
-    def _write(self, state: State, values: Mapping[str, Any]) -> None:
+    def read_back(
+        self, scratch: State, values: Mapping[str, Any], base: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the values that a member has at all paths, after its writes.
+
+        Parameters
+        ----------
+        scratch : State
+            A copy of the State, for writing.
+        values : mapping of str to object
+            Values that the member names.
+        base : mapping of str to object
+            Values of the State at all paths. A modeling option of the member may reset them.
+        """
+        try:
+            if self._has_option(values):
+                state = self.apply(values)
+                return {
+                    path: self.target(path).read(state) for path in base if self._has(state, path)
+                }
+            with self._state.lock:
+                self._write(scratch, values, self._state)
+        except (
+            Exception
+        ):  # of any kind, with which the member has failed: these are what it was given
+            return {**base, **values}
+        return {**base, **{path: self.target(path).read(scratch) for path in values}}
+
+    def _has(self, state: State, path: str) -> bool:
+        """Return True if an element exists also where a modeling option has changed the size."""
+        target = self.target(path)
+        return target.element is None or target.element < len(target.handle(state))
+
+    def _has_option(self, values: Mapping[str, Any]) -> bool:
+        return any(self.target(path).is_option for path in values)
+
+    def _write(self, state: State, values: Mapping[str, Any], base: State) -> None:
         targets = [self.target(path) for path in values]
         if any(target.is_option for target in targets):
             for target in targets:
                 if target.is_option:
-                    self._set(state, target, values[target.path])
+                    self._set(state, target, values[target.path], base)
             state.system.realize_model(state)
         for target in targets:
             if not target.is_option:
-                self._set(state, target, values[target.path])
+                self._set(state, target, values[target.path], base)
 
-    def _set(self, state: State, target: Target, value: Any) -> None:
+    def _set(self, state: State, target: Target, value: Any, base: State) -> None:
         try:
-            target.write(state, value)
+            target.write(state, value, base)
         except StagecacheError as error:
             if repr(target.path) in error.what:
                 raise

@@ -18,6 +18,7 @@ from stagecache import (
     parameter,
     q_variable,
     u_variable,
+    z_variable,
 )
 from stagecache.errors import StagecacheError
 from stagecache.study import Member
@@ -54,6 +55,27 @@ class Chain(Subsystem):
 
     links = modeling_option(2)
     angles = q_variable(factory=lambda self, state: np.zeros(self.links(state)))
+
+
+class Slope(Subsystem):
+    """A number that grows."""
+
+    height = z_variable(0.0)
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[:] = 1.0
+
+
+class Table(Subsystem):
+    """Arrays of several types."""
+
+    counts = parameter(np.array([1, 2, 3]))
+    small = parameter(np.array([1, 2], np.uint8))
+    names = parameter(np.array(["abc", "de"]))
+    flags = parameter(np.array([True, False]))
+    lengths = parameter(np.array([1.0, 2.0]))
+    places = z_variable([0.5, 0.6])
+    others = z_variable(0.7)
 
 
 SPRING = Spring()

@@ -17,6 +17,8 @@ from stagecache import (
 )
 from stagecache.errors import FileFormatError, StudyError, UnsavableValueError, WrongTypeError
 from stagecache.study import Member
+from stagecache.study.ensemble import folder as folders
+from stagecache.study.ensemble.rows import RowFile
 from stagecache.study.trajectory.arrow import END, ArrowFile
 from tests.study.ensemble.models import SPRING, SYSTEM, TABLE, energy, everything
 
@@ -39,6 +41,10 @@ class Interrupted:
             raise Stop
         self.count -= 1
         return everything(state, member)
+
+    def __reduce__(self) -> Any:
+        """Leave the count out of what makes it another function."""
+        return Interrupted, (0,)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -267,19 +273,164 @@ def test_values_that_cannot_be_saved_are_refused_before_anything_runs(tmp_path: 
 
 def test_two_studies_do_not_write_one_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    refusals: list[int] = []
+    others: list[Any] = [
+        (TABLE, everything, {"resume": True}),
+        (TABLE, everything, {}),
+        ({"spring.mass": [1.0]}, energy, {}),  # which would replace study.json
+    ]
 
     def study(state: State, member: Member) -> Any:
-        if member.index == 0 and not refusals:
-            refusals.append(0)
+        while others:  # before a row is written
+            members, function, options = others.pop()
             with pytest.raises(StudyError, match="is being written"):
-                run_study(SYSTEM, TABLE, study, into=tmp_path, resume=True)
-            refusals.append(1)
+                run_study(SYSTEM, members, function, into=tmp_path, **options)
         return everything(state, member)
 
     results = run_study(SYSTEM, TABLE, study, into=tmp_path)
-    assert refusals == [0, 1]
+    assert not others
     assert results.statistics.num_ok == 23
+    assert load_study(tmp_path).names == tuple(TABLE)
+
+
+def test_a_file_of_rows_never_replaces_another_one(tmp_path: Path) -> None:
+    other = tmp_path / "results-000.arrows"
+
+    def study(state: State) -> float:
+        other.write_bytes(b"of a driver that does not lock")
+        return 1.0
+
+    with pytest.raises(FileExistsError):
+        run_study(SYSTEM, [{}], study, into=tmp_path)
+    assert other.read_bytes() == b"of a driver that does not lock"
+    assert not list(tmp_path.glob(".stagecache-*"))
+
+
+def test_another_study_takes_a_folder_without_results(tmp_path: Path) -> None:
+    with pytest.raises(Stop):
+        run_study(SYSTEM, TABLE, Interrupted(0), into=tmp_path)
+    results = run_study(SYSTEM, {"spring.place": [0.5]}, energy, into=tmp_path)
+    assert repr(results) == "StudyResults(of 'spring': 1 member, 1 ok)"
+
+
+def rows_in(path: Path) -> list[int]:
+    """Members in the order of their rows, in all files."""
+    files = [RowFile(name) for name in sorted(path.glob("results-*.arrows"))]
+    return [row for file in files for n in range(file.num_batches) for row in file.members(n)]
+
+
+@pytest.mark.parametrize("which", range(1, 8))
+@pytest.mark.parametrize("call", ["fsync", "link", "write"])
+def test_control_c_while_a_batch_is_written_doubles_and_loses_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, which: int
+) -> None:
+    monkeypatch.setattr(folders, "FLUSH_SECONDS", 0.0)
+    count = 0
+    owner, name = (folders, "_write") if call == "write" else (folders.os, call)
+    real = getattr(owner, name)
+    ended: list[int] = []
+
+    def interrupted(*arguments: Any) -> Any:
+        nonlocal count
+        found = real(*arguments)
+        count += bool(ended)
+        if count == which:
+            raise KeyboardInterrupt
+        return found
+
+    def study(state: State, member: Member) -> int:
+        ended.append(member.index)
+        return member.index
+
+    monkeypatch.setattr(owner, name, interrupted)
+    members = {"spring.place": [0.1] * 6}
+    try:
+        run_study(SYSTEM, members, study, into=tmp_path)
+    except KeyboardInterrupt:
+        assert rows_in(tmp_path) == ended
+    else:
+        assert count < which
+    monkeypatch.undo()
+    assert rows_in(tmp_path) == [r.index for r in load_study(tmp_path) if r.status == "ok"]
+
+
+def by_batches(monkeypatch: pytest.MonkeyPatch, path: Path) -> Path:
+    """Write a study with several batches; return its file."""
+    monkeypatch.setattr(folders, "MOST_ROWS", 6)
+    run_study(SYSTEM, TABLE, everything, into=path)
+    [file] = path.glob("results-*.arrows")
+    assert len(ArrowFile(file).batches) == 4
+    return file
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_members_of_a_damaged_batch_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    file = by_batches(monkeypatch, tmp_path)
+    data = bytearray(file.read_bytes())
+    data[ArrowFile(file).batches[batch].body + 3] ^= 1  # the validity of a column, or its numbers
+    data[ArrowFile(file).batches[batch].stop - 100] ^= 1
+    file.write_bytes(data)
+    results = run_study(SYSTEM, TABLE, everything, into=tmp_path, resume=True)
+    for found in (results, load_study(tmp_path)):
+        assert all(same(one, other) for one, other in zip(WHOLE, found, strict=True))
+    assert sorted(rows_in(tmp_path)) == list(range(24))
+    assert rows_in(tmp_path)[-6:] == list(range(6 * batch, 6 * batch + 6))
+    assert file.with_name(f"{file.name}.damaged").read_bytes() == bytes(data)
+
+
+@pytest.mark.parametrize("place", [0, 20, 300])
+def test_a_file_with_a_damaged_schema_is_set_aside(tmp_path: Path, place: int) -> None:
+    run_study(SYSTEM, TABLE, everything, into=tmp_path)
+    [file] = tmp_path.glob("results-*.arrows")
+    data = bytearray(file.read_bytes())
+    data[place] ^= 4
+    file.write_bytes(data)
+    with pytest.raises(FileFormatError, match="results-000"):
+        load_study(tmp_path)
+    results = run_study(SYSTEM, TABLE, everything, into=tmp_path, resume=True)
+    assert all(same(one, other) for one, other in zip(WHOLE, results, strict=True))
+    assert sorted(rows_in(tmp_path)) == list(range(24))
+
+
+def test_a_file_of_another_study_is_refused_and_stays(tmp_path: Path) -> None:
+    for name, members in (("one", TABLE), ("other", {"spring.place": [0.1]})):
+        run_study(SYSTEM, members, everything, into=tmp_path / name)
+    foreign = tmp_path / "one" / "results-001.arrows"
+    (tmp_path / "other" / "results-000.arrows").rename(foreign)
+    for call in (
+        lambda: load_study(tmp_path / "one"),
+        lambda: run_study(SYSTEM, TABLE, everything, into=tmp_path / "one", resume=True),
+    ):
+        with pytest.raises(StudyError, match="belongs to another study"):
+            call()
+    assert foreign.exists()
+
+
+def test_damage_of_the_index_is_said_of_the_index(tmp_path: Path) -> None:
+    run_study(SYSTEM, TABLE, everything, into=tmp_path)
+    index = tmp_path / "study.json"
+    text = index.read_text()
+    for old, new in (('"seed": 0', '"seed": 1'), ("N/m", "N/n"), ('"members": "', '"members": "a')):
+        assert old in text
+        index.write_text(text.replace(old, new))
+        for call in (
+            lambda: load_study(tmp_path),
+            lambda: run_study(SYSTEM, TABLE, everything, into=tmp_path, resume=True),
+        ):
+            with pytest.raises(FileFormatError, match=r"study\.json: is damaged"):
+                call()
+
+
+def test_a_trajectory_may_have_a_long_name(tmp_path: Path) -> None:
+    names = ["n" * 300, "n" * 299 + "m", "a/b", "é"]
+
+    def study(state: State) -> Any:
+        return {name: Simulation(0.1)(state) for name in names}
+
+    [result] = run_study(SYSTEM, [{}], study, into=tmp_path)
+    assert [run.times[-1] for run in result.values.values()] == [0.1] * 4
+    assert len(list((tmp_path / "trajectories").iterdir())) == 4
 
 
 def test_load_study_checks_its_arguments(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Simulation, State, full_factorial, run_study
-from stagecache.errors import NotANumberError, StudyError
+from stagecache import Simulation, State, System, full_factorial, run_study
+from stagecache.errors import DuplicateNameError, NotANumberError, StudyError
 from stagecache.study import Member
-from tests.study.ensemble.models import SYSTEM, TABLE, energy, everything
+from tests.study.ensemble.models import SYSTEM, TABLE, Slope, energy, everything
 
 pytest.importorskip("xarray")
 
@@ -83,6 +83,76 @@ def test_results_of_several_shapes_are_refused_in_a_dataset() -> None:
     with pytest.raises(StudyError, match="values of one shape"):
         results.to_xarray()
     assert results[1].values["result"].shape == (2,)
+
+
+def run_of(state: State) -> Any:
+    return Simulation(0.2, every=0.1)(state)
+
+
+@pytest.mark.parametrize(
+    ("study", "words"),
+    [
+        (lambda state: {"time": 1.0, "run": run_of(state)}, "'time'"),
+        (lambda state: {"p.index": 1.0, "p": [1.0, 2.0]}, r"'p\.index'"),
+        (lambda state: {"p.index": [1.0], "p": [1.0, 2.0]}, r"'p\.index'"),
+        (lambda state: {"a": run_of(state), "b": run_of(state), "a.spring.speed": 1.0}, "speed"),
+    ],
+)
+def test_two_things_of_one_name_are_refused_in_a_dataset(study: Any, words: str) -> None:
+    with pytest.raises(DuplicateNameError, match=words):
+        run_study(SYSTEM, GRID, study).to_xarray()
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [{"p[0]": 1.0, "p": [1.0, 2.0]}, {"p": [[1.0, 2.0]], "p[0,1]": [1.0], "p[0,1][0]": 1}],
+)
+def test_two_columns_of_one_name_are_refused_in_a_table(returned: Any) -> None:
+    with pytest.raises(DuplicateNameError, match="two things"):
+        run_study(SYSTEM, GRID, lambda state: returned).to_pandas()
+
+
+def test_a_column_of_a_trajectory_does_not_replace_a_result_of_its_name() -> None:
+    results = run_study(SYSTEM, GRID, lambda s: {"spring.speed": 5.0, "run": run_of(s)})
+    dataset = results.to_xarray()
+    assert dataset["spring.speed"].values.tolist() == [5.0] * 6
+    assert dataset["run.spring.speed"].dims == ("member", "time")
+
+
+def test_a_trajectory_beside_a_number_is_refused_and_not_dropped() -> None:
+    results = run_study(SYSTEM, GRID, lambda s, member: {"x": run_of(s) if member.index else 1.0})
+    for call in (results.to_xarray, results.to_pandas):
+        with pytest.raises(StudyError, match="x: cannot be one variable"):
+            call()
+
+
+@pytest.mark.parametrize("numbers", [[-1, 2**63 + 1], [2**70, 1], [-(2**63), 2**64 - 1]])
+def test_integers_of_any_size_stay_exact(numbers: list[int]) -> None:
+    results = run_study(SYSTEM, [{}, {}], lambda state, member: numbers[member.index])
+    assert results.to_xarray()["result"].values.tolist() == numbers
+    assert results.to_pandas()["result"].tolist() == numbers
+
+
+@pytest.mark.parametrize("returned", [[2**53 + 1, 0.5], [2**53 + 1, None], [2**53 + 1, True]])
+def test_integers_that_floats_would_round_are_refused(returned: list[Any]) -> None:
+    results = run_study(SYSTEM, [{}, {}], lambda state, member: returned[member.index])
+    for call in (results.to_xarray, results.to_pandas):
+        with pytest.raises(StudyError, match="integers would be rounded"):
+            call()
+
+
+def test_trajectories_with_other_columns_are_refused() -> None:
+    def study(state: State, member: Member) -> Any:
+        other = System(Slope(), name="other") if member.index else SYSTEM
+        return Simulation(0.2, every=0.1)(other.new_state())
+
+    with pytest.raises(StudyError, match="different columns"):
+        run_study(SYSTEM, [{}, {}], study).to_xarray()
+
+
+def test_a_text_that_ends_with_a_zero_keeps_it() -> None:
+    results = run_study(SYSTEM, [{}, {}], lambda state: "a\0")
+    assert results.to_xarray()["result"].values.tolist() == ["a\0"] * 2
 
 
 def test_a_table_has_a_row_for_each_member() -> None:

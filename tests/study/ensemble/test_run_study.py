@@ -148,6 +148,9 @@ def test_a_function_may_take_the_member_or_not() -> None:
         (object(), "is not a result"),
         ({"a": {"b": 1}}, "'a': is not a result"),
         ({3: 1}, "is not a text"),
+        ({"": 1}, "is not a text"),
+        ({"a\0": 1}, "is not a text"),
+        ({"\ud800": 1}, "is not a text"),
         ([[1.0], [1.0, 2.0]], "is not a result"),
         (np.ma.array([1.0], mask=[True]), "is not a result"),
     ],
@@ -195,6 +198,65 @@ class Lazy(Sequence[Mapping[str, Any]]):
 def test_a_sequence_may_make_its_members_late() -> None:
     results = run_study(SYSTEM, Lazy(), lambda state: state.q[0])
     assert values_of(results) == [0.0, 0.5, 1.0, 1.5]
+
+
+class Restless(Sequence[Mapping[str, Any]]):
+    """Members that are others each time, and count how often they are asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, index: Any) -> Any:
+        self.asked += 1
+        return {"spring.place": float(self.asked)}
+
+    def __len__(self) -> int:
+        return 4
+
+
+def test_the_recorded_values_are_those_that_ran(tmp_path: Path) -> None:
+    members = Restless()
+    results = run_study(SYSTEM, members, lambda state: state.q[0])
+    assert [result.parameters["spring.place"] for result in results] == values_of(results)
+    assert members.asked == 8  # once for the check, once to run
+    with pytest.raises(StudyError, match="member 0 has changed"):
+        run_study(SYSTEM, members, lambda state: state.q[0], into=tmp_path)
+
+
+def test_a_list_that_changes_later_does_not_change_what_is_recorded() -> None:
+    weights = [7.0, 8.0, 9.0]
+    members = [
+        {"spring.weights": weights},
+        {"spring.weights": weights},
+        {"spring.anything": weights},
+    ]
+
+    def study(state: State, member: Member) -> Any:
+        values = member.values
+        weights[0] = 100.0
+        return values["spring.weights"] if member.index < 2 else values["spring.anything"]
+
+    results = run_study(SYSTEM, members, study)
+    weights[0] = -1.0
+    for result, path in zip(results, ("weights", "weights", "anything"), strict=True):
+        recorded = result.parameters[f"spring.{path}"]
+        assert list(recorded) == list(result.values["result"])
+    assert results[0].parameters["spring.weights"][0] == 7.0
+    assert results[1].parameters["spring.weights"][0] == 100.0
+
+
+def test_a_member_that_names_another_path_than_before_is_refused() -> None:
+    class Other(Restless):
+        def __getitem__(self, index: Any) -> Any:
+            self.asked += 1
+            return {"spring.place" if self.asked < 5 else "spring.mass": 1.0}
+
+    with pytest.raises(StudyError, match="member 0 has changed"):
+        run_study(SYSTEM, Other(), energy)
 
 
 def test_a_study_without_members_has_no_results() -> None:
@@ -403,13 +465,16 @@ def test_whatever_workers_die_each_member_has_one_outcome(
 ) -> None:
     taken: dict[int, str] = {}
 
-    def take(outcome: Any) -> None:
+    def take(outcome: Any, values: Any) -> None:
         assert outcome.index not in taken
+        assert values == {"spring.place": outcome.index}
         taken[outcome.index] = outcome.error
 
     num_losses = sum(losses)
     pool = Fickle(losses, workers, deadly)
-    members: list[tuple[int, dict[str, Any]]] = [(index, {}) for index in range(count)]
+    members: list[tuple[int, dict[str, Any]]] = [
+        (index, {"spring.place": index}) for index in range(count)
+    ]
     Driver(pool, iter(members), count, take, lambda: None).run()
     assert taken.keys() == set(range(count))
     died = {index for index, error in taken.items() if error}
