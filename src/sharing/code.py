@@ -100,20 +100,27 @@ class Code:
 
 
 def code_of(
-    function: Any, owner: type = object, models: Iterable[type] = (), used: Iterable[Any] = ()
+    function: Any,
+    owner: type = object,
+    models: Iterable[type] = (),
+    used: Iterable[Any] = (),
+    known: Callable[[Any], str | None] | None = None,
 ) -> Code:
     """Return the code of a function, and of other functions and classes.
 
     Parameters
     ----------
     function : callable
+        Or another object, by its class and as pickle takes it.
     owner : type
         Class on which its methods are looked up.
     models : iterable of type
         Classes of subsystems, whose packages are looked into even if they are installed.
     used : iterable of type and function
+    known : callable, optional
+        Returns the text of an object that is compared elsewhere, None for all others.
     """
-    found = _Used(owner, models)
+    found = _Used(owner, models, known)
     texts = [found.text_of(value) for value in (function, *sorted(used, key=_name_of))]
     unknown = found.unknown or ("" if all(texts) else short_repr(function))
     hashed = "" if unknown else hash_of([texts, found.hash])
@@ -155,10 +162,17 @@ class _Used:
         Class on which methods are looked up.
     models : iterable of type
         Classes of subsystems, whose packages are looked into even if they are installed.
+    known : callable, optional
     """
 
-    def __init__(self, owner: type, models: Iterable[type]) -> None:
+    def __init__(
+        self,
+        owner: type,
+        models: Iterable[type],
+        known: Callable[[Any], str | None] | None = None,
+    ) -> None:
         self._owner = owner
+        self._known = known
         self._packages = {_top(_module_of(cls)) for cls in models} - {OWN}
         self.names: set[str] = set()  # of attributes
         self._labels: dict[int, str] = {}  # by identity
@@ -190,6 +204,9 @@ class _Used:
 
     def text_of(self, value: Any) -> str:
         """Return the text of something that a function uses, and note its code; "" if unknown."""
+        text = None if self._known is None else self._known(value)
+        if text is not None:
+            return text
         value = _inner(value)
         if isinstance(value, FunctionType):
             return self._named(_name_of(value), _module_of(value), value, self._add_function)
@@ -224,10 +241,27 @@ class _Used:
             blobs: Blobs = []
             content = encode(value, "", blobs)
         except UnsavableValueError:
-            return ""
+            return self._add_object(value)
         for used in classes_in(content):
             self.text_of(used)
         return repr((content, blobs))
+
+    def _add_object(self, value: Any) -> str:
+        """Note the class of an object, and its content as pickle takes it; return its label."""
+        if id(value) in self._labels:
+            return self._labels[id(value)]
+        try:
+            reduced: Any = value.__reduce_ex__(4)
+        except Exception:  # an open file, a lock, or whatever an object does
+            return ""
+        label = self._label(value)
+        self._texts[label] = "in work"
+        parts = [reduced]
+        if not isinstance(reduced, str):
+            *parts, items, pairs = (*reduced, None, None, None)[:5]
+            parts += [list(items or ()), list(pairs or ())]
+        self._texts[label] = self._all("object", [type(value), *parts])
+        return label
 
     def _all(self, kind: str, parts: Iterable[Any]) -> str:
         """Return the text of something that consists of parts."""

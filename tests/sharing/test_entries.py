@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -469,9 +470,12 @@ def test_functions_of_graphs_count_with_all_that_they_hold(results: SharedResult
     for factor in (1.0, 3.0):
         entry = graph.entry(f"x{factor}", closure(factor), prerequisites=(side,), shared=True)
         assert entry() == 2 * factor
-    method = graph.entry("method", Scale(2.0).of, prerequisites=(side,), shared=True)
-    with pytest.raises(UnsharableError, match="method: cannot be shared"):
-        method()
+        method = graph.entry(f"m{factor}", Scale(factor).of, prerequisites=(side,), shared=True)
+        assert method() == 2 * factor
+    with Path(__file__).open() as file:
+        reader = graph.entry("reader", lambda side: file, prerequisites=(side,), shared=True)
+        with pytest.raises(UnsharableError, match="reader: cannot be shared"):
+            reader()
 
 
 @st.composite

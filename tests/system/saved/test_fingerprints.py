@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
@@ -338,7 +339,7 @@ def test_no_entry_is_taken_where_a_variable_was_renamed_or_not_taken() -> None:
 
 
 def test_the_hash_of_a_function_that_closes_over_an_unknown_object_is_empty() -> None:
-    held = object()
+    held = Lock()
 
     class Arm(Subsystem):
         length = parameter(1.0)
