@@ -88,7 +88,12 @@ class Design:
             Values cannot be understood.
         StagecacheError
         """
-        pairs = dict(_split(text) for text in self.vary)
+        pairs: dict[str, str] = {}
+        for text in self.vary:
+            path, values = _split(text)
+            if path in pairs:
+                raise click.BadParameter(f"{path} is varied twice; write all values in one --vary.")
+            pairs[path] = values
         if self.sampling == "full":
             return full_factorial({path: values_of(path, text) for path, text in pairs.items()})
         if self.number is None:

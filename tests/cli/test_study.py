@@ -125,6 +125,7 @@ def test_shared_values_are_kept_in_a_folder(tmp_path: Path) -> None:
         (("--vary", "tank.inflow=1", "--run", "rise", "--members", "3"), "--members needs"),
         (("--vary", "tank.inflow=1:2", "--run", "rise", "--design", "sobol"), "needs --members"),
         (("--vary", "tank.inflow", "--run", "rise"), "write PATH=VALUES"),
+        (("--vary", "tank.inflow=1", "--vary", "tank.inflow=2", "--run", "rise"), "varied twice"),
         (("--vary", "tank.inflow=1:2:x", "--run", "rise"), "FIRST:LAST:NUMBER"),
         (("--vary", "tank.inflow=oak", "--run", "rise"), "values as in Python"),
         (

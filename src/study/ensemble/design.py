@@ -124,7 +124,7 @@ def _sampled(bounds: Any, n: Any, seed: Any, call: str) -> Members:
     seed = require_count(seed, 0, f"{call}(seed=...)")
     lower, upper = np.transpose(list(ranges.values()))
     if call == "sobol":
-        # SciPy warns where n is not a power of 2; a whole power gives the same first points.
+        # SciPy warns unless n is a power of 2. The first n points of the next power are the same.
         power = (n - 1).bit_length()
         unit: Vector = qmc.Sobol(len(ranges), seed=default_rng(seed)).random_base2(power)[:n]
     else:

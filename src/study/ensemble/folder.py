@@ -127,7 +127,7 @@ class StudyFacts:
                 "open it with a newer release of stagecache",
             )
         if found.get("sum") != _sum_of({k: v for k, v in found.items() if k != "sum"}):
-            raise bad_file(f"{where}: is damaged", "facts with the checksum at the end", "others")
+            raise bad_file(f"{where}: is damaged", "facts that fit its checksum", "other facts")
         try:
             ensemble = dict(found["ensemble"])
             blobs = [bytes.fromhex(blob) for blob in ensemble.pop("blobs")]

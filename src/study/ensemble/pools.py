@@ -5,8 +5,8 @@
     None                      LocalPool    in this thread, member by member
     ThreadPoolExecutor        LocalPool    the System is shared
     workers=N                 RemotePool   own processes, renewed when one dies
-    ProcessPoolExecutor       RemotePool   likewise, by new pools of the same kind
-    others: Dask's, MPI's     RemotePool   they replace their workers themselves
+    ProcessPoolExecutor       RemotePool   replaced by a new one of the same kind when one dies
+    Dask's, MPI's, ...        RemotePool   the Executor replaces its workers itself
 """
 
 import hashlib
@@ -92,17 +92,17 @@ class LocalPool(AbstractPool):
 
     def __init__(self, work: Work, executor: Executor | None) -> None:
         self._runner = Runner.of(work)
-        self._runner.new_totals()  # of what was before
+        self._runner.new_totals()  # so that values from before the study do not count
         self._executor = executor
         self.num_workers = 1 if executor is None else _number_of(executor)
-        self.most_in_batch = 1  # a thread that is free goes on, and there is little to save
+        self.most_in_batch = 1  # a batch saves little here, and keeps members from idle threads
 
     @property
     def totals(self) -> Totals:
         """Totals of shared results since the pool was made."""
         return self._runner.new_totals()
 
-    def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":  # noqa: ARG002  # others need it
+    def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":  # noqa: ARG002  # threads share it
         """Run members, here and now if there are no threads."""
         if self._executor is not None:
             return self._executor.submit(self._runner.run, batch)
@@ -220,10 +220,12 @@ def pool_of(work: Work, executor: object, workers: object) -> AbstractPool:
                 f"both: {short_repr(executor)}, workers={short_repr(workers)}",
                 "leave out workers=..., since the Executor has its own",
             )
-        number = require_count(workers, 1, "run_study(workers=...)", "leave it out for none")
+        number = require_count(
+            workers, 1, "run_study(workers=...)", "leave it out to run in this process"
+        )
         return RemotePool(work, None, lambda: own_processes(number))
     if not isinstance(executor, Executor):
-        raise wrong_type(executor, "run_study(executor=...): not one", "an Executor", HINT)
+        raise wrong_type(executor, "run_study(executor=...): not an Executor", "an Executor", HINT)
     if isinstance(executor, ThreadPoolExecutor):
         return LocalPool(work, executor)
     if isinstance(executor, ProcessPoolExecutor):

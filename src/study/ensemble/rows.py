@@ -5,7 +5,7 @@
     member, status, seconds, attempts, error, message, traceback      each row has them
     cart.mass, cart.angle, ...                                        parameters
     energy, place, ...                                                results
-    stagecache.others       values that do not fit their column, packed
+    stagecache.others       values that do not fit into their column, packed
     stagecache.batch        in the last row of a batch: its checksum
 
 Numbers are columns, and arrays are lists of a fixed size, whose shape is in the metadata of their

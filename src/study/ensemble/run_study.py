@@ -40,6 +40,7 @@ from stagecache.study.ensemble.results import (
     StudyResults,
 )
 from stagecache.study.ensemble.settings import Settings
+from stagecache.study.ensemble.simulation import Simulation
 from stagecache.study.ensemble.worker import Outcome, Work
 from stagecache.study.ensemble.writes import Writes
 from stagecache.study.progress import Progress, ProgressBar, check_progress
@@ -97,8 +98,9 @@ def run_study(
         Folder for the results, which are written once a second: ``study.json``, files of Arrow with
         a row for each member, and a file of each trajectory. Memory does not grow then.
     resume : bool
-        True to run only the members that have no result in the folder, if it is there. Failed
-        members have one.
+        True to run only the members that have no result in the folder, if it is there. Members that
+        have failed are not run again. Members in a damaged part of a file are; that file stays in
+        the folder, with another name.
     retries : int
         Number of times that a member which raises is run again.
     seed : int
@@ -114,16 +116,19 @@ def run_study(
     ------
     WrongTypeError, ShapeError
         These are not members.
-    UnknownPathError, NodeKindError, NotANumberError, ...
-        A value cannot be written. The error names member and path. Nothing has run then.
+    UnknownPathError, NodeKindError, WrongTypeError, NotANumberError, OutOfRangeError, ...
+        A value cannot be written as it is. The error names member and path. Nothing has run then.
+    DuplicateNameError
+        Two paths are those of one variable, as "chain.angles" and "chain.angles[3]".
     ComputeSignatureError
         The function takes other arguments.
     NotPicklableError
         The System or the function cannot travel to another process.
     UnknownOptionError, OutOfRangeError
     StudyError
-        The folder has results and `resume` is False, or they are of another study, or somebody
-        writes them; processes are forked, or die before they run anything.
+        The folder has results and `resume` is False, or they are of another study, or another driver
+        writes into it, or `resume` is True and something cannot be compared; a member has changed
+        since it was checked; processes are forked, or die before they run anything.
     UnsavableValueError
         A value of a member cannot be saved in a folder.
     OSError, FileFormatError
@@ -161,9 +166,8 @@ def run_study(
             "into=None",
             "write into=path, in the first call as well",
         )
-    check = getattr(study, "_check", None)
-    if check is not None:
-        check(base)
+    if isinstance(study, Simulation):
+        study.check(base)
     known = CheckedMembers.of(members_of(members), base, is_hashed=path is not None)
     ensemble = known.ensemble(system)
     work = Work(base, study, takes_member, seed, retries, ensemble.names, Settings.here())
@@ -205,12 +209,14 @@ def load_study(path: str | PathLike[str], system: System | None = None) -> Study
     FileFormatError
         The folder is damaged, or not that of a study.
     StudyError
-        The folder is not that of a study.
+        The folder is not that of a study, or has a file of another one.
     WrongTypeError
     """
     where = require_path(path, "load_study(path)")
     if system is not None:
-        require_type(system, System, "load_study(system): not a System", "a System", "pass one")
+        require_type(
+            system, System, "load_study(system): not a System", "a System", "pass the model"
+        )
     if where.is_dir() and not (where / INDEX).exists():
         raise StudyError(
             f"{where}: is not a folder of a study",

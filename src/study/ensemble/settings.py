@@ -11,7 +11,8 @@ field, taken in `here` and installed in `installed`.
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, Self, final
+from threading import Lock
+from typing import Any, Final, Self, final
 
 import numpy as np
 from attrs import frozen
@@ -43,8 +44,38 @@ class Settings:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Install the settings in this thread, as long as a ``with`` block runs."""
-        with ExitStack() as stack:
-            stack.enter_context(np.errstate(**self.floating_point))
-            if results_in_use() is not self.shared:
-                stack.enter_context(self.shared.in_use())
+        with np.errstate(**self.floating_point), INSTALLED.using(self.shared):
             yield
+
+
+@final
+class _Installed:
+    """Shared results that threads of this process have installed.
+
+    The results in use are those of the process. Those from before are installed again when the
+    last thread has left: an earlier one must not take them away from the others.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._stack = ExitStack()
+
+    @contextmanager
+    def using(self, shared: SharedResults) -> Iterator[None]:
+        """Install results, as long as a ``with`` block runs in some thread."""
+        with self._lock:
+            self._users += 1
+            if results_in_use() is not shared:
+                self._stack.enter_context(shared.in_use())
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    self._stack.close()
+
+
+INSTALLED: Final = _Installed()
+"""Module-level state, since the results in use are state of the process, too."""

@@ -79,7 +79,7 @@ class Simulation:
             return trajectory
         return {name: _value(output, trajectory) for name, output in self.outputs.items()}
 
-    def _check(self, state: State) -> None:
+    def check(self, state: State) -> None:
         """Refuse outputs that a System does not have.
 
         Raises

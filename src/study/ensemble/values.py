@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from stagecache.errors import DuplicateNameError, StudyError, short_repr
-from stagecache.study.ensemble.members import plain
+from stagecache.study.ensemble.members import array_of, plain
 from stagecache.study.trajectory.trajectory import Trajectory
 
 RESULT: Final = "result"
@@ -23,7 +23,7 @@ TRAJECTORY: Final = "trajectory"
 RESERVED: Final = frozenset(
     {"member", "status", "seconds", "attempts", "error", "message", "traceback"}
 )
-"""Names of columns that each row has."""
+"""Names of the columns that all rows have."""
 
 SCALARS: Final[tuple[Any, ...]] = (bool, int, float, complex, str)
 KINDS: Final = "biufcU"
@@ -85,19 +85,14 @@ def _value_of(value: Any, what: str) -> Any:
         return next(kind(value) for kind in SCALARS if isinstance(value, kind))
     if isinstance(value, Trajectory):
         return value
-    array = value
-    if isinstance(value, list | tuple) and value:
-        try:
-            array = np.array(value)
-        except ValueError:  # rows of several lengths
-            array = None
-    is_array = isinstance(array, np.ndarray) and not np.ma.isMaskedArray(array)
-    if is_array and array.dtype.kind in KINDS:
+    array = array_of(value) if isinstance(value, list | tuple | np.ndarray) else None
+    if array is not None and array.dtype.kind in KINDS:
         array.flags.writeable = False
         return array
     raise StudyError(
         f"{what}: is not a result",
-        "a number, a truth value, a text, an array of these, a Trajectory, or a dict of these",
+        "a number, a truth value, a text, an array or list of these, all of one kind, a Trajectory, "
+        "or a dict of these",
         f"{short_repr(value)}, of type {type(value).__name__}",
         "return numbers; a State itself cannot be a result"
         if value is not None

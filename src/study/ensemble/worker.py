@@ -197,7 +197,7 @@ def texts_of(error: BaseException) -> tuple[str, str, str]:
         message = short_repr(error)
     try:
         lines = traceback.format_exception(error)
-    except Exception:  # likewise
+    except Exception:  # of any kind: formatting calls `str`, too
         lines = traceback.format_tb(error.__traceback__)
     return type(error).__name__, message, "".join(lines)
 
@@ -234,7 +234,7 @@ def _that_travels(outcome: Outcome, system: Any) -> Outcome:
     """Return an outcome, or a failure in its place if it cannot be pickled."""
     try:
         to_bytes(outcome, system)
-    except Exception as error:  # as above
+    except Exception as error:  # whatever a value raises that cannot be pickled
         texts = texts_of(error)
         return Outcome(outcome.index, outcome.seconds, outcome.attempts, None, *texts)
     return outcome

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, overload
 
@@ -21,6 +22,7 @@ from stagecache import (
     full_factorial,
     parameter,
     run_study,
+    shared_results,
     simulate,
 )
 from stagecache.errors import (
@@ -35,10 +37,11 @@ from stagecache.errors import (
     UnknownPathError,
     WrongTypeError,
 )
-from stagecache.sharing.results import Totals
+from stagecache.sharing.results import Totals, results_in_use
 from stagecache.study import Member, StudyResults
 from stagecache.study.ensemble.driver import Driver
 from stagecache.study.ensemble.pools import AbstractPool
+from stagecache.study.ensemble.settings import Settings
 from stagecache.study.ensemble.worker import Outcome
 from tests.profiles import examples
 from tests.study.ensemble.models import (
@@ -152,6 +155,9 @@ def test_a_function_may_take_the_member_or_not() -> None:
         ({"a\0": 1}, "is not a text"),
         ({"\ud800": 1}, "is not a text"),
         ([[1.0], [1.0, 2.0]], "is not a result"),
+        ([1, "a"], "is not a result"),
+        ([2**53 + 1, 0.5], "is not a result"),
+        ([None, 1.0], "is not a result"),
         (np.ma.array([1.0], mask=[True]), "is not a result"),
     ],
 )
@@ -166,6 +172,30 @@ def test_a_result_cannot_have_the_name_of_a_parameter_or_a_column(name: str) -> 
     members = [{"spring.place": 1.0}]
     [failure] = run_study(SYSTEM, members, lambda state: {name: 1.0}).failures
     assert failure.error == DuplicateNameError.__name__
+
+
+@pytest.mark.parametrize("returned", [[], [[]], (), [True], ["a", "bc"], [1, 2], [1, 2.5], [2**53]])
+def test_a_list_is_an_array(returned: Any) -> None:
+    found = run_study(SYSTEM, [{}], lambda state: returned)[0].values["result"]
+    assert np.array_equal(found, np.array(returned))
+    assert found.dtype == np.array(returned).dtype
+
+
+class Checking:
+    """A function with a method whose name means something else."""
+
+    def _check(self) -> None:
+        raise AssertionError
+
+    check = _check
+
+    def __call__(self, state: State) -> float:
+        """Return a number."""
+        return 1.0
+
+
+def test_methods_of_a_function_are_its_own_business() -> None:
+    assert values_of(run_study(SYSTEM, [{}], Checking())) == [1.0]
 
 
 def test_an_array_that_the_function_changes_later_is_a_copy() -> None:
@@ -318,6 +348,25 @@ def test_settings_of_numpy_are_those_of_the_driver_in_every_thread() -> None:
     with np.errstate(divide="ignore"):
         results = run_study(SYSTEM, [{}], lambda state: np.ones(1) / 0)
     assert not results.failures
+
+
+def test_settings_stay_installed_until_the_last_thread_has_left() -> None:
+    before = results_in_use()
+    with shared_results(limit="1 MB") as own:
+        settings = Settings.here()
+    with shared_results(limit="2 MB") as other_own:
+        others = Settings.here()
+    assert results_in_use() is before
+    one, two, three = ExitStack(), ExitStack(), ExitStack()
+    one.enter_context(settings.installed())
+    two.enter_context(settings.installed())
+    one.close()
+    assert results_in_use() is own
+    three.enter_context(others.installed())
+    two.close()
+    assert results_in_use() is other_own
+    three.close()
+    assert results_in_use() is before
 
 
 # ---------------------------------------------------------------------- simulations
