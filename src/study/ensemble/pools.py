@@ -221,7 +221,7 @@ def pool_of(work: Work, executor: object, workers: object) -> AbstractPool:
                 "leave out workers=..., since the Executor has its own",
             )
         number = require_count(
-            workers, 1, "run_study(workers=...)", "leave it out to run in this process"
+            workers, 1, "run_study(workers=...)", "leave it out for this process"
         )
         return RemotePool(work, None, lambda: own_processes(number))
     if not isinstance(executor, Executor):

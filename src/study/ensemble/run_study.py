@@ -126,9 +126,9 @@ def run_study(
         The System or the function cannot travel to another process.
     UnknownOptionError, OutOfRangeError
     StudyError
-        The folder has results and `resume` is False, or they are of another study, or another driver
-        writes into it, or `resume` is True and something cannot be compared; a member has changed
-        since it was checked; processes are forked, or die before they run anything.
+        The folder has results and `resume` is False, or they are of another study, or another
+        driver writes into it, or `resume` is True and something cannot be compared; a member has
+        changed since it was checked; processes are forked, or die before they run anything.
     UnsavableValueError
         A value of a member cannot be saved in a folder.
     OSError, FileFormatError

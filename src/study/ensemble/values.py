@@ -91,8 +91,8 @@ def _value_of(value: Any, what: str) -> Any:
         return array
     raise StudyError(
         f"{what}: is not a result",
-        "a number, a truth value, a text, an array or list of these, all of one kind, a Trajectory, "
-        "or a dict of these",
+        "a number, a truth value, a text, an array or list of one kind of these, a Trajectory, or "
+        "a dict of these",
         f"{short_repr(value)}, of type {type(value).__name__}",
         "return numbers; a State itself cannot be a result"
         if value is not None

@@ -56,7 +56,7 @@ def killed_after(count: int, path: Path, number: int, workers: int) -> int:
     command = [sys.executable, "-m", "tests.study.ensemble.killed", "--child", *arguments]
     with subprocess.Popen(command) as child:
         while child.poll() is None and results_in(path) < count:
-            time.sleep(0.01)
+            time.sleep(0.05)
         child.kill()
     assert child.returncode in (0, -signal.SIGKILL), child.returncode
     return results_in(path)
@@ -80,7 +80,7 @@ def check(number: int, kills: int, workers: int, seed: int) -> list[int]:
         for k in range(kills):
             least = random.randint(k * number // (kills + 1) + 1, (k + 1) * number // (kills + 1))
             counts.append(killed_after(least, path, number, workers))
-        resumed = run(path, number, workers).to_xarray()
+        resumed = run(path, number, 0).to_xarray()
         rows = [
             row
             for file in Folder(path)._files

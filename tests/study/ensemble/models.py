@@ -120,8 +120,8 @@ def slow(state: State, member: Member) -> float:
 
 
 def deadly(state: State, member: Member) -> int:
-    """End the process at two members."""
-    if member.index in (3, 7):
+    """End the process at one member."""
+    if member.index == 3:
         os._exit(1)
     return member.index
 

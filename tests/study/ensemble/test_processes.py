@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 
 from stagecache import Simulation, run_study
 from stagecache.errors import NotPicklableError, StudyError
-from stagecache.study.ensemble import worker
+from stagecache.study.ensemble import driver, worker
 from stagecache.study.ensemble.settings import Settings
 from stagecache.study.ensemble.worker import Runner, Work, run_task
 from tests.study.ensemble.models import (
@@ -29,11 +29,18 @@ from tests.study.ensemble.models import (
     slow,
 )
 
-MANY = {"spring.stiffness": [float(k) for k in range(100)]}
+MANY = {"spring.stiffness": [float(k) for k in range(40)]}
 
 
 def spawned() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    """Two processes for all tests: it takes seconds to start them."""
+    with spawned() as executor:
+        yield executor
 
 
 def kill_one_after(seconds: float, pids: Callable[[], Any]) -> threading.Thread:
@@ -48,45 +55,50 @@ def kill_one_after(seconds: float, pids: Callable[[], Any]) -> threading.Thread:
     return thread
 
 
-def test_results_do_not_depend_on_the_number_of_workers_or_the_order(tmp_path: Path) -> None:
+def test_results_do_not_depend_on_the_number_of_workers_or_the_order(
+    tmp_path: Path, pool: ProcessPoolExecutor
+) -> None:
     pytest.importorskip("xarray")
     alone = run_study(SYSTEM, TABLE, everything, seed=3).to_xarray()
-    both = run_study(SYSTEM, TABLE, everything, seed=3, workers=2, into=tmp_path)
+    both = run_study(SYSTEM, TABLE, everything, seed=3, executor=pool, into=tmp_path)
     assert alone.identical(both.to_xarray())
     assert both.failures[0].traceback.splitlines()[-1].startswith("  hint:")
     reverse = {path: column[::-1] for path, column in TABLE.items()}
-    with spawned() as executor:
-        other = run_study(SYSTEM, reverse, energy, executor=executor).to_xarray()
-        assert (
-            other["result"].values[::-1].tobytes()
-            == alone["energy"].fillna(other["result"].values[::-1][5]).values.tobytes()
-        )
-        # The same pool serves another study, of the same System, and of trajectories.
-        members = {"spring.place": [0.1, 0.2, 0.3]}
-        study = Simulation(0.2, every=0.1)
-        found = run_study(SYSTEM, members, study, executor=executor).to_xarray()
-        assert found.identical(run_study(SYSTEM, members, study).to_xarray())
-        pids = {result.values["result"] for result in run_study(SYSTEM, TABLE, process)}
-        assert pids == {os.getpid()}
+    other = run_study(SYSTEM, reverse, energy, executor=pool).to_xarray()
+    assert (
+        other["result"].values[::-1].tobytes()
+        == alone["energy"].fillna(other["result"].values[::-1][5]).values.tobytes()
+    )
+    # The same pool serves another study, of the same System, and of trajectories.
+    members = {"spring.place": [0.1, 0.2, 0.3]}
+    study = Simulation(0.2, every=0.1)
+    found = run_study(SYSTEM, members, study, executor=pool).to_xarray()
+    assert found.identical(run_study(SYSTEM, members, study).to_xarray())
+    pids = {result.values["result"] for result in run_study(SYSTEM, TABLE, process)}
+    assert pids == {os.getpid()}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a process is killed by SIGKILL")
-def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing() -> None:
+def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(
+    pool: ProcessPoolExecutor,
+) -> None:
     expected = run_study(SYSTEM, MANY, slow)
-    with spawned() as executor:
-        run_study(SYSTEM, TABLE, energy, executor=executor)  # both are there
-        thread = kill_one_after(0.4, lambda: [*executor._processes])
-        results = run_study(SYSTEM, MANY, slow, executor=executor)
-        thread.join()
-        assert not any(process.is_alive() for process in (executor._processes or {}).values())
+    run_study(SYSTEM, TABLE, energy, executor=pool)  # both are there
+    thread = kill_one_after(0.2, lambda: [*pool._processes])
+    results = run_study(SYSTEM, MANY, slow, executor=pool)
+    thread.join()
+    assert not any(process.is_alive() for process in (pool._processes or {}).values())
     assert [r.values for r in results] == [r.values for r in expected]
 
 
-def test_members_that_kill_their_worker_are_found_and_kept_as_failed() -> None:
-    results = run_study(SYSTEM, {"spring.place": [0.1] * 9}, deadly, workers=2)
-    assert [failure.index for failure in results.failures] == [3, 7]
-    assert {failure.error for failure in results.failures} == {"WorkerDied"}
-    assert [r.values["result"] for r in results if r.status == "ok"] == [0, 1, 2, 4, 5, 6, 8]
+def test_a_member_that_kills_its_worker_is_found_and_kept_as_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(driver, "MOST_DEATHS", 1)  # each takes a new pool
+    results = run_study(SYSTEM, {"spring.place": [0.1] * 6}, deadly, workers=2)
+    [failure] = results.failures
+    assert (failure.index, failure.error) == (3, "WorkerDied")
+    assert [r.values["result"] for r in results if r.status == "ok"] == [0, 1, 2, 4, 5]
 
 
 def test_what_cannot_travel_is_refused_at_once() -> None:
