@@ -40,7 +40,7 @@ from stagecache.study.ensemble.results import (
     StudyResults,
 )
 from stagecache.study.ensemble.settings import Settings
-from stagecache.study.ensemble.simulation import Simulation
+from stagecache.study.ensemble.simulation import Simulation, check_outputs
 from stagecache.study.ensemble.worker import Outcome, Work
 from stagecache.study.ensemble.writes import Writes
 from stagecache.study.progress import Progress, ProgressBar, check_progress
@@ -167,7 +167,7 @@ def run_study(
             "write into=path, in the first call as well",
         )
     if isinstance(study, Simulation):
-        study.check(base)
+        check_outputs(study, base)
     known = CheckedMembers.of(members_of(members), base, is_hashed=path is not None)
     ensemble = known.ensemble(system)
     work = Work(base, study, takes_member, seed, retries, ensemble.names, Settings.here())

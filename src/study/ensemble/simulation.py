@@ -79,21 +79,22 @@ class Simulation:
             return trajectory
         return {name: _value(output, trajectory) for name, output in self.outputs.items()}
 
-    def check(self, state: State) -> None:
-        """Refuse outputs that a System does not have.
-
-        Raises
-        ------
-        UnknownPathError, NodeKindError, ForeignNodeError
-        """
-        pattern = Pattern.of(state)
-        for output in (self.outputs or {}).values():
-            if isinstance(output, str | AbstractHandle):
-                pattern.path_of(output)
-
     def __repr__(self) -> str:
         names = "" if self.outputs is None else f", outputs={', '.join(self.outputs)}"
         return f"Simulation(until={self.until:g}{names})"
+
+
+def check_outputs(study: Simulation, state: State) -> None:
+    """Refuse outputs that the System of a State does not have.
+
+    Raises
+    ------
+    UnknownPathError, NodeKindError, ForeignNodeError
+    """
+    pattern = Pattern.of(state)
+    for output in (study.outputs or {}).values():
+        if isinstance(output, str | AbstractHandle):
+            pattern.path_of(output)
 
 
 def _checked(outputs: Any) -> Mapping[str, Output]:

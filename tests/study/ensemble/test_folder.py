@@ -1,5 +1,7 @@
 """Folders of results: the same as in memory, resumed, cut short, damaged, of another study."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -325,7 +327,7 @@ def test_control_c_while_a_batch_is_written_doubles_and_loses_no_row(
 ) -> None:
     monkeypatch.setattr(folders, "FLUSH_SECONDS", 0.0)
     count = 0
-    owner, name = (folders, "_write") if call == "write" else (folders.os, call)
+    owner, name = (folders, "_write") if call == "write" else (os, call)
     real = getattr(owner, name)
     ended: list[int] = []
 
@@ -398,10 +400,11 @@ def test_a_file_of_another_study_is_refused_and_stays(tmp_path: Path) -> None:
         run_study(SYSTEM, members, everything, into=tmp_path / name)
     foreign = tmp_path / "one" / "results-001.arrows"
     (tmp_path / "other" / "results-000.arrows").rename(foreign)
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: load_study(tmp_path / "one"),
         lambda: run_study(SYSTEM, TABLE, everything, into=tmp_path / "one", resume=True),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(StudyError, match="belongs to another study"):
             call()
     assert foreign.exists()
@@ -414,10 +417,11 @@ def test_damage_of_the_index_is_said_of_the_index(tmp_path: Path) -> None:
     for old, new in (('"seed": 0', '"seed": 1'), ("N/m", "N/n"), ('"members": "', '"members": "a')):
         assert old in text
         index.write_text(text.replace(old, new))
-        for call in (
+        calls: list[Callable[[], Any]] = [
             lambda: load_study(tmp_path),
             lambda: run_study(SYSTEM, TABLE, everything, into=tmp_path, resume=True),
-        ):
+        ]
+        for call in calls:
             with pytest.raises(FileFormatError, match=r"study\.json: is damaged"):
                 call()
 
