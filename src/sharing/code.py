@@ -122,7 +122,7 @@ def code_of(
     """
     found = _Used(owner, models, known)
     texts = [found.text_of(value) for value in (function, *sorted(used, key=_name_of))]
-    unknown = found.unknown or ("" if all(texts) else short_repr(function))
+    unknown = found.unknown or ("" if all(texts) else found._culprit or short_repr(function))
     hashed = "" if unknown else hash_of([texts, found.hash])
     return Code(hashed, unknown, frozenset(found.names))
 
@@ -179,6 +179,7 @@ class _Used:
         self._labelled: list[Any] = []  # so that no other object gets the identity of one
         self._counts: Counter[str] = Counter()
         self._texts: dict[str, str] = {}
+        self._culprit = ""
 
     @property
     def hash(self) -> str:
@@ -187,9 +188,9 @@ class _Used:
 
     @property
     def unknown(self) -> str:
-        """Name of something that cannot be compared, the innermost one; "" if everything can."""
+        """Name of something that cannot be compared, and why; "" if everything can."""
         found = [label for label, text in self._texts.items() if not text]
-        return found[-1] if found else ""
+        return ", by ".join(part for part in (found[-1], self._culprit) if part) if found else ""
 
     def _label(self, value: Any) -> str:
         """Return a new label of a function or a class."""
@@ -253,6 +254,7 @@ class _Used:
         try:
             reduced: Any = value.__reduce_ex__(4)
         except Exception:  # an open file, a lock, or whatever an object does
+            self._culprit = self._culprit or f"an object of type {_name_of(value)}"
             return ""
         label = self._label(value)
         self._texts[label] = "in work"
