@@ -87,7 +87,7 @@ MADE = (
     *("AbstractContinuousVariable", "AbstractDeclaration", "AbstractHandle", "AbstractNode"),
     *("AutoUpdateVariable", "CacheEntry", "Checkpoint", "ContinuousVariable"),
     *("DiscreteVariable", "Entry", "Family", "ScalarVariable", "SubsystemState"),
-    *("SystemStatistics", "TimeVariable", "Variable"),
+    *("SharedResults", "StudyResults", "SystemStatistics", "TimeVariable", "Variable"),
 )
 
 # What people call a type that autodoc writes out.
