@@ -5,6 +5,7 @@ import doctest
 import math
 import re
 import runpy
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -437,3 +438,21 @@ def test_two_hundred_members_compute_the_view_factors_of_five_geometries(
     assert [float(height) for height, *_ in places] == [2.5, 3.0, 4.0, 5.0, 6.0]
     highest = [float(last) for *_, last in places]
     assert highest == sorted(highest, reverse=True)  # a higher hall loses more heat
+
+
+@pytest.mark.parametrize("options", [["--workers", "2"], ["--dask"]])
+def test_the_study_has_the_same_results_in_processes_and_on_a_cluster(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed", reason="Dask is in the extra: pip install '.[studies]'")
+    here = output("parameter_study", capsys, str(tmp_path / "here"))
+    command = [sys.executable, "-m", "stagecache.examples.parameter_study"]
+    elsewhere = subprocess.run(
+        [*command, str(tmp_path / "elsewhere"), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert elsewhere.stdout == here, elsewhere.stderr
+    tables = [tmp_path / name / "parameter_study.csv" for name in ("here", "elsewhere")]
+    assert tables[0].read_bytes() == tables[1].read_bytes()

@@ -101,6 +101,17 @@ def test_shared_values_are_kept_in_a_folder(tmp_path: Path) -> None:
     assert len(list((tmp_path / "shared").rglob("*.result"))) == 1
 
 
+def test_a_scheduler_of_dask_runs_members() -> None:
+    dask = pytest.importorskip("distributed", reason="Dask is in the extra: '.[studies]'")
+    pendulum = ("stagecache.examples.pendulum", "--vary", "pendulum.length=1.0,2.0")
+    alone = run(*pendulum, "--until", "1", "--every", "0.5")
+    with dask.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        there = run(*pendulum, "--until", "1", "--every", "0.5", "--scheduler", address)
+    assert there.exit_code == 0, there.output
+    assert there.output.splitlines()[:3] == alone.output.splitlines()[:3]
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
