@@ -1,11 +1,12 @@
-"""Pages write files into a folder of their own, and are skipped where a module is missing."""
+"""Each page runs as if alone: in its own folder, and with its own shared results."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.pages import close_figures, missing_modules
+from stagecache import shared_results
+from tests.pages import close_figures, missing_modules, realize_every_system
 
 collect_ignore_glob = ["conf.py", "_extensions/*", "_generated/*", "start/gallery/*"]
 """Modules that only the build imports, and what it writes."""
@@ -21,7 +22,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _alone(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
-    yield
+    realize_every_system(request.node.dtest, monkeypatch)
+    with shared_results():
+        yield
     close_figures()

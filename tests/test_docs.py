@@ -1,28 +1,24 @@
 """The documentation: it builds without a warning, and nothing in it is untested or left out."""
 
 import builtins
-import doctest
 import re
 import subprocess
 import sys
-from contextlib import nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from posixpath import join
-from typing import Any
 
 import pytest
 
 import stagecache
-from stagecache import System, errors, multibody
-from stagecache.errors import ForeignNodeError, ReadOnlyError
+from stagecache import errors, multibody
 from tests.links import broken_links_of_site, broken_links_of_texts
 from tests.oracle.findings import FINDINGS
 from tests.oracle.model import Model
 from tests.oracle.quirks import ALL, NONE, Quirk
 from tests.oracle.traces import RECORDED, load_traces
-from tests.pages import DOCS, PAGES, missing_modules
+from tests.pages import DOCS, PAGES
 
 BY_NAME = {str(page.relative_to(DOCS)): page for page in PAGES}
 NEEDED = (
@@ -84,36 +80,6 @@ def test_every_python_block_is_run_as_a_doctest(page: Path) -> None:
             assert language == "python"
             assert block.startswith(">>> ")
             assert block.endswith("\n\n"), "without a blank line, doctest expects the fence"
-
-
-SHOWN_TO_FAIL = {"half": ForeignNodeError, "hasty": ReadOnlyError}
-"""Systems that a page makes to show what is refused: by their name, or that of their subsystem."""
-
-
-@pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=[*BY_NAME, "README.md"])
-def test_every_system_of_the_documentation_can_be_realized(
-    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Not only as far as the page goes: what is shown is a model that works."""
-    monkeypatch.chdir(tmp_path)  # some write pictures
-    if missing := missing_modules(page):
-        pytest.skip(f"needs {', '.join(missing)}: pip install '.[docs]'")
-    systems: list[System] = []
-    start = System._start
-
-    def noted(system: System, *arguments: Any) -> None:
-        systems.append(system)
-        start(system, *arguments)
-
-    monkeypatch.setattr(System, "_start", noted)
-    text, names = page.read_text(encoding="utf-8"), {"__name__": "__main__"}
-    examples = doctest.DocTestParser().get_doctest(text, names, page.name, None, 0)
-    doctest.DocTestRunner(verbose=False).run(examples, out=lambda _: 0, clear_globs=False)
-    for system in systems:
-        there = (system.name, *(subsystem.name for subsystem in system))
-        error = next((SHOWN_TO_FAIL[name] for name in there if name in SHOWN_TO_FAIL), None)
-        with nullcontext() if error is None else pytest.raises(error):
-            system.realize(system.new_state())
 
 
 def test_every_error_is_listed_with_the_exception_that_it_also_is() -> None:

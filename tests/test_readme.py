@@ -1,5 +1,6 @@
 """The README: all that it links, shows and claims is there, also on a package index."""
 
+import doctest
 import re
 import shutil
 import tomllib
@@ -7,6 +8,8 @@ from pathlib import Path
 from runpy import run_path
 
 import pytest
+
+from tests.pages import realize_every_system
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,6 +20,14 @@ URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["pro
 
 def test_the_readme_fits_on_two_screens() -> None:
     assert len(README.splitlines()) <= 130
+
+
+def test_what_the_readme_shows_is_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = doctest.DocTestParser().get_doctest(README, {}, "README.md", "README.md", 0)
+    realize_every_system(page, monkeypatch)
+    shown = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(page)
+    assert shown.failed == 0
+    assert shown.attempted >= 5
 
 
 def test_the_addresses_of_the_project_end_with_a_slash_where_a_path_follows() -> None:
