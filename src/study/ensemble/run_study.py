@@ -166,10 +166,10 @@ def run_study(
             "into=None",
             "write into=path, in the first call as well",
         )
-    if isinstance(study, Simulation):
-        check_outputs(study, base)
     known = CheckedMembers.of(members_of(members), base, is_hashed=path is not None)
     ensemble = known.ensemble(system)
+    if isinstance(study, Simulation):
+        check_outputs(study, base, ensemble.names)
     work = Work(base, study, takes_member, seed, retries, ensemble.names, Settings.here())
     pool = pool_of(work, executor, workers)
     start = time.perf_counter()

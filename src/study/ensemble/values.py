@@ -60,15 +60,25 @@ def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
                 short_repr(name),
                 "write {'energy': energy}",
             )
-        if name in RESERVED or name in taken or name.startswith("stagecache."):
-            raise DuplicateNameError(
-                f"the function of the study: the name {name!r} is taken",
-                "other names than those of parameters, and than " + ", ".join(sorted(RESERVED)),
-                repr(name),
-                "give the result another name",
-            )
+        require_free_name(name, taken)
         values[name] = _value_of(value, f"the function of the study: {name!r}")
     return values
+
+
+def require_free_name(name: str, taken: Collection[str]) -> None:
+    """Refuse the name of a result that something else in each row has.
+
+    Raises
+    ------
+    DuplicateNameError
+    """
+    if name in RESERVED or name in taken or name.startswith("stagecache."):
+        raise DuplicateNameError(
+            f"the function of the study: the name {name!r} is taken",
+            "other names than those of parameters, and than " + ", ".join(sorted(RESERVED)),
+            repr(name),
+            "give the result another name",
+        )
 
 
 def _is_name(name: str) -> bool:
