@@ -23,15 +23,15 @@ Output = str | AbstractHandle | Callable[[Trajectory], Any]
 @final
 @frozen(init=False, eq=False)
 class Simulation:
-    """A simulation of each member, to be passed to `run_study`.
+    """A simulation of each member, for `run_study`.
 
     Parameters
     ----------
     until : float
         Time of the end [s].
     outputs : mapping, optional
-        Results by name: the value of a variable or an entry at the end, by its path or handle, or
-        what a function of the `Trajectory` returns. The Trajectory itself by default.
+        Results by name: a path or handle, for the value of a variable or an entry at the end; or a
+        function of the `Trajectory`. The Trajectory itself by default.
     every : float or array_like of shape (n,), optional
         Time between two rows, or their times [s], as for `simulate`.
     method, accuracy, **options
@@ -40,7 +40,7 @@ class Simulation:
     Raises
     ------
     WrongTypeError, InvalidNameError
-        `outputs` are something else.
+        `outputs` is not a dict from names to paths, handles or functions.
     UnknownOptionError, UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError
         See `simulate`. An output that does not exist, or whose name is taken, is refused when the
         study begins.
@@ -74,7 +74,7 @@ class Simulation:
         self.__attrs_init__(float(until), named, given)
 
     def __call__(self, state: State) -> Any:
-        """Return the trajectory from a State on, or the outputs."""
+        """Simulate from a State on, and return the trajectory or the outputs."""
         system = state.system
         trajectory = simulate(system, state, self.until, progress=False, **self.options)
         if self.outputs is None:
