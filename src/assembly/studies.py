@@ -59,7 +59,7 @@ def _made(make: Make, state: State) -> Assembler:
 @final
 @frozen(eq=False)
 class Assembly:
-    """The assembly of each member, to be passed to `run_study`.
+    """The assembly of each member, for `run_study`.
 
     Its results are "q" of the assembled State, shape (nq,), "goal", "error_norm",
     "num_iterations" and "has_converged", as in `AssemblyResult`.
@@ -111,7 +111,7 @@ class Assembly:
 @final
 @frozen(eq=False)
 class Tracking:
-    """Inverse kinematics of each member, to be passed to `run_study`.
+    """Inverse kinematics of each member, for `run_study`.
 
     Its result is the `Trajectory` of `Assembler.track_all`, or the `outputs`.
 
@@ -132,7 +132,7 @@ class Tracking:
     ------
     WrongTypeError, UnknownChoiceError
     ShapeError, NotANumberError, OutOfRangeError
-        The times are not those of frames.
+        The times are not a list of ascending numbers.
     """
 
     make: Make = field(validator=_check_make)

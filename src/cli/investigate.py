@@ -22,6 +22,7 @@ SHELL_HINTS: Final = (
     (r"\.\.\.(; state\.graph has all)?$", "...; stagecache graph {model} lists all"),
     (r"call system\.realize\(state, Stage\.(\w+)\) first.*", r"--stage \1"),
     (r"write resume=True", "write --resume"),
+    (r"give the result another name", "leave out this --keep: its values are in the results"),
     (r"; to write some, change what upd_\.\.\.\(\) returns", ""),
 )
 """Calls in hints of the library, and the commands that a person at a shell runs instead."""

@@ -221,6 +221,7 @@ Values:
 \b
 Examples:
   stagecache study stagecache.examples.parameter_study --vary hall.height=3,5 --run warmed
+  stagecache study stagecache.examples.building --vary walls.brick=1,2 --until 900 --keep walls.lost
   stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --until 1 -o swings
   stagecache study stagecache.examples.pendulum --vary pendulum.mass=1,2 --until 1 --workers 2
 """,
@@ -241,6 +242,13 @@ Examples:
 )
 @click.option("--until", type=float, metavar="TIME", help="Or simulate to this time [s].")
 @click.option("--every", type=float, metavar="SECONDS", help="With --until: time between two rows.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="PATH",
+    help="With --until: keep the value of this variable or entry at the end, or with --every in "
+    "each row; may be repeated.  [default: keep trajectories]",
+)
 @click.option(
     "--output",
     "-o",
@@ -287,6 +295,7 @@ def study(
     run: str | None,
     until: float | None,
     every: float | None,
+    keep: tuple[str, ...],
     output: Path | None,
     resume: bool,
     workers: int | None,
@@ -310,6 +319,8 @@ def study(
         raise click.UsageError("Write either --run NAME or --until TIME.")
     if every is not None and until is None:
         raise click.UsageError("--every needs --until.")
+    if keep and until is None:
+        raise click.UsageError("--keep needs --until.")
     if resume and output is None:
         raise click.UsageError("--resume needs --output.")
     if workers is not None and scheduler is not None:
@@ -317,13 +328,12 @@ def study(
     if members is not None and design == "full":
         raise click.UsageError("--members needs --design latin or sobol.")
 
-    from stagecache.cli.study import Design, RunOptions  # noqa: PLC0415
+    from stagecache.cli.study import Design, RunOptions, simulation_of  # noqa: PLC0415
     from stagecache.cli.study import run as run_members  # noqa: PLC0415
-    from stagecache.study import Simulation  # noqa: PLC0415
 
     is_ok = run_members(
         model,
-        Simulation(until, every=every) if run is None and until is not None else str(run),
+        str(run) if until is None else simulation_of(until, every, keep),
         Design(vary, design, members, seed),
         RunOptions(output, resume, workers, scheduler, shared),
         retries,

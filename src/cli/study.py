@@ -18,21 +18,27 @@ from stagecache.cli.output import new_table, print_table, print_text
 from stagecache.cli.state import errors_of
 from stagecache.errors import short_repr
 from stagecache.sharing import shared_results
+from stagecache.state.display import counted
 from stagecache.study import (
     MemberResult,
     Members,
     Simulation,
     StudyResults,
+    Trajectory,
     full_factorial,
     latin_hypercube,
     run_study,
     sobol,
 )
+from stagecache.study.ensemble.simulation import InRows
 
 MOST_SHOWN: Final = 20
 """Members in a table."""
 
 MOST_FAILURES: Final = 5
+
+MOST_NUMBERS: Final = 4
+"""Numbers of an array in a table, as of a quaternion; of a longer one, the first and the last."""
 
 
 @frozen
@@ -101,6 +107,25 @@ class Design:
         ranges = {path: _range(path, text) for path, text in pairs.items()}
         sample = latin_hypercube if self.sampling == "latin" else sobol
         return sample(ranges, self.number, seed=self.seed)
+
+
+def simulation_of(until: float, every: float | None, keep: Sequence[str]) -> Simulation:
+    """Return a simulation that keeps the values at some paths, or else its trajectory.
+
+    Parameters
+    ----------
+    until : float
+        Time of the end [s].
+    every : float or None
+        Time between two rows [s], in each of which values are kept; None to keep them at the end.
+    keep : sequence of str
+
+    Raises
+    ------
+    StagecacheError
+    """
+    outputs = {path: path if every is None else InRows(path) for path in keep}
+    return Simulation(until, outputs or None, every=every)
 
 
 def run(
@@ -224,6 +249,8 @@ def _show_table(out: Console, results: StudyResults) -> None:
     print_table(out, table)
     if len(results) > len(shown):
         print_text(out, f"and {len(results) - len(shown)} more; --output keeps all")
+    if any(isinstance(value, Trajectory) for result in shown for value in result.values.values()):
+        print_text(out, "--keep PATH shows values; --output keeps trajectories")
     out.print()
 
 
@@ -238,4 +265,18 @@ def _result_cells(result: MemberResult, names: Sequence[str]) -> list[Text]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, Trajectory):
+        rows = counted(len(value), "row")
+        return f"{rows} to t = {value.times[-1]:.6g} s" if len(value) else rows
+    if isinstance(value, np.ndarray):
+        return _array_text(value)
     return f"{value:.6g}" if isinstance(value, float) else short_repr(value)
+
+
+def _array_text(array: Any) -> str:
+    """Return an array on one line: so short that several fit beside each other."""
+    with np.printoptions(threshold=MOST_NUMBERS, edgeitems=1, linewidth=10**6):
+        text = np.array2string(
+            array, separator=", ", formatter={"float_kind": lambda number: f"{number:.4g}"}
+        )
+    return " ".join(text.split())

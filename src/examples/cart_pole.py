@@ -26,12 +26,14 @@ from stagecache import (
     cached,
     discrete,
     event_trigger,
+    linearize,
     parameter,
     q_variable,
     simulate,
     u_variable,
 )
 from stagecache.errors import MissingExtraError
+from stagecache.study import Linearization
 
 Vector = NDArray[np.float64]
 
@@ -98,34 +100,26 @@ def make_system(interval: float) -> System:
     return system
 
 
-def jacobian(system: System, state: State) -> tuple[Vector, Vector]:
-    """Derivatives of ydot by y, (4, 4), and by the force, (4,), by central differences."""
-    cart_pole, step = system.get(CartPole), 1e-6
-
-    def ydot(y: Vector, force: float) -> Vector:
-        state.y = y
-        cart_pole.force.set(state, force)
-        system.realize(state, Stage.ACCELERATION)
-        return state.ydot.copy()
-
-    upright, steps = np.zeros(4), step * np.eye(4)
-    columns = [ydot(upright + dy, 0.0) - ydot(upright - dy, 0.0) for dy in steps]
-    by_force = ydot(upright, step) - ydot(upright, -step)
-    return np.transpose(columns) / (2 * step), by_force / (2 * step)
+def linearized(system: System, state: State) -> Linearization:
+    """Linearize the System where the pole is upright and nothing moves."""
+    upright = state.copy()
+    upright.y = np.zeros(4)
+    return linearize(system, upright, ("cart_pole.force",), differences="central")
 
 
-def lqr_gain(a: Vector, b: Vector) -> Vector:
-    """The gain that minimizes the integral of y Q y + R force²."""
+def lqr_gain(model: Linearization) -> Vector:
+    """Return the gain that minimizes the integral of y Q y + R force²."""
     cost = np.diag([10.0, 100.0, 1.0, 1.0])
-    riccati = solve_continuous_are(a, b[:, np.newaxis], cost, np.eye(1))
-    return np.asarray(b @ riccati)
+    riccati = solve_continuous_are(model.A, model.B, cost, np.eye(1))
+    gain: Vector = (model.B.T @ riccati)[0]
+    return gain
 
 
 def balance(interval: float) -> Trajectory:
     """Simulate six seconds, with a gain for the upright pole."""
     system = make_system(interval)
     start = system.new_state()
-    gain = lqr_gain(*jacobian(system, start.copy()))
+    gain = lqr_gain(linearized(system, start))
     system.get(CartPole).gain.set(start, tuple(gain))
     return simulate(system, start, 6.0, method="RK45", accuracy=1e-6)
 
@@ -150,10 +144,11 @@ def plot(fast: Trajectory, slow: Trajectory, path: Path) -> None:
 def main() -> None:
     """Balance the pole at two rates."""
     system = make_system(0.02)
-    a, b = jacobian(system, system.new_state())
-    gain = lqr_gain(a, b)
+    model = linearized(system, system.new_state())
+    gain = lqr_gain(model)
     print("gain:", gain.round(3))
-    print("poles of the closed loop:", np.linalg.eigvals(a - np.outer(b, gain)).round(2))
+    closed_loop = model.A - np.outer(model.B, gain)
+    print("poles of the closed loop:", np.linalg.eigvals(closed_loop).round(2))
     fast, slow = balance(0.02), balance(0.2)
     for name, run in (("50 Hz", fast), ("5 Hz", slow)):
         print(f"{name}: angle {run.q[-1, 1]:.4f} rad at t = {run.times[-1]:.2f} s")

@@ -84,6 +84,53 @@ def test_a_folder_is_written_and_resumed(model: str, tmp_path: Path) -> None:
     assert "3 members: 3 ok" in resumed.output
 
 
+def test_a_simulation_keeps_values_at_its_end(model: str) -> None:
+    args = ("--vary", "tank.inflow=1:2:3", "--until", "2", "--keep", "tank.level")
+    result = run(model, *args, "--keep", "time")
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.output.splitlines()]
+    assert rows[:4] == [
+        ["tank.inflow", "tank.level", "time"],
+        ["1", "1", "2"],
+        ["1.5", "1.5", "2"],
+        ["2", "2", "2"],
+    ]
+
+
+def test_a_simulation_keeps_values_in_its_rows(model: str, tmp_path: Path) -> None:
+    design = ("--vary", "tank.inflow=1:2:3", "--until", "2", "--every", "1")
+    args = (model, *design, "--keep", "tank.level")
+    rows = run(*args).output.splitlines()
+    assert rows[2].split() == ["1.5", "[0,", "0.75,", "1.5]"]
+    folder = tmp_path / "results"
+    there = run(*args, "--workers", "2", "-o", str(folder))
+    assert there.exit_code == 0, there.output
+    results = load_study(folder)
+    assert results[2].values["tank.level"] == pytest.approx([0.0, 1.0, 2.0])
+    assert run(*args, "-o", str(folder), "--resume").exit_code == 0
+
+
+def test_a_table_has_the_size_of_trajectories_and_says_how_to_see_more(model: str) -> None:
+    result = run(model, "--vary", "tank.inflow=1,2", "--until", "2", "--every", "1")
+    lines = result.output.splitlines()
+    assert lines[1].split(maxsplit=1) == ["1", "3 rows to t = 2 s"]
+    assert "--keep PATH shows values; --output keeps trajectories" in lines
+    kept = run(model, "--vary", "tank.inflow=1,2", "--until", "2", "--keep", "tank.level")
+    assert "--keep" not in kept.output
+
+
+def test_the_page_shows_what_the_command_prints() -> None:
+    page = Path(__file__).parents[2] / "docs" / "howto" / "parameter_studies.md"
+    shown = page.read_text(encoding="utf-8").split("$ stagecache study ")[1].split("\n```")[0]
+    command, _, table = shown.partition("\n")
+    assert run(*command.split()).output.startswith(table)
+
+
+def test_arrays_in_a_table_are_short(model: str) -> None:
+    args = ("--vary", "tank.inflow=1", "--until", "2", "--every", "0.01", "--keep", "tank.level")
+    assert "[0, ..., 1]" in run(model, *args).output
+
+
 def test_a_function_may_take_the_member_and_a_sample_has_a_seed(model: str) -> None:
     args = (model, "--vary", "tank.inflow=1:2", "--design", "latin", "--members", "4")
     results = [run(*args, "--run", "noisy", "--seed", seed) for seed in ("1", "1", "2")]
@@ -119,6 +166,7 @@ def test_a_scheduler_of_dask_runs_members() -> None:
         (("--vary", "tank.inflow=1"), "either --run NAME or --until TIME"),
         (("--vary", "tank.inflow=1", "--run", "rise", "--until", "1"), "either --run"),
         (("--vary", "tank.inflow=1", "--run", "rise", "--every", "1"), "--every needs --until"),
+        (("--vary", "tank.inflow=1", "--run", "rise", "--keep", "y"), "--keep needs --until"),
         (("--vary", "tank.inflow=1", "--run", "rise", "--resume"), "--resume needs --output"),
         (
             (
@@ -158,6 +206,18 @@ def test_wrong_usage_is_told(model: str, args: tuple[str, ...], message: str) ->
         (("--vary", "tank.inflow=1", "--run", "rises"), "did you mean 'rise'?"),
         (("--vary", "tank.inflow=1", "--run", "wrong"), "nor with a State and a Member"),
         (("--vary", "tank.inflow='a'", "--run", "rise"), "tank.inflow"),
+        (
+            ("--vary", "tank.inflow=1", "--until", "1", "--keep", "tank.lvel"),
+            "did you mean 'tank.level'?",
+        ),
+        (
+            ("--vary", "tank.inflow=1", "--until", "1", "--every", "1", "--keep", "tank.lvel"),
+            "did you mean 'tank.level'?",
+        ),
+        (
+            ("--vary", "tank.inflow=1", "--until", "1", "--keep", "tank.inflow"),
+            "leave out this --keep",
+        ),
     ],
 )
 def test_what_does_not_fit_the_model_is_told(

@@ -69,7 +69,7 @@ def full_factorial(levels: Mapping[str, Any]) -> Members:
 
 
 def latin_hypercube(bounds: Mapping[str, tuple[float, float]], n: int, *, seed: int = 0) -> Members:
-    """Return a Latin hypercube: cut into n equal parts, each range has one member in each part.
+    """Return a Latin hypercube: n members, one in each of n equal parts of every range.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def latin_hypercube(bounds: Mapping[str, tuple[float, float]], n: int, *, seed: 
 def sobol(bounds: Mapping[str, tuple[float, float]], n: int, *, seed: int = 0) -> Members:
     """Return the first n points of a scrambled Sobol sequence, best balanced if n is a power of 2.
 
-    Parameters, results and errors are those of `latin_hypercube`.
+    Parameters, results and errors: see `latin_hypercube`.
 
     Examples
     --------

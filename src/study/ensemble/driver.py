@@ -7,9 +7,9 @@
                    |           +--  without the System:  again, with the payload
                    +--------------  its worker has died: again, each member alone
 
-A worker that dies ends the whole pool, and no Executor tells which member it was running. So all
-members that were in flight run again, one at a time: a good one gets its result then, and one that
-kills its worker three times, while it runs alone, has failed.
+A worker that dies ends the whole pool, and an Executor does not tell which member it was running.
+So all members that were in flight run again, one at a time: a good one gets its result then, and
+one that kills its worker three times, while it runs alone, has failed.
 """
 
 from collections import Counter, deque
@@ -30,7 +30,7 @@ WORK_OF_BATCH: Final = 0.1
 """Seconds of work in a batch: overhead of a task becomes small, and progress stays visible."""
 
 PATIENCE: Final = 0.25
-"""Seconds until something else may be done while no outcome comes."""
+"""Seconds to wait for an outcome before more tasks are sent and results are written."""
 
 FIRST_WINDOW: Final = 16
 LARGEST_WINDOW: Final = 1000
@@ -68,9 +68,9 @@ class Driver:
     ----------
     pool : AbstractPool
     members : iterator of (int, dict)
-        Members that are to run, by index.
+        Members to run, by index.
     number : int
-        Number of these.
+        Number of members to run.
     take : callable
         Called with each outcome and the values of its member, in any order.
     wait : callable
@@ -113,7 +113,7 @@ class Driver:
             Workers cannot be started, or cannot be replaced.
         BaseException
             Any exception of `take` or of the Executor, and KeyboardInterrupt. Outcomes that have
-            come by then have been taken.
+            arrived by then are taken.
         """
         try:
             self._fill()
@@ -146,7 +146,7 @@ class Driver:
                 return
 
     def _next_size(self) -> int:
-        """Return the number of members of the next batch; less towards the end."""
+        """Return the size of the next batch, which shrinks towards the end."""
         workers = self._pool.num_workers or ceil(self._window / 3)
         return max(1, min(self._size, ceil(self._left / (2 * workers))))
 
@@ -181,7 +181,7 @@ class Driver:
         except Exception as error:
             if type(error).__name__ != "KilledWorker":  # of Dask, which is not imported here
                 raise
-            self._died(task, MOST_DEATHS)  # it has tried as often itself
+            self._died(task, MOST_DEATHS)  # Dask has tried as often itself
         else:
             if outcomes is None:
                 self._again.append(evolve(task, with_payload=True))
@@ -192,7 +192,7 @@ class Driver:
         self._wait()
 
     def _take_all(self, task: Task, outcomes: list[Outcome]) -> None:
-        """Take outcomes with the values that went with the task; members are asked for once."""
+        """Take outcomes with the values in the task, so that each member is asked for them once."""
         values = dict(task.batch)
         for outcome in outcomes:
             self._take(outcome, values[outcome.index])
@@ -211,7 +211,7 @@ class Driver:
         self._generation += 1
 
     def _died(self, task: Task, times: int) -> None:
-        """Let the members of a task run alone; keep one as failed that has killed its worker."""
+        """Run the members of a task alone; one that keeps killing its worker has failed."""
         if not task.is_alone:
             self._suspects.extend(task.batch)
             return
@@ -230,5 +230,5 @@ class Driver:
             future.cancel()
         for future, task in self._flying.items():
             if future.done() and not future.cancelled() and future.exception() is None:
-                with suppress(Exception):  # the error for which it is abandoned counts
+                with suppress(Exception):  # the error that ended the run is raised
                     self._take_all(task, self._pool.outcomes(future.result()) or [])

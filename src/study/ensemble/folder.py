@@ -1,14 +1,14 @@
-"""Folders of studies: what the study is, rows as they come, and a file of each trajectory.
+"""Folders of studies: facts of the study, rows as members end, and a file for each trajectory.
 
 ::
 
-    study.json                  the study: names, units, seed, and fingerprints of all that counts
+    study.json                  names, units, seed; fingerprints of model, State, function, members
     results-000.arrows          rows, appended in batches; another file after each resumption
     trajectories/000012.arrows  the trajectory of member 12
     .lock                       locked by the driver that writes
 
-A batch is whole or is ignored, so a kill loses the members since the last one, and doubles none.
-Nobody but the driver writes.
+An incomplete batch is ignored, so a kill loses the members since the last one, and doubles none.
+Only the driver writes.
 """
 
 import json
@@ -66,13 +66,13 @@ LONGEST_NAME: Final = 100
 """Characters of the name of a result in the name of a file."""
 
 MOST_CACHED: Final = 4
-"""Batches that are kept decoded."""
+"""Number of decoded batches in memory."""
 
 
 @final
 @frozen(eq=False)
 class StudyFacts:
-    """All that has to be the same for a study to be resumed.
+    """Facts that must be the same for a study to be resumed.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class StudyFacts:
     study : str
         Fingerprint of the function of the study.
     state : str
-        Fingerprint of the values of the State of which members are copies.
+        Fingerprint of the values of the State that members are copied from.
     members : str
         Fingerprint of the values of all members.
     """
@@ -97,7 +97,7 @@ class StudyFacts:
     members: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as JSON has them."""
+        """Return the facts as JSON."""
         found = {field.name: getattr(self, field.name) for field in fields(StudyFacts)}
         ensemble = asdict(self.ensemble, recurse=False)
         blobs: Blobs = []
@@ -111,7 +111,7 @@ class StudyFacts:
 
     @classmethod
     def of_json(cls, found: Any, where: str) -> "StudyFacts":
-        """Return the facts that a folder has.
+        """Return the facts in the JSON of a folder.
 
         Raises
         ------
@@ -216,7 +216,7 @@ class Folder(AbstractStore):
                     self._statuses[index] = status, seconds
 
     def close(self) -> None:
-        """Give up the memory maps."""
+        """Close the memory maps."""
         for file in self._files:
             file.close()
 
@@ -267,7 +267,7 @@ class Folder(AbstractStore):
         """Return a value; a trajectory from its file."""
         if not isinstance(value, FileName):
             return value
-        if Path(value.name).name != value.name:  # a damaged file names no other folder
+        if Path(value.name).name != value.name:  # it must not lead into another folder
             raise bad_file(f"{self.path}: is damaged", "the name of a file", value.name)
         return load_trajectory(self.path / FILES / value.name, self._system)
 
@@ -291,7 +291,7 @@ class FolderWriter:
     path : Path
     facts : StudyFacts
     resume : bool
-        True to go on with results that are there.
+        True to continue from the results in the folder.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class FolderWriter:
         self._due = 0.0
         self._encoder: RowEncoder | None = None
         self._file: BinaryIO | None = None
-        self._stop = 0  # of the rows in the file that are whole
+        self._stop = 0  # end of the complete rows in the file
         self._number = 0
         self._refuse_other_files()
         path.mkdir(parents=True, exist_ok=True)
@@ -329,7 +329,7 @@ class FolderWriter:
             raise
 
     def _refuse_other_files(self) -> None:
-        """Refuse a folder that is something else, before anything is written into it."""
+        """Refuse a path that is not a folder of a study, before anything is written there."""
         path = self.path
         if path.exists() and not path.is_dir():
             raise self._refused(
@@ -348,7 +348,7 @@ class FolderWriter:
             )
 
     def _check_folder(self, *, resume: bool) -> None:
-        """Refuse results of another study; write what the study is, if there are no results."""
+        """Refuse results of another study; write the facts if there are no results."""
         index, files = self.path / INDEX, sorted(self.path.glob(PATTERN))
         before = read_facts(index) if index.exists() else None
         if before is not None and files and not resume:
@@ -374,7 +374,7 @@ class FolderWriter:
         return StudyError(f"run_study(into={str(self.path)!r}): {what}", expected, got, hint)
 
     def _go_on(self) -> None:
-        """Cut what a kill has left, set damaged files aside, and find the members with results."""
+        """Remove what a kill has left, set damaged files aside, find the members with results."""
         for folder in (self.path, self.path / FILES):
             for left in folder.glob(".stagecache-*"):
                 left.unlink()
@@ -383,9 +383,10 @@ class FolderWriter:
             self._take_over(name)
 
     def _take_over(self, name: Path) -> None:
-        """Find the members in a file; if it is damaged, keep its good batches alone.
+        """Find the members in a file; if it is damaged, keep only its good batches.
 
-        The damaged file stays beside, with another name. Its other members count as missing.
+        The damaged file stays in the folder under another name. Members of its bad batches count as
+        missing.
         """
         try:
             file = RowFile(name, self._facts.identity)
@@ -454,7 +455,7 @@ class FolderWriter:
             self.flush()
 
     def _saved(self, index: int, name: str, value: Any) -> Any:
-        """Return a value; write a trajectory into a file, which takes its name when it is whole."""
+        """Return a value; write a trajectory into a file, which is renamed when it is complete."""
         if not isinstance(value, Trajectory):
             return value
         folder = self.path / FILES
@@ -495,15 +496,15 @@ class FolderWriter:
                 self._append(self._file, data)
 
     def _append(self, file: BinaryIO, data: bytes) -> None:
-        """Add rows to the file. They are whole and handed over, or are cut by the next call."""
-        file.truncate(self._stop)  # an error or Control-C may have left a part of them
+        """Add rows to the file. If an error leaves a part of them, the next call removes it."""
+        file.truncate(self._stop)  # an error or Control-C may have left a part of the rows
         file.seek(self._stop)
         _write(file, data)
         self._stop, self._rows = self._stop + len(data), []
         _sync(file)
 
     def _begin_file(self, data: bytes) -> None:
-        """Write rows into a new file, which takes its name when they are on disk."""
+        """Write rows into a new file, which is renamed when they are on disk."""
         target = self.path / f"results-{self._number:03d}.arrows"
         self._number += 1
         beside, file = open_beside(target)
@@ -544,7 +545,7 @@ class FolderWriter:
 
 
 def read_facts(index: Path) -> StudyFacts:
-    """Return what a folder says of its study.
+    """Return the facts in a folder.
 
     Raises
     ------
@@ -556,7 +557,7 @@ def read_facts(index: Path) -> StudyFacts:
 
 
 def _members_of(name: Path) -> set[int]:
-    """Return the members in a file of any study; none if it cannot be read."""
+    """Return the members in a file of any study; an empty set if it cannot be read."""
     try:
         file = RowFile(name)
     except FileFormatError:
@@ -567,7 +568,7 @@ def _members_of(name: Path) -> set[int]:
 
 
 def _suffix_of(name: str) -> str:
-    """Return the part of the name of a file that tells a result from others of the member."""
+    """Return the part of a file's name that keeps results of one member apart."""
     if name == TRAJECTORY:
         return ""
     quoted = quote(name, safe="", errors="surrogatepass")
@@ -583,7 +584,7 @@ def _aside(name: Path) -> Path:
 
 
 def _rename_to_new(beside: Path, target: Path) -> None:
-    """Let a file take a name that no other file has.
+    """Rename a file, without replacing another one.
 
     Raises
     ------
@@ -600,7 +601,7 @@ def _rename_to_new(beside: Path, target: Path) -> None:
 
 
 def _write(file: BinaryIO, data: bytes) -> None:
-    """Write all bytes into a file without a buffer, which may take them in parts."""
+    """Write all bytes into an unbuffered file, whose `write` may take only some of them."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]

@@ -26,7 +26,7 @@ STATUS: Final = "status"
 TIME: Final = "time"
 ABSENT: Final = "missing"
 EXACT: Final = 2**53
-"""The integers up to here are floats, exactly."""
+"""Floats represent all integers up to here exactly."""
 
 Array = NDArray[Any]
 
@@ -68,7 +68,7 @@ def dataset_of(ensemble: Any, results: Iterable[Any], *, grid: bool) -> Any:
 
 @final
 class _Names:
-    """The names in a dataset or a table, each of one thing.
+    """Names in a dataset or a table, each with one meaning.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def _array(name: str, column: Sequence[Any]) -> Array:
     is_mixed = "b" in kinds and len(kinds) > 1
     has_gaps = len(present) < len(column)
     if kinds <= set("iu") and dtype.kind not in "iu" and not has_gaps and not shape:
-        return _objects(column)  # no type of NumPy has negative numbers and those beyond int64
+        return _objects(column)  # no NumPy type has both negative integers and some beyond int64
     if dtype.kind not in "fc" and (has_gaps or is_mixed):
         dtype = np.dtype(float)
     if dtype.kind in "fc":
@@ -228,7 +228,7 @@ def _array(name: str, column: Sequence[Any]) -> Array:
 
 
 def _refuse_rounding(name: str, arrays: Sequence[Array]) -> None:
-    """Refuse integers that floats do not have."""
+    """Refuse integers that floats would round."""
     for array in arrays:
         if array.dtype.kind not in "iu":
             continue

@@ -1,4 +1,4 @@
-"""Members of a study: the values in which each one differs, by path.
+"""Members of a study: the values of each one, by path.
 
 ::
 
@@ -70,7 +70,7 @@ class Members(Sequence[dict[str, Any]]):
 
     @classmethod
     def _of_levels(cls, levels: Mapping[str, tuple[Any, ...]], columns: Mapping[str, Any]) -> Self:
-        """Return all combinations of levels, of which the columns consist."""
+        """Return Members whose columns are all combinations of levels."""
         members = cls(columns)
         members._levels = dict(levels)
         return members
@@ -82,7 +82,7 @@ class Members(Sequence[dict[str, Any]]):
 
     @property
     def levels(self) -> dict[str, tuple[Any, ...]]:
-        """Values by path whose combinations the members are; empty for other members."""
+        """Values by path, if the members are all their combinations; else empty."""
         return dict(self._levels)
 
     def column(self, path: str) -> tuple[Any, ...]:
@@ -97,7 +97,7 @@ class Members(Sequence[dict[str, Any]]):
                 f"{short_repr(path)}: not a column of {self!r}",
                 "one of " + ", ".join(self._columns),
                 short_repr(path),
-                "names has all",
+                "members.names lists all",
             )
         return self._columns[path]
 
@@ -163,7 +163,7 @@ def _checked_path(path: object, where: str) -> str:
 
 
 def _column_of(path: str, values: Any) -> tuple[Any, ...]:
-    """Return the values of a column, numbers as those of Python."""
+    """Return the values of a column; NumPy numbers become Python numbers."""
     if hasattr(values, "to_numpy"):  # of pandas or polars
         values = values.to_numpy()
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
@@ -177,7 +177,7 @@ def _column_of(path: str, values: Any) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """Return a number of NumPy as that of Python; a private copy of an array, a list or a dict."""
+    """Return a Python number for a NumPy number, and a copy of an array, a list or a dict."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -193,9 +193,9 @@ def plain(value: Any) -> Any:
 
 
 def array_of(value: Any) -> NDArray[Any] | None:
-    """Return the array that has the items of a list, exactly; None if there is none.
+    """Return an array with exactly the items of a list; None if that is not possible.
 
-    NumPy would make texts of numbers beside texts, and round integers beside floats.
+    NumPy would turn numbers beside texts into texts, and round integers beside floats.
     """
     if isinstance(value, np.ndarray):
         return None if np.ma.isMaskedArray(value) else value
@@ -217,7 +217,7 @@ def are_same(items: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 def members_of(given: Any) -> Sequence[Mapping[str, Any]]:
-    """Return members as a sequence of mappings, which may make them when they are asked for.
+    """Return members as a sequence of mappings, which may make them on demand.
 
     Raises
     ------

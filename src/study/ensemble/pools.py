@@ -55,7 +55,7 @@ class AbstractPool(ABC):
     @property
     @abstractmethod
     def totals(self) -> Totals:
-        """Totals of shared results, of the outcomes that have come."""
+        """Totals of shared results in the outcomes so far."""
 
     @abstractmethod
     def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":
@@ -69,7 +69,7 @@ class AbstractPool(ABC):
 
     @abstractmethod
     def outcomes(self, result: Any) -> list[Outcome] | None:
-        """Return the outcomes in the result of a task; None if it has to come with the payload."""
+        """Return the outcomes in the result of a task; None if the worker needs the payload."""
 
     @abstractmethod
     def renew(self) -> None:
@@ -83,7 +83,7 @@ class AbstractPool(ABC):
 
     @abstractmethod
     def close(self, *, at_once: bool) -> None:
-        """Give up workers of its own; `at_once` even if they are busy."""
+        """End the workers that the pool has started; with `at_once`, even busy ones."""
 
 
 @final
@@ -103,7 +103,7 @@ class LocalPool(AbstractPool):
         return self._runner.new_totals()
 
     def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":  # noqa: ARG002  # threads share it
-        """Run members, here and now if there are no threads."""
+        """Run members in threads; at once, in this thread, if there are none."""
         if self._executor is not None:
             return self._executor.submit(self._runner.run, batch)
         future: Future[Any] = Future()
@@ -131,7 +131,7 @@ class RemotePool(AbstractPool):
     ----------
     work : Work
     executor : Executor, optional
-        By default it makes its own.
+        The pool starts processes by default.
     make : callable, optional
         Makes a new Executor in place of a broken one; None if the Executor replaces its workers.
     """
@@ -154,7 +154,7 @@ class RemotePool(AbstractPool):
 
     @property
     def totals(self) -> Totals:
-        """Totals of shared results, of the outcomes that have come."""
+        """Totals of shared results in the outcomes so far."""
         return self._totals
 
     def submit(self, batch: Batch, *, with_payload: bool) -> "Future[Any]":
@@ -163,7 +163,7 @@ class RemotePool(AbstractPool):
         return self._executor.submit(run_task, self._token, payload, batch)
 
     def outcomes(self, result: Any) -> list[Outcome] | None:
-        """Return the outcomes that have come as bytes."""
+        """Return the outcomes in the bytes of a result."""
         if result is None:
             return None
         outcomes: list[Outcome]
@@ -173,7 +173,7 @@ class RemotePool(AbstractPool):
         return outcomes
 
     def renew(self) -> None:
-        """Begin a new pool of processes."""
+        """Start a new pool of processes."""
         if self._make is None:
             raise BrokenExecutor(f"{short_repr(self._executor)} is broken")
         self.close(at_once=True)
@@ -190,7 +190,7 @@ class RemotePool(AbstractPool):
             ) from error
 
     def close(self, *, at_once: bool) -> None:
-        """End processes of its own."""
+        """End the processes that the pool has started."""
         own, self._own = self._own, None
         if own is None:
             return
@@ -240,14 +240,14 @@ def _refuse_fork(executor: ProcessPoolExecutor) -> None:
         return
     raise StudyError(
         "run_study(executor=...): its processes are forked",
-        "processes that are spawned: a forked one may have locks that nobody releases",
+        "processes that are spawned: a forked one may inherit locks that are never released",
         "a ProcessPoolExecutor with the start method 'fork'",
         "pass mp_context=multiprocessing.get_context('spawn') to it; or write workers=N instead",
     )
 
 
 def _number_of(executor: Executor) -> int | None:
-    """Return the number of workers of an Executor, if it says so."""
+    """Return the number of workers of an Executor; None if it does not tell."""
     for name in ("_max_workers", "num_workers"):
         number = getattr(executor, name, None)
         if isinstance(number, int) and number > 0:
@@ -266,7 +266,7 @@ def own_processes(number: int) -> ProcessPoolExecutor:
 
 
 def begin_worker() -> None:
-    """Let a worker ignore Control-C, which the driver handles, and end when the driver has."""
+    """Make a worker ignore Control-C, which the driver handles, and end when the driver ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     driver = multiprocessing.parent_process()
     assert driver is not None

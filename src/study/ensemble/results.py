@@ -1,7 +1,7 @@
 """Results of a study: one of each member, in the order of the members.
 
-They are the same whatever the Executor, the number of workers, and the order in which members end;
-only times differ, which stand beside them.
+They do not depend on the Executor, the number of workers, or the order in which members end. Only
+times do, which are kept beside them.
 """
 
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ class MemberResult:
     values : dict of str to object
         Results by name; empty unless it is "ok".
     error, message, traceback : str
-        Class, text and traceback of the exception with which it failed.
+        Class, text and traceback of the exception that made it fail.
     seconds : float
         Time of all attempts [s].
     attempts : int
@@ -79,7 +79,7 @@ class StudyStatistics:
     shared_found, shared_computed : int
         Values of shared entries that members have found and computed, on all workers, in this call.
     seconds_saved : float
-        Time that computing the values that were found took when they were computed [s].
+        Time that it once took to compute the values that were found [s].
     """
 
     num_members: int
@@ -108,9 +108,9 @@ class Ensemble:
     names : tuple of str
         Paths in which members differ.
     units : dict of str to str
-        Declared units of these.
+        Declared units of these variables.
     levels : dict of str to tuple
-        Values by path whose combinations the members are; empty for other members.
+        Values by path, if the members are all their combinations; else empty.
     """
 
     system: str
@@ -121,7 +121,7 @@ class Ensemble:
 
 
 class AbstractStore(ABC):
-    """A place of results, in memory or in a folder."""
+    """Storage of results, in memory or in a folder."""
 
     @abstractmethod
     def result(self, index: int) -> MemberResult | None:
@@ -140,7 +140,7 @@ class AbstractStore(ABC):
 class StudyResults:
     """Results of `run_study` or `load_study`, by the index of the member.
 
-    Printing it tells how many members have failed; `failures` has these.
+    Its `repr` tells how many members have failed; `failures` lists them.
 
     Examples
     --------
@@ -266,9 +266,10 @@ class StudyResults:
         """Return an `xarray.Dataset` along "member", with the parameters as coordinates.
 
         It has the results by name, and "status". Arrays have dimensions of their own. A trajectory
-        becomes a variable along "time" for each of its columns. A column whose name a parameter or
-        another result has is called "trajectory.<path>", after the result. If a member has failed,
-        its numbers are NaN (integers and truth values become floats then), and its texts are empty.
+        becomes a variable along "time" for each of its columns. A column that has the name of a
+        parameter or of another result is called "trajectory.<path>", after the result. If a member
+        has failed, its numbers are NaN (integers and truth values become floats then), and its
+        texts are empty.
 
         Parameters
         ----------

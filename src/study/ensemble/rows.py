@@ -1,8 +1,8 @@
-"""Rows of a study: one a member, as record batches of Arrow.
+"""Rows of a study, one for each member, as record batches of Arrow.
 
 ::
 
-    member, status, seconds, attempts, error, message, traceback      each row has them
+    member, status, seconds, attempts, error, message, traceback      in each row
     cart.mass, cart.angle, ...                                        parameters
     energy, place, ...                                                results
     stagecache.others       values that do not fit into their column, packed
@@ -79,7 +79,7 @@ class RowColumn:
         return self.form.num_buffers if isinstance(self.form, ColumnForm) else 3
 
     def fits(self, value: object) -> bool:
-        """Return True if a value can be taken from the column as it is."""
+        """Return True if the column can hold a value unchanged."""
         if isinstance(self.form, ColumnForm):
             return self.form.fits(value)
         if self.form == FILE:
@@ -87,7 +87,7 @@ class RowColumn:
         return type(value) is str and _is_text(value)
 
     def to_json(self) -> list[Any]:
-        """Return the column as JSON has it."""
+        """Return the column as JSON."""
         form = self.form
         if isinstance(form, ColumnForm):
             return [self.name, self.role, form.dtype, list(form.shape), form.is_array]
@@ -112,7 +112,7 @@ FACTS: Final = (
 
 
 def columns_of(rows: Sequence[Row]) -> list[RowColumn]:
-    """Return the columns for rows that begin like these: the first value of each decides."""
+    """Return the columns for rows: the first value of each decides its form."""
     found: dict[tuple[str, str], RowColumn | None] = {}
     for row in rows:
         for (role, name), value in row.items():
@@ -146,7 +146,7 @@ class RowEncoder:
     Attributes
     ----------
     schema : bytes
-        The message with which a file begins.
+        First message of a file.
     """
 
     def __init__(self, columns: Sequence[RowColumn], units: Mapping[str, str], study: str) -> None:
@@ -236,7 +236,7 @@ def _text_of(value: Any) -> bytes:
 
 @final
 class RowFile:
-    """A file of rows, which another process may still write; a batch that was cut is ignored.
+    """A file of rows, to which another process may still add; an incomplete batch is ignored.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class RowFile:
         return len(self._file.batches)
 
     def close(self) -> None:
-        """Give up the memory map."""
+        """Close the memory map."""
         self._file.close()
 
     def is_whole(self, number: int) -> bool:
@@ -293,7 +293,7 @@ class RowFile:
         return True
 
     def bytes_of(self, numbers: Sequence[int]) -> bytes:
-        """Return the schema and some batches, as another file begins that has these alone."""
+        """Return the schema and some batches: the beginning of a file of these batches."""
         view, batches = self._file.view, self._file.batches
         parts = [view[batches[n].start : batches[n].stop] for n in numbers]
         return b"".join([view[: self._file.schema_stop], *parts])
@@ -342,7 +342,7 @@ class RowFile:
         return rows
 
     def _check_schema(self) -> None:
-        """Refuse a damaged schema: each batch has its checksum, also if others are damaged."""
+        """Refuse a damaged schema. Each batch has its checksum, so one good batch is enough."""
         if not any(self._has_schema_of(batch) for batch in self._file.batches):
             raise self._file.damaged(0, "the schema that the batches name", "another one")
 
@@ -361,7 +361,7 @@ class RowFile:
             raise self._file.damaged(batch.start, str(expected), short_repr(info))
 
     def _column(self, batch: Batch, at: int, column: RowColumn) -> tuple[Array, Any, list[bytes]]:
-        """Return where a column has values, these, and the bytes for its checksum."""
+        """Return a mask of the values that exist, the values, and the bytes for the checksum."""
         form, count = column.form, batch.num_rows
         if not isinstance(form, ColumnForm):
             is_there, data = self._texts(batch, at)
@@ -390,7 +390,7 @@ class RowFile:
         return np.unpackbits(bits, count=count, bitorder="little").astype(bool)
 
     def _texts(self, batch: Batch, at: int) -> tuple[Array, list[bytes]]:
-        """Return where a column of texts has values, and these as bytes."""
+        """Return a mask of the texts that exist, and the texts as bytes."""
         count = batch.num_rows
         is_there = self._validity(batch, at, count)
         offsets = np.frombuffer(self._file.buffer(batch, at + 1, 4 * (count + 1)), "<i4")

@@ -1,4 +1,4 @@
-"""Studies of many members: each a copy of a State with other values, run where there is room.
+"""Studies of many members: each is a copy of a State in which some variables differ.
 
 ::
 
@@ -66,8 +66,8 @@ def run_study(
     """Run a function for each member: a copy of a State in which some variables have other values.
 
     Members run in this thread by default, in processes with ``workers=4``, or on any `Executor`:
-    threads, processes, or a cluster by ``Client.get_executor()`` of Dask. The results do not depend
-    on it, bit for bit, as far as the function depends on its State and its `Member` alone and the
+    threads, processes, or a cluster by ``Client.get_executor()`` of Dask. The results are the same
+    everywhere, bit for bit, if the function depends only on its State and its `Member`, and the
     libraries compute the same on all workers.
 
     A member that raises is kept with its parameters and its traceback, and so is one that kills its
@@ -81,13 +81,14 @@ def run_study(
         Values by path: ``[{"pendulum.length": 1.0}, ...]``. A table is a dict of columns, or of
         pandas or polars. `full_factorial`, `latin_hypercube` and `sobol` make some. Paths are those
         of variables: parameters and other discrete variables, q, u and z, "chain.angles[3]" for one
-        number of a vector, and "time". A sequence may make its members when they are asked for.
+        number of a vector, and "time". A sequence may make its members on demand.
     study : callable
         A function of the State, or of the State and a `Member`, which has values and a seed. It
         returns a number, a text, an array, a `Trajectory`, or a dict of these. The State is at
         Model. `Simulation` is one; `stagecache.assembly` has `Assembly` and `Tracking`.
     state : State, optional
-        The State of which members are copies; ``system.new_state()`` by default. It stays as it is.
+        The State that members are copied from; ``system.new_state()`` by default. It stays
+        unchanged.
     executor : concurrent.futures.Executor, optional
         It stays open. A ProcessPoolExecutor must not fork; if one of its processes dies, the study
         goes on with a new pool like it.
@@ -119,7 +120,7 @@ def run_study(
     UnknownPathError, NodeKindError, WrongTypeError, NotANumberError, OutOfRangeError, ...
         A value cannot be written as it is. The error names member and path. Nothing has run then.
     DuplicateNameError
-        Two paths are those of one variable, as "chain.angles" and "chain.angles[3]".
+        Two paths belong to one variable, as "chain.angles" and "chain.angles[3]".
     ComputeSignatureError
         The function takes other arguments.
     NotPicklableError
@@ -166,10 +167,10 @@ def run_study(
             "into=None",
             "write into=path, in the first call as well",
         )
-    if isinstance(study, Simulation):
-        check_outputs(study, base)
     known = CheckedMembers.of(members_of(members), base, is_hashed=path is not None)
     ensemble = known.ensemble(system)
+    if isinstance(study, Simulation):
+        check_outputs(study, base, ensemble.names)
     work = Work(base, study, takes_member, seed, retries, ensemble.names, Settings.here())
     pool = pool_of(work, executor, workers)
     start = time.perf_counter()
@@ -207,9 +208,9 @@ def load_study(path: str | PathLike[str], system: System | None = None) -> Study
     ------
     OSError
     FileFormatError
-        The folder is damaged, or not that of a study.
+        The folder is damaged, or its files do not describe a study.
     StudyError
-        The folder is not that of a study, or has a file of another one.
+        The folder does not belong to a study, or has a file of another study.
     WrongTypeError
     """
     where = require_path(path, "load_study(path)")
@@ -231,7 +232,7 @@ def load_study(path: str | PathLike[str], system: System | None = None) -> Study
 def _facts(
     ensemble: Ensemble, study: StudyFunction, state: State, members: str, *, seed: int, resume: bool
 ) -> StudyFacts:
-    """Return all that has to be the same for a study to be resumed.
+    """Return the facts that must be the same for a study to be resumed.
 
     Raises
     ------
@@ -277,7 +278,7 @@ def _takes_member(study: Any) -> bool:
     require_callable(study, f"run_study(study): {short_repr(study)}", "a function of a State", hint)
     try:
         signature = inspect.signature(study)
-    except (TypeError, ValueError):  # a builtin without one
+    except (TypeError, ValueError):  # a builtin without a signature
         return False
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     places = [p for p in signature.parameters.values() if p.kind in kinds]
@@ -357,7 +358,7 @@ class CheckedMembers:
         return Ensemble(system.name, len(members), tuple(self._base), known, levels)
 
     def missing(self, done: set[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return an iterator over members that have no result yet, with a copy of their values."""
+        """Return an iterator over members that have no result yet, with a copy of the values."""
         return ((i, self._values(i)) for i in range(len(self)) if i not in done)
 
     def _values(self, index: int) -> dict[str, Any]:
@@ -366,7 +367,8 @@ class CheckedMembers:
         Raises
         ------
         StudyError
-            It names others than when it was checked, or has others and the folder says which.
+            It names other paths than when it was checked; or it has other values, and results go
+            into a folder.
         """
         given: Any = self._members[index]
         is_same = isinstance(given, Mapping) and given.keys() <= self._base.keys()
@@ -382,7 +384,7 @@ class CheckedMembers:
         return values
 
     def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that a member has at all paths, as its State has them."""
+        """Return the values at all paths in the State of a member."""
         return self._writes.read_back(self._scratch, values, self._base)
 
 

@@ -30,7 +30,7 @@ class Settings:
     floating_point : dict of str to str
         Treatment of floating-point errors by NumPy, as `numpy.errstate` takes it.
     shared : SharedResults
-        Values of shared entries. Those in memory do not travel; a folder is the same one.
+        Values of shared entries. Values in memory do not travel; a folder serves all workers.
     """
 
     floating_point: Mapping[str, Any]
@@ -52,8 +52,8 @@ class Settings:
 class _Installed:
     """Shared results that threads of this process have installed.
 
-    The results in use are those of the process. Those from before are installed again when the
-    last thread has left: an earlier one must not take them away from the others.
+    The results in use belong to the whole process. The previous ones are installed again when the
+    last thread leaves; if an earlier thread did it, the others would lose theirs.
     """
 
     def __init__(self) -> None:

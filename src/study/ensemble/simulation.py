@@ -1,6 +1,6 @@
 """Simulations as the function of a study: picklable, with the arguments of `simulate`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import Any, final
 
@@ -10,27 +10,28 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_name, wrong_type
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.state import State
+from stagecache.study.ensemble.values import require_free_name
 from stagecache.study.plan import Plan
 from stagecache.study.simulate import simulate
 from stagecache.study.trajectory.rows import Pattern
 from stagecache.study.trajectory.trajectory import Trajectory
 
 Output = str | AbstractHandle | Callable[[Trajectory], Any]
-"""A path or handle, whose value at the end is meant; or a function of the trajectory."""
+"""A path or handle, for the value at the end; or a function of the trajectory."""
 
 
 @final
 @frozen(init=False, eq=False)
 class Simulation:
-    """A simulation of each member, to be passed to `run_study`.
+    """A simulation of each member, for `run_study`.
 
     Parameters
     ----------
     until : float
         Time of the end [s].
     outputs : mapping, optional
-        Results by name: the value of a variable or an entry at the end, by its path or handle, or
-        what a function of the `Trajectory` returns. The Trajectory itself by default.
+        Results by name: a path or handle, for the value of a variable or an entry at the end; or a
+        function of the `Trajectory`. The Trajectory itself by default.
     every : float or array_like of shape (n,), optional
         Time between two rows, or their times [s], as for `simulate`.
     method, accuracy, **options
@@ -39,9 +40,10 @@ class Simulation:
     Raises
     ------
     WrongTypeError, InvalidNameError
-        `outputs` are something else.
+        `outputs` is not a dict from names to paths, handles or functions.
     UnknownOptionError, UnknownChoiceError, NotANumberError, ShapeError, OutOfRangeError
-        See `simulate`. An output that does not exist is refused when the study begins.
+        See `simulate`. An output that does not exist, or whose name is taken, is refused when the
+        study begins.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class Simulation:
         self.__attrs_init__(float(until), named, given)
 
     def __call__(self, state: State) -> Any:
-        """Return the trajectory from a State on, or the outputs."""
+        """Simulate from a State on, and return the trajectory or the outputs."""
         system = state.system
         trajectory = simulate(system, state, self.until, progress=False, **self.options)
         if self.outputs is None:
@@ -84,17 +86,43 @@ class Simulation:
         return f"Simulation(until={self.until:g}{names})"
 
 
-def check_outputs(study: Simulation, state: State) -> None:
-    """Refuse outputs that the System of a State does not have.
+@final
+@frozen
+class InRows:
+    """An output of a `Simulation`: the values of an item in all rows, not only at the end.
+
+    Attributes
+    ----------
+    path : str
+    """
+
+    path: str
+
+    def __call__(self, trajectory: Trajectory) -> Any:
+        """Return the values, shape (rows, ...)."""
+        return trajectory.calc(self.path)
+
+
+def check_outputs(study: Simulation, state: State, taken: Collection[str]) -> None:
+    """Refuse outputs that the System of a State does not have, and names that are taken.
+
+    Parameters
+    ----------
+    study : Simulation
+    state : State
+    taken : collection of str
+        Paths in which members differ.
 
     Raises
     ------
-    UnknownPathError, NodeKindError, ForeignNodeError
+    UnknownPathError, NodeKindError, ForeignNodeError, DuplicateNameError
     """
     pattern = Pattern.of(state)
-    for output in (study.outputs or {}).values():
-        if isinstance(output, str | AbstractHandle):
-            pattern.path_of(output)
+    for name, output in (study.outputs or {}).items():
+        item = output.path if isinstance(output, InRows) else output
+        if isinstance(item, str | AbstractHandle):
+            pattern.path_of(item)
+        require_free_name(name, taken)
 
 
 def _checked(outputs: Any) -> Mapping[str, Output]:

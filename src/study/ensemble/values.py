@@ -1,4 +1,4 @@
-"""Values that a member results in: numbers, truth values, texts, arrays, trajectories, by name.
+"""Results of a member: numbers, truth values, texts, arrays, trajectories, by name.
 
 ::
 
@@ -33,7 +33,7 @@ KINDS: Final = "biufcU"
 def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
     """Return the values that the function of a study has returned, by name.
 
-    Numbers of NumPy become those of Python, arrays are copied.
+    NumPy numbers become Python numbers; arrays are copied.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
     StudyError
         Something is neither a value nor a dict of values.
     DuplicateNameError
-        A name is taken: of a path, or of a column that each row has.
+        A name is taken by a path, or by a column that each row has.
     """
     if not isinstance(returned, Mapping):
         name = TRAJECTORY if isinstance(returned, Trajectory) else RESULT
@@ -60,15 +60,25 @@ def values_of(returned: Any, taken: Collection[str]) -> dict[str, Any]:
                 short_repr(name),
                 "write {'energy': energy}",
             )
-        if name in RESERVED or name in taken or name.startswith("stagecache."):
-            raise DuplicateNameError(
-                f"the function of the study: the name {name!r} is taken",
-                "other names than those of parameters, and than " + ", ".join(sorted(RESERVED)),
-                repr(name),
-                "give the result another name",
-            )
+        require_free_name(name, taken)
         values[name] = _value_of(value, f"the function of the study: {name!r}")
     return values
+
+
+def require_free_name(name: str, taken: Collection[str]) -> None:
+    """Refuse the name of a result that something else in each row has.
+
+    Raises
+    ------
+    DuplicateNameError
+    """
+    if name in RESERVED or name in taken or name.startswith("stagecache."):
+        raise DuplicateNameError(
+            f"the function of the study: the name {name!r} is taken",
+            "a name that is neither a parameter nor one of " + ", ".join(sorted(RESERVED)),
+            repr(name),
+            "give the result another name",
+        )
 
 
 def _is_name(name: str) -> bool:
@@ -104,7 +114,7 @@ def _value_of(value: Any, what: str) -> Any:
 
 
 class _Pickler(pickle.Pickler):
-    """A pickler to which the System is a name: trajectories travel without it."""
+    """A pickler that writes a name for the System: trajectories travel without it."""
 
     system: Any
 
@@ -129,7 +139,7 @@ def to_bytes(outcomes: Any, system: Any) -> bytes:
 
 
 def from_bytes(data: bytes, system: Any) -> Any:
-    """Return outcomes that `to_bytes` has made in another process."""
+    """Return the outcomes in bytes that `to_bytes` has made in another process."""
     unpickler = _Unpickler(io.BytesIO(data))
     unpickler.system = system
     return unpickler.load()

@@ -44,7 +44,7 @@ from stagecache.study.ensemble.members import are_same, array_of, plain
 ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 FLOAT: Final = np.dtype(float)
 TAKES: Final = {"f": "fiu", "c": "cfiu", "i": "iuf", "u": "iuf"}
-"""Kinds of values by the kind of the array of which they become a part, if they are exact there."""
+"""Kinds of values that an array of each kind takes, if it represents them exactly."""
 
 MODEL: Final = Stage.MODEL
 WRITABLE: Final = AbstractContinuousVariable | DiscreteVariable | TimeVariable
@@ -61,7 +61,7 @@ class Target:
 
     @property
     def is_option(self) -> bool:
-        """True for a modeling option, which decides about the sizes of other variables."""
+        """True for a modeling option, which may change the sizes of other variables."""
         return isinstance(self.handle, DiscreteVariable) and self.handle.invalidates <= MODEL
 
     def read(self, state: State) -> Any:
@@ -70,7 +70,7 @@ class Target:
         return plain(value if self.element is None else value[self.element])
 
     def write(self, state: State, value: Any, base: State) -> None:
-        """Write a value, if it takes the place of that in another State exactly.
+        """Write a value, if it fits the value in another State and is not rounded.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Target:
             handle.set(state, value)
 
     def _fitting(self, before: Any, value: Any) -> Any:
-        """Return a value that can take the place of another one."""
+        """Return a value in the form of the one that it replaces."""
         if isinstance(before, np.ndarray):
             array = self._array(value, before.dtype)
             if array.shape != before.shape:
@@ -119,7 +119,7 @@ class Target:
         return value
 
     def _array(self, value: Any, dtype: Any) -> NDArray[Any]:
-        """Return a value as an array of a dtype, which has it exactly; longer texts are kept."""
+        """Return a value as an array of a dtype that represents it exactly; keep longer texts."""
         if dtype.kind == "O":
             return np.array(value, object)
         given = array_of(value)
@@ -139,7 +139,7 @@ class Target:
         return "a number" if dtype.kind in "iufc" else f"a value of {dtype}"
 
     def _require_float(self, value: Any) -> None:
-        """Refuse integers that q, u, z and the time cannot have exactly."""
+        """Refuse integers that q, u, z and the time would round."""
         given = array_of(value)
         if given is not None and given.dtype.kind in "iu":
             self._array(given, FLOAT)
@@ -165,12 +165,12 @@ class Target:
 
 @final
 class Writes:
-    """Values of members on their way into States.
+    """Writer of the values of members into copies of a State.
 
     Parameters
     ----------
     state : State
-        The State of which members are copies, at Model or further. Only for reading.
+        The State that members are copied from, at Model or further. It is only read.
     """
 
     def __init__(self, state: State) -> None:
@@ -226,11 +226,11 @@ class Writes:
         )
 
     def base(self, path: str) -> Any:
-        """Return the value that members have which do not name a path."""
+        """Return the value at a path of members that do not name it."""
         return self.target(path).read(self._state)
 
     def refuse_overlaps(self, paths: Iterable[str]) -> None:
-        """Refuse two paths of one variable, since the values of one would decide about the other.
+        """Refuse two paths of one variable, since a write to one would overwrite the other.
 
         Raises
         ------
@@ -263,7 +263,7 @@ class Writes:
         Raises
         ------
         StagecacheError
-            The path that cannot be written, or its value, is named.
+            The error names the path.
         """
         with self._state.lock:  # other members are copied in other threads
             state = self._state.copy()
@@ -288,7 +288,7 @@ class Writes:
             )
         try:
             if self._has_option(values):
-                self.apply(values)  # sizes may change: not in the State for all members
+                self.apply(values)  # sizes may change, so not in the State of all members
             else:
                 self._write(scratch, values, self._state)
         except StagecacheError as error:
@@ -321,14 +321,12 @@ class Writes:
                 }
             with self._state.lock:
                 self._write(scratch, values, self._state)
-        except (
-            Exception
-        ):  # of any kind, with which the member has failed: these are what it was given
+        except Exception:  # of any kind: the member has failed, and its values could not be written
             return {**base, **values}
         return {**base, **{path: self.target(path).read(scratch) for path in values}}
 
     def _has(self, state: State, path: str) -> bool:
-        """Return True if an element exists also where a modeling option has changed the size."""
+        """Return True if an element exists after a modeling option has changed the size."""
         target = self.target(path)
         return target.element is None or target.element < len(target.handle(state))
 

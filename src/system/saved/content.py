@@ -9,8 +9,8 @@
      "updated": {"arm.length": 0.0},
      "weights": {...}, "versions": {...}, "left": [...]}
 
-Kind and form stand with the values, so a file tells what is in it without the model. Weights and
-versions are there where they are not 1.
+Kind and form are saved with the values, so a file shows what it contains without the model. Weights
+and versions are saved where they are not 1.
 """
 
 import math
@@ -34,11 +34,11 @@ PARTS: Final = {
 MAY_HAVE: Final = {"system", "layout", "updated", "cache"}
 GROUP: Final = {"kind", "form", "unit", "allocated_at", "values"}
 COUNT: Final = 2**62
-"""Counts of writes stay below it."""
+"""Limit of counts of writes."""
 
 
 def snapshot_content(taken: Snapshot, blobs: Blobs) -> dict[str, Any]:
-    """Return a snapshot as JSON has it; the blobs get the arrays.
+    """Return a snapshot as JSON, and append its arrays to the blobs.
 
     Raises
     ------
@@ -81,7 +81,7 @@ FEW: Final = 16
 
 
 def _listed(values: Any) -> Any:
-    """Return few numbers as a list, which JSON shows; many stay an array."""
+    """Return a short array as a list, which people can read in JSON; a long one as it is."""
     if isinstance(values, np.ndarray) and len(values) <= FEW:
         return values.tolist()
     return values
@@ -93,7 +93,7 @@ def content_snapshot(content: Any, blobs: MutableSequence[Any], where: str) -> S
     Raises
     ------
     FileFormatError
-        It says what it must not. `where` is its name.
+        The content does not describe a State. `where` is the name of the file.
     """
     reader = _Reader(blobs, where)
     is_state = isinstance(content, dict) and PARTS <= set(content) <= PARTS | MAY_HAVE
@@ -177,7 +177,7 @@ def _left(reader: "_Reader", found: Any, count: int) -> Any:
 
 
 class _Reader:
-    """Checks of what JSON says: each returns it, or raises `FileFormatError`."""
+    """Checks of content from JSON: each returns the content, or raises `FileFormatError`."""
 
     def __init__(self, blobs: MutableSequence[Any], where: str) -> None:
         self.blobs = blobs

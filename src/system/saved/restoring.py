@@ -53,7 +53,7 @@ def unpickled_state(system: Any, taken: Snapshot) -> State:
 
 @final
 class Restoring:
-    """A State that is made from a snapshot, and the report of it.
+    """A State made from a snapshot, and the report of what was taken.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class Restoring:
     is_strict : bool
         True to refuse any difference; False to take what fits.
     renamed : dict of str to str, optional
-        Paths of variables, or names of subsystems: those in the snapshot, and those here.
+        Paths of variables, or names of subsystems: from names in the snapshot to names here.
 
     Attributes
     ----------
     state : State
-        At the stage of the snapshot, but at Instance at most.
+        At the stage of the snapshot, or at Instance if that stage is higher.
 
     Raises
     ------
@@ -133,7 +133,7 @@ class Restoring:
         if taken.stage >= MODEL:
             self._write_blocks(paths)
         else:
-            paths = NodePaths(self._contents)  # what was allocated since is forgotten
+            paths = NodePaths(self._contents)  # without later allocations
         if taken.stage >= INSTANCE:
             self._write_row_weights()
             self._refuse_differences()
@@ -250,7 +250,7 @@ class Restoring:
         here = [name for name, _ in subsystems_of(contents)]
         if sorted(names) == sorted(here):
             places = [names.index(name) for name in here]
-            topology = versions.system[TOPOLOGY]  # of the model that is here
+            topology = versions.system[TOPOLOGY]  # of this model
             versions.system, versions.together = list(system), list(together)
             versions.system[TOPOLOGY] = topology
             versions.alone = [list(alone[place]) for place in places]

@@ -39,7 +39,7 @@ DECLARED: Final = {
     "discrete variable that invalidates Model": "a modeling option",
     "discrete variable that invalidates Instance": "a parameter",
 }
-"""Kinds of variables as the functions that declare them are called."""
+"""Kinds of variables, named after the functions that declare them."""
 
 EMPTY, MODEL, INSTANCE = Stage.EMPTY, Stage.MODEL, Stage.INSTANCE
 
@@ -52,7 +52,7 @@ class Form:
     ----------
     kind : str
     values : str
-        The type of its declared value, or how many numbers it has; "" while that is not known.
+        The type of its declared value, or the number of its numbers; "" if that is not known yet.
     allocated_at : Stage
     unit : str
         Declared unit, or the kind of the joint; "" without one.
@@ -64,7 +64,7 @@ class Form:
     unit: str = ""
 
     def fits(self, other: "Form") -> bool:
-        """Return whether a value of one form can be a value of the other."""
+        """Return True if a value of one form can be a value of the other."""
         same_values = not self.values or not other.values or self.values == other.values
         same_unit = not self.unit or not other.unit or self.unit == other.unit
         return self.kind == other.kind and same_values and same_unit

@@ -402,6 +402,10 @@ def test_a_simulation_returns_outputs_or_its_trajectory() -> None:
             lambda: run_study(SYSTEM, MEMBERS, Simulation(1.0, {"a": "spring.enrgy"})),
             UnknownPathError,
         ),
+        (
+            lambda: run_study(SYSTEM, MEMBERS, Simulation(1.0, {"spring.place": "spring.speed"})),
+            DuplicateNameError,
+        ),
     ],
 )
 def test_a_wrong_simulation_is_refused_before_anything_runs(

@@ -271,16 +271,20 @@ def test_a_pendulum_has_its_known_matrices() -> None:
     np.testing.assert_allclose(model.outputs0[1:], [sine, -cosine])
 
 
-def test_the_cart_and_the_pole_have_the_jacobian_of_the_example() -> None:
+def test_the_cart_and_the_pole_have_the_matrices_of_their_equations() -> None:
     system = cart_pole.make_system(0.02)
-    state = system.new_state()
-    state.q = np.zeros(2)
-    model = linearize(system, state, ("cart_pole.force",), differences="central")
-    a, b = cart_pole.jacobian(system, state.copy())
+    state = system.new_state()  # the pole leans
+    model = cart_pole.linearized(system, state)
+    cart, bob, length, gravity = 1.0, 0.1, 0.5, 9.81
+    a = np.zeros((4, 4))
+    a[:2, 2:] = np.eye(2)
+    a[2:, 1] = -bob * gravity / cart, (cart + bob) * gravity / (cart * length)
     np.testing.assert_allclose(model.A, a, atol=1e-8)
+    b = np.array([0.0, 0.0, 1.0 / cart, -1.0 / (cart * length)])
     np.testing.assert_allclose(model.B[:, 0], b, atol=1e-8)
-    gain = cart_pole.lqr_gain(model.A, model.B[:, 0])
+    gain = cart_pole.lqr_gain(model)
     assert np.linalg.eigvals(model.A - np.outer(model.B, gain)).real.max() < 0
+    assert state.q.tolist() == [0.0, 0.1]
 
 
 def test_matrices_are_those_of_a_library() -> None:
