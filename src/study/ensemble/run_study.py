@@ -88,6 +88,7 @@ def run_study(
         Model. `Simulation` is one; `stagecache.assembly` has `Assembly` and `Tracking`.
     state : State, optional
         The State of which members are copies; ``system.new_state()`` by default. It stays as it is.
+        Its computed values are valid in members, also in other processes if pickle takes them.
     executor : concurrent.futures.Executor, optional
         It stays open. A ProcessPoolExecutor must not fork; if one of its processes dies, the study
         goes on with a new pool like it.
