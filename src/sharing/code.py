@@ -136,18 +136,6 @@ def code_hash(function: Any, owner: type) -> str:
     return code_of(getattr(found, "__func__", found), owner, [owner]).hash
 
 
-def hash_of_used(used: Iterable[Any], models: Iterable[type]) -> str:
-    """Return a fingerprint of classes and functions that attributes of a model use.
-
-    Parameters
-    ----------
-    used : iterable of type and function
-    models : iterable of type
-        Classes of the subsystems.
-    """
-    return code_of(None, object, models, used).hash
-
-
 @final
 class _Used:
     """All that a function uses, by labels.
