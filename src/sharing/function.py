@@ -142,8 +142,8 @@ class AbstractSharedFunction(ABC):
         """Return the entry whose function has these arguments."""
 
     @abstractmethod
-    def _place_above(self, handle: Any, place: Place) -> Place:
-        """Return the place of a prerequisite that is a shared entry."""
+    def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:
+        """Return the arguments of the function of a prerequisite that is a shared entry."""
 
     @abstractmethod
     def _read(self, handle: Any, place: Place) -> Any:
@@ -175,7 +175,8 @@ class AbstractSharedFunction(ABC):
                 if origin is not None and _is_frozen(store.values[node]):
                     return b"k" + bytes.fromhex(origin.key)
             elif node not in place.evaluator.equals and deepest:
-                return b"k" + above._key(self._place_above(handle, place), deepest - 1, known)
+                its_place = above._place(self._arguments_of(handle, place))
+                return b"k" + above._key(its_place, deepest - 1, known)
         return b"v" + fingerprint(self._read(handle, place), str(handle))
 
     def _present_recipe(self) -> Recipe:

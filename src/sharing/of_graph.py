@@ -49,7 +49,5 @@ class SharedGraphFunction(AbstractSharedFunction):
     def _read(self, handle: Any, place: Place) -> Any:  # noqa: ARG002  # a State is read by it
         return handle()
 
-    def _place_above(self, handle: Any, place: Place) -> Place:
-        function: Any = place.evaluator.functions[handle._node]
-        found: Place = function._place(handle.prerequisites)
-        return found
+    def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:  # noqa: ARG002  # a State needs it
+        return handle.prerequisites  # type: ignore[no-any-return]  # a tuple of handles

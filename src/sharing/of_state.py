@@ -52,10 +52,8 @@ class SharedStateFunction(AbstractSharedFunction):
     def _read(self, handle: Any, place: Place) -> Any:
         return handle(place.arguments[0])
 
-    def _place_above(self, handle: Any, place: Place) -> Place:
-        function: Any = place.evaluator.functions[handle._node]
-        found: Place = function._place(place.arguments)
-        return found
+    def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:  # noqa: ARG002  # each has the State
+        return place.arguments
 
     def _is_watched(self, arguments: Sequence[Any]) -> bool:
         return bool(arguments[0].is_strict)
