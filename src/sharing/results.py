@@ -151,8 +151,7 @@ class SharedResults:
     def __init__(self, limit: int, folder: ResultFolder | None) -> None:
         self._limit = limit
         self._folder = folder
-        self._before: SharedResults | None = None
-        self._is_entered = False
+        self._before: list[SharedResults] = []  # by ``with`` block that has not ended
         self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one used last at the end
         self._computing: dict[str, int] = {}  # threads by key
         self._changed = Condition()
@@ -316,29 +315,10 @@ class SharedResults:
 
     # ------------------------------------------------------------------ in use
 
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Let these results be those in use while the block runs, or the decorated function."""
-        before = _IN_USE[0]
-        _IN_USE[0] = self
-        try:
-            yield
-        finally:
-            _IN_USE[0] = before
-
-    def _set(self) -> Self:
-        """Use these results until others are set, or until the block of a ``with`` ends."""
-        before = _IN_USE[0]
-        if not before._is_entered:
-            before._before = None  # it was a setting, to which nobody goes back from there
-        self._before = before
-        _IN_USE[0] = self
-        return self
-
     def __enter__(self) -> Self:
-        if _IN_USE[0] is not self:
-            self._set()
-        self._is_entered = True
+        now, before = _IN_USE
+        self._before.append(before if now is self else now)
+        _IN_USE[:] = self, self
         return self
 
     def __exit__(
@@ -347,10 +327,8 @@ class SharedResults:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._is_entered = False
-        if self._before is not None:
-            _IN_USE[0] = self._before
-            self._before = None
+        before = self._before.pop()
+        _IN_USE[:] = before, before
 
     def _forked(self) -> None:
         """Forget the computations of threads that a forked process does not have."""
@@ -423,13 +401,15 @@ def shared_results(
     if path is not None:
         most = size_in_bytes(path_limit, "shared_results(path_limit=...)")
         folder = ResultFolder(require_path(path, "shared_results(path=...)"), most)
-    return SharedResults(size, folder)._set()
+    results = SharedResults(size, folder)
+    _IN_USE[:] = results, _IN_USE[0]
+    return results
 
 
 @contextmanager
 def nothing_shared() -> Iterator[None]:
     """Compute each value while the block runs, or the decorated function."""
-    with SharedResults(0, None).in_use():
+    with SharedResults(0, None):
         yield
 
 
@@ -497,8 +477,11 @@ def _warn(message: str) -> None:
     warnings.warn(message, SharedResultsWarning, stacklevel=2)
 
 
-_IN_USE: Final[list[SharedResults]] = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)]
-"""The results in use: of the whole process, as its threads work at the same models."""
+_IN_USE: Final = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)] * 2
+"""The results in use, and those before the last call of `shared_results`, for a ``with`` block.
+
+They belong to the whole process, since its threads work on the same models.
+"""
 
 
 def _after_fork() -> None:
