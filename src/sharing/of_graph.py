@@ -1,4 +1,4 @@
-"""Compute functions of shared entries of a Graph, which get the handles of their prerequisites."""
+"""Compute functions of shared entries of a Graph; they get the handles of their prerequisites."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
@@ -8,7 +8,7 @@ from stagecache.sharing.code import code_of, hash_of
 from stagecache.sharing.function import AbstractSharedFunction, Place, Recipe
 
 BEYOND: Final = ("prerequisites", "dependents", "version", "is_valid")
-"""Attributes of a handle that tell more than its value and its name."""
+"""Attributes of a handle that say more than its value and its name."""
 
 
 @final
