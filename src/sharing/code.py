@@ -1,16 +1,16 @@
-"""Fingerprints of code: a function, and all that it uses and that may change.
+"""Fingerprints of code: a function, and everything it uses that may change.
 
 ::
 
     a function       its code, its defaults, what it closes over, and what its names mean
-    a name           on the class of the Subsystem and on its bases, in the module, and in others
+    a name           on the class of the Subsystem and its bases, in its module, in other modules
     a class          its functions, its declarations and its plain values
     a module         its source, if it has a file
-    a plain value    as a file has it
+    a plain value    its form in a file
     what is installed: the standard library, other packages, stagecache       name and version
 
-Equal fingerprints mean equal code. They may differ where nothing that matters has changed: a saved
-value is computed again then. A fingerprint is "" where something cannot be compared.
+Equal fingerprints mean equal code. Fingerprints may differ although nothing relevant has changed;
+a saved value is computed again then. A fingerprint is "" if something cannot be compared.
 """
 
 import dis
@@ -50,12 +50,12 @@ from stagecache.files.values import Blobs, encode, found_in, registered_as
 OWN: Final = "stagecache"
 MAIN: Final = "__main__"
 CACHED: Final = type(lru_cache(len))
-"""Class of what `lru_cache` makes."""
+"""Class of the functions that `lru_cache` returns."""
 
 MADE: Final = frozenset(
     ("member_descriptor", "getset_descriptor", "_tuplegetter", "_abc_data", "wrapper_descriptor")
 )
-"""Classes of what Python itself puts into classes."""
+"""Classes of the members that Python itself adds to classes."""
 
 PATHS: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 INSTALLED: Final = tuple({sysconfig.get_path(name) for name in PATHS})
@@ -82,16 +82,16 @@ def hash_of(parts: Any) -> str:
 @final
 @frozen
 class Code:
-    """The code of a function, and of all that it uses.
+    """The code of a function, and of everything it uses.
 
     Attributes
     ----------
     hash : str
         Its fingerprint; "" if it cannot be compared.
     unknown : str
-        What cannot be compared, if anything.
+        The part that cannot be compared; "" without one.
     names : frozenset of str
-        Names of attributes that it uses, of whatever object.
+        Names of the attributes that it uses, of any object.
     """
 
     hash: str
@@ -111,14 +111,14 @@ def code_of(
     Parameters
     ----------
     function : callable
-        Or another object, by its class and as pickle takes it.
+        Or another object, compared by its class and its pickled content.
     owner : type
         Class on which its methods are looked up.
     models : iterable of type
-        Classes of subsystems, whose packages are looked into even if they are installed.
+        Classes of subsystems. Their packages are searched even if they are installed.
     used : iterable of type and function
     known : callable, optional
-        Returns the text of an object that is compared elsewhere, None for all others.
+        Returns the text of an object that is compared elsewhere, None for any other object.
     """
     found = _Used(owner, models, known)
     texts = [found.text_of(value) for value in (function, *sorted(used, key=_name_of))]
@@ -130,38 +130,26 @@ def code_of(
 def code_hash(function: Any, owner: type) -> str:
     """Return a fingerprint of a function that a class declares; "" if it cannot be compared.
 
-    Of a method of a subsystem, whose attributes are compared elsewhere, the function counts.
+    For a method of a subsystem, only the function counts: attributes are compared elsewhere.
     """
     found = _inner(function)
     return code_of(getattr(found, "__func__", found), owner, [owner]).hash
 
 
-def hash_of_used(used: Iterable[Any], models: Iterable[type]) -> str:
-    """Return a fingerprint of classes and functions that attributes of a model use.
-
-    Parameters
-    ----------
-    used : iterable of type and function
-    models : iterable of type
-        Classes of the subsystems.
-    """
-    return code_of(None, object, models, used).hash
-
-
 @final
 class _Used:
-    """All that a function uses, by labels.
+    """Everything that a function uses, by labels.
 
-    A function or a class has a label, its name, with a number where several have the same one. The
-    text of its content stands under its label, and refers to others by theirs: so two of them that
-    change places are told, and a function may call itself.
+    The label of a function or a class is its name, with a number if several have that name. The
+    text of its content is stored by its label, and refers to other functions by their labels. So
+    an exchange of two functions changes the fingerprint, and a function may call itself.
 
     Parameters
     ----------
     owner : type
         Class on which methods are looked up.
     models : iterable of type
-        Classes of subsystems, whose packages are looked into even if they are installed.
+        Classes of subsystems. Their packages are searched even if they are installed.
     known : callable, optional
     """
 
@@ -176,7 +164,7 @@ class _Used:
         self._packages = {_top(_module_of(cls)) for cls in models} - {OWN}
         self.names: set[str] = set()  # of attributes
         self._labels: dict[int, str] = {}  # by identity
-        self._labelled: list[Any] = []  # so that no other object gets the identity of one
+        self._labelled: list[Any] = []  # kept alive, so that identities stay unique
         self._counts: Counter[str] = Counter()
         self._texts: dict[str, str] = {}
         self._culprit = ""
@@ -204,7 +192,7 @@ class _Used:
     # ------------------------------------------------------------------ values
 
     def text_of(self, value: Any) -> str:
-        """Return the text of something that a function uses, and note its code; "" if unknown."""
+        """Return the text of an object that a function uses, and note its code; "" if unknown."""
         text = None if self._known is None else self._known(value)
         if text is not None:
             return text
@@ -248,12 +236,12 @@ class _Used:
         return repr((content, blobs))
 
     def _add_object(self, value: Any) -> str:
-        """Note the class of an object, and its content as pickle takes it; return its label."""
+        """Note the class of an object and its pickled content; return its label."""
         if id(value) in self._labels:
             return self._labels[id(value)]
         try:
             reduced: Any = value.__reduce_ex__(4)
-        except Exception:  # an open file, a lock, or whatever an object does
+        except Exception:  # an open file, a lock, or an error of the object
             self._culprit = self._culprit or f"an object of type {_name_of(value)}"
             return ""
         label = self._label(value)
@@ -266,14 +254,14 @@ class _Used:
         return label
 
     def _all(self, kind: str, parts: Iterable[Any]) -> str:
-        """Return the text of something that consists of parts."""
+        """Return the text of an object that consists of parts."""
         texts = [self.text_of(part) for part in parts]
         return repr([kind, *texts]) if all(texts) else ""
 
     def _named(
         self, name: str, module: str, value: Any = None, add: Callable[[Any], str] | None = None
     ) -> str:
-        """Return the name of something, and note its code; of what is installed, its version."""
+        """Return a name, and note its code; if it is installed, return name and version."""
         if self._is_followed(module):
             self._add_source(module)
             return name if add is None else add(value)
@@ -281,7 +269,7 @@ class _Used:
         return f"{name} {release}" if release else ""
 
     def _is_followed(self, module: str) -> bool:
-        """Return True for modules of the model, and for others that are not installed."""
+        """Return True for modules of the model, and for all modules that are not installed."""
         top = _top(module)
         if top in self._packages:
             return True
@@ -291,7 +279,7 @@ class _Used:
         return file is None or not file.startswith(INSTALLED)
 
     def _is_installed_by_name(self, value: Any) -> bool:
-        """Return True for what an installed module has under its name, as a ufunc of NumPy."""
+        """Return True for an object of an installed module, found by its name, as a ufunc."""
         module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
         if not isinstance(module, str) or not isinstance(name, str) or self._is_followed(module):
             return False
@@ -354,7 +342,7 @@ class _Used:
         return label
 
     def _meanings(self, function: FunctionType) -> Iterator[tuple[str, Any]]:
-        """Yield what names of a function's code may mean: on the class, and in modules."""
+        """Yield possible meanings of the names in a function: on the class, and in modules."""
         names = _names(function.__code__)
         self.names |= names.attributes
         for cls in self._owner.__mro__:
@@ -379,7 +367,7 @@ class _Used:
 
 
 def _inner(value: Any) -> Any:
-    """Return the function in a static method, a class method, or what `lru_cache` makes."""
+    """Return the function in a static method, a class method, or a result of `lru_cache`."""
     while not isinstance(value, type | FunctionType):
         if isinstance(value, staticmethod | classmethod):
             value = value.__func__
@@ -396,7 +384,7 @@ def _inner(value: Any) -> Any:
 
 
 def _content(cell: Any) -> Any:
-    """Return what a closure holds; of a variable that has no value yet, a name."""
+    """Return the content of a closure; a text if the variable does not have a value yet."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -410,17 +398,17 @@ def _is_declaration(value: Any) -> bool:
 
 
 def _is_made(value: Any) -> bool:
-    """Return True for what Python puts into a class: slots, fields of tuples, and the like."""
+    """Return True for members that Python adds to a class, such as slots and tuple fields."""
     return type(value).__name__ in MADE and not isinstance(value, type)
 
 
 def _module_of(value: Any) -> str:
-    """Return the name of the module of a function or a class; that of a script in each process."""
+    """Return the name of the module of a function or class; a script has one in all processes."""
     return MAIN if value.__module__ == "__mp_main__" else str(value.__module__)
 
 
 def _name_of(value: Any) -> str:
-    """Return module and name of a function or a class; of other things, that of their class."""
+    """Return module and name of a function or class, or of the class of any other object."""
     named = value if isinstance(value, type | FunctionType) else type(value)
     return f"{_module_of(named)}.{named.__qualname__}"
 
@@ -447,11 +435,11 @@ def _hash_of_file(path: str, _changed: int, _size: int) -> str:
 
 
 def _imported(imported: "Import", package: str) -> dict[str, Any]:
-    """Return what an import within a function brings: modules, and what is taken from them."""
+    """Return the results of an import within a function: modules, and names taken from them."""
     try:
         whole = resolve_name("." * imported.level + imported.name, package)
         module = import_module(whole)
-    except Exception:  # as when the function is called
+    except Exception:  # a call of the function fails, too
         return {f"module {imported.name}": "cannot be imported"}
     parents = whole.split(".")
     found: dict[str, Any] = {
@@ -468,7 +456,7 @@ def _imported(imported: "Import", package: str) -> dict[str, Any]:
 
 
 def classes_in(content: Any) -> Iterator[Any]:
-    """Yield the classes of values that are encoded; of registered ones, their functions, too."""
+    """Yield the classes of encoded values; also the functions of registered classes."""
     if isinstance(content, dict):
         for kind, inside in content.items():
             if kind in ("object", "enum"):
@@ -483,7 +471,7 @@ def classes_in(content: Any) -> Iterator[Any]:
 
 @frozen(order=True)
 class Import:
-    """An import within a function: ``from ..name import taken``, with as many dots as the level."""
+    """An import within a function: ``from ..name import taken``; the level counts the dots."""
 
     name: str
     level: int
@@ -521,7 +509,7 @@ def _names(code: CodeType) -> _Names:
 
 
 def _text_of_code(code: CodeType) -> list[Any]:
-    """Return what a function does, without the lines where it stands."""
+    """Return the instructions of a function, without line numbers."""
     constants = [
         _text_of_code(c) if isinstance(c, CodeType) else _constant(c) for c in code.co_consts
     ]
@@ -531,7 +519,7 @@ def _text_of_code(code: CodeType) -> list[Any]:
 
 
 def _constant(value: object) -> str:
-    """Return the text of a constant, in which the order of a set does not matter."""
+    """Return the text of a constant; sets are sorted."""
     if isinstance(value, frozenset):
         return f"frozenset {sorted(map(_constant, value))}"
     if isinstance(value, tuple):

@@ -2,11 +2,12 @@
 
 ::
 
-    value  ->  JSON and blobs, as a file has them  ->  length and bytes of each  ->  SHA-256
+    value  ->  JSON and blobs, as in a file  ->  length and bytes of each  ->  SHA-256
     its classes, if any  ->  their code, as its methods may be called
 
-Two values have the same fingerprint only if a file has them alike: 1, 1.0 and True differ, and so
-do 0.0 and -0.0. Equal values may have two fingerprints, as dicts in another order have.
+Two values have the same fingerprint only if files store them in the same way: 1, 1.0 and True
+differ, and so do 0.0 and -0.0. Equal values may have different fingerprints, such as two dicts with
+the same items in another order.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ def fingerprint(value: Any, where: str) -> bytes:
     Raises
     ------
     UnsharableError
-        It has a part that a file cannot have, or whose class has code that cannot be compared.
+        A part of it cannot be saved in a file, or the code of its class cannot be compared.
     """
     blobs: Blobs = []
     try:
@@ -68,5 +69,5 @@ def fingerprint(value: Any, where: str) -> bytes:
 
 @lru_cache(maxsize=1000)
 def _code_of(used: Any) -> Code:
-    """Return the code of a class of values, or of a function that prepares them for a file."""
+    """Return the code of a class of values, or of a function that prepares values for a file."""
     return code_of(used)

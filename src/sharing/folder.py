@@ -5,10 +5,10 @@
     folder/ab/ab12...ef.result      the frame of a file: key, origin, value, checksum
     folder/ab/ab12...ef.lock        while a process computes it
 
-A file takes its name when it is whole, so no process sees a part of it, and a crash leaves nothing
-that passes for a value. The key is in the file, too, so a file under another name is told. Neither
-`joblib.Memory` nor `diskcache` is used: both unpickle what they find, so a file could run code, and
-return a wrong array without an error if one bit of their files has changed.
+A file gets its name when it is complete, so no process sees a part of it, and a crash leaves
+nothing that passes for a value. The key is in the file, too, so a renamed file is detected.
+`joblib.Memory` and `diskcache` are not used: both unpickle what they find, so a file could run
+code; and if one bit of a file has changed, they return a wrong array without an error.
 """
 
 import os
@@ -26,13 +26,13 @@ from stagecache.files.values import Blobs, bad_file, decode, encode
 KIND: Final = "shared result"
 ENDING: Final = ".result"
 FULL: Final = 0.9
-"""Part of the limit that is left when files are removed."""
+"""Fraction of the limit to which files are reduced."""
 
 SHARE: Final = 10
-"""Part of the free room that a process fills until it counts again: a tenth."""
+"""A process counts files again once it has filled this part of the free room: a tenth."""
 
 LEFT_BEHIND: Final = 86_400.0
-"""Age of files that are not results, and that no process can be writing [s]."""
+"""Age at which a file that is not a result is removed, since no process is writing it [s]."""
 
 FIELDS: Final = {"key": str, "entry": str, "process": str, "at": str, "seconds": float}
 
@@ -45,7 +45,7 @@ class ResultFolder:
     ----------
     path : Path
     limit : int
-        Limit of the files [bytes]. The ones that were not used for longest are removed.
+        Limit of the files [bytes]. The least recently used ones are removed.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class ResultFolder:
         self._until_counted = 0  # bytes that may be written until the files are counted again
 
     def get(self, key: str) -> tuple[tuple[dict[str, Any], Any] | None, str]:
-        """Return origin and value of a key, or None; and what is wrong with its file, if it is."""
+        """Return origin and value of a key, or None; and the damage of its file, "" without any."""
         path = self._place(key)
         try:
             data = path.read_bytes()
@@ -89,7 +89,7 @@ class ResultFolder:
         Raises
         ------
         UnsavableValueError
-            The value has a part that a file cannot have.
+            A part of the value cannot be saved in a file.
         OSError
         """
         blobs: Blobs = []
@@ -106,7 +106,7 @@ class ResultFolder:
 
     @contextmanager
     def alone(self, key: str) -> Iterator[None]:
-        """Wait until no other process computes a value, and let others wait meanwhile.
+        """Wait until no other process computes a value; others wait while the block runs.
 
         Where files cannot be locked, several processes may compute it.
         """
@@ -126,7 +126,7 @@ class ResultFolder:
         return self.path / key[:2] / f"{key}{ENDING}"
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield last use, size and path of each file; those that a crash has left come first."""
+        """Yield last use, size and path of each file; files left by a crash come first."""
         now = time.time()
         for path in self.path.glob("*/*"):
             with suppress(OSError):  # another process has removed it
@@ -136,9 +136,9 @@ class ResultFolder:
                     yield status.st_mtime if is_result else 0.0, status.st_size, path
 
     def _make_room(self, size: int) -> None:
-        """Remove the files that were not used for longest, if there is no room for a new one.
+        """Remove the least recently used files, if there is no room for a new one.
 
-        Other processes write as well, so all are counted, each time that a tenth was written.
+        Other processes write as well, so all files are counted again after each tenth.
         """
         files = sorted(self._files())
         used = sum(size for _, size, _ in files)

@@ -6,10 +6,10 @@
                                  length         a variable: its value
                                  factors        a shared entry: its key
 
-Since the key of `factors` stands for its value, `factors` need not be computed for a `load` that is
-found; and a change of the code of `factors` changes the key of `load`. Where the value of a shared
-prerequisite was stored by hand, compared equal to a new one, or can be changed in place, it may not
-be the value of its key, and is compared itself.
+The key of `factors` stands for its value. So `factors` need not be computed to find `load`, and a
+change of its code changes the key of `load`. A shared prerequisite may have another value than its
+key says if the value was stored by hand, compared equal to a new one, or can be changed in place;
+then the value itself is compared.
 """
 
 from abc import ABC, abstractmethod
@@ -28,13 +28,13 @@ from stagecache.sharing.results import Origin, results_in_use
 from stagecache.state.values.values import IMMUTABLE
 
 DEEPEST: Final = 24
-"""Shared entries above each other whose keys are made without their values."""
+"""Longest chain of shared entries whose keys are made without their values."""
 
 
 @final
 @frozen
 class Recipe:
-    """All on which a shared entry depends, but the values of its prerequisites.
+    """All that a shared entry depends on, except the values of its prerequisites.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Recipe:
     is_constant : bool
         True if it is the same for all reads; False if an attribute can be changed in place.
     reason : str
-        What cannot be compared, if anything.
+        The part that cannot be compared; "" without one.
     """
 
     hash: str
@@ -134,7 +134,7 @@ class AbstractSharedFunction(ABC):
         return value
 
     def _is_watched(self, arguments: Sequence[Any]) -> bool:  # noqa: ARG002  # a State may be
-        """Return True where each value is to be computed."""
+        """Return True if each value must be computed."""
         return False
 
     @abstractmethod
@@ -142,8 +142,8 @@ class AbstractSharedFunction(ABC):
         """Return the entry whose function has these arguments."""
 
     @abstractmethod
-    def _place_above(self, handle: Any, place: Place) -> Place:
-        """Return the place of a prerequisite that is a shared entry."""
+    def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:
+        """Return the arguments of the function of a prerequisite that is a shared entry."""
 
     @abstractmethod
     def _read(self, handle: Any, place: Place) -> Any:
@@ -156,7 +156,7 @@ class AbstractSharedFunction(ABC):
     # ------------------------------------------------------------------ keys
 
     def _key(self, place: Place, deepest: int, known: dict[int, bytes]) -> bytes:
-        """Return the key of a value; `known` has those of other entries, by node."""
+        """Return the key of a value; `known` has the keys of other entries, by node."""
         found = known.get(place.node)
         if found is None:
             hashed = sha256(bytes.fromhex(self._present_recipe().hash))
@@ -175,11 +175,12 @@ class AbstractSharedFunction(ABC):
                 if origin is not None and _is_frozen(store.values[node]):
                     return b"k" + bytes.fromhex(origin.key)
             elif node not in place.evaluator.equals and deepest:
-                return b"k" + above._key(self._place_above(handle, place), deepest - 1, known)
+                its_place = above._place(self._arguments_of(handle, place))
+                return b"k" + above._key(its_place, deepest - 1, known)
         return b"v" + fingerprint(self._read(handle, place), str(handle))
 
     def _present_recipe(self) -> Recipe:
-        """Return the recipe; it is made again where an attribute may have been changed in place."""
+        """Return the recipe, made again if an attribute may have been changed in place."""
         recipe = self._recipe
         if recipe is None or not recipe.is_constant:
             recipe = self._recipe = self._recipe_of(False)
@@ -188,15 +189,14 @@ class AbstractSharedFunction(ABC):
         self._recipe = None
         raise UnsharableError(
             f"{self._title()}: cannot be shared",
-            "a function, and attributes of its subsystem, that can be compared with those of "
-            "another process",
+            "a function and attributes of its subsystem that can be compared across processes",
             f"{recipe.reason}, which cannot",
             "let the function use values of declared variables, plain attributes, and functions "
             "of modules; or leave shared=True out",
         )
 
     def _is_still(self, recipe: Recipe | None) -> bool:
-        """Return True if the recipe is the same after a computation, by a new look at the code."""
+        """Look at the code again; return True if the recipe is the same after a computation."""
         self._recipe = fresh = self._recipe_of(True)
         return recipe is not None and fresh.hash == recipe.hash
 

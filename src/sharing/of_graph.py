@@ -1,4 +1,4 @@
-"""Compute functions of shared entries of a Graph, which get the handles of their prerequisites."""
+"""Compute functions of shared entries of a Graph; they get the handles of their prerequisites."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
@@ -8,7 +8,7 @@ from stagecache.sharing.code import code_of, hash_of
 from stagecache.sharing.function import AbstractSharedFunction, Place, Recipe
 
 BEYOND: Final = ("prerequisites", "dependents", "version", "is_valid")
-"""Attributes of a handle that tell more than its value and its name."""
+"""Attributes of a handle that say more than its value and its name."""
 
 
 @final
@@ -49,7 +49,5 @@ class SharedGraphFunction(AbstractSharedFunction):
     def _read(self, handle: Any, place: Place) -> Any:  # noqa: ARG002  # a State is read by it
         return handle()
 
-    def _place_above(self, handle: Any, place: Place) -> Place:
-        function: Any = place.evaluator.functions[handle._node]
-        found: Place = function._place(handle.prerequisites)
-        return found
+    def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:  # noqa: ARG002  # a State needs it
+        return handle.prerequisites  # type: ignore[no-any-return]  # a tuple of handles

@@ -1,8 +1,8 @@
 """Compute functions of shared entries of a State.
 
-A computation whose value is shared must read its prerequisites only, by whose values it is found.
-Elsewhere, an entry may also read what its stage guarantees; a stage has no value. So the function
-reads from a view of the State that refuses other reads. The view costs a few microseconds.
+A shared value is found by the values of its prerequisites, so its computation must read nothing
+else. Other entries may also read what their stage guarantees, but a stage has no value. So the
+function reads from a view of the State that refuses other reads. The view costs a few microseconds.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,10 +52,8 @@ class SharedStateFunction(AbstractSharedFunction):
     def _read(self, handle: Any, place: Place) -> Any:
         return handle(place.arguments[0])
 
-    def _place_above(self, handle: Any, place: Place) -> Place:
-        function: Any = place.evaluator.functions[handle._node]
-        found: Place = function._place(place.arguments)
-        return found
+    def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:  # noqa: ARG002  # each has the State
+        return place.arguments
 
     def _is_watched(self, arguments: Sequence[Any]) -> bool:
         return bool(arguments[0].is_strict)
@@ -67,7 +65,7 @@ class SharedStateFunction(AbstractSharedFunction):
 
 @final
 class OnlyDeclared(Observer):
-    """An observer of a computation, which refuses reads of what its entry does not name.
+    """An observer of a computation that refuses reads of items its entry does not name.
 
     Parameters
     ----------

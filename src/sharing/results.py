@@ -4,11 +4,11 @@
 
     a read of a shared entry that is not valid
         its key          code, attributes, and values of its prerequisites
-        in memory?       the values used last, up to a limit in bytes
+        in memory?       the most recently used values, up to a limit in bytes
         in the folder?   values of other processes and sessions
-        computed         once, also if several threads or processes want it at the same time
+        computed         once, even if several threads or processes need it at the same time
 
-The results in use are those of the process: `shared_results` replaces them.
+Each process has one set of results in use; `shared_results` replaces it.
 """
 
 import io
@@ -41,14 +41,14 @@ from stagecache.state.values.values import duplicate
 UNITS: Final = {None: 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 SIZE: Final = re.compile(r"(\d+(?:\.\d*)?(?:e\+?\d+)?) ?([kmgt]?b)?")
 LONGEST_WAIT: Final = 1.0
-"""Seconds until a thread looks anew: an error may have kept it from being woken."""
+"""Seconds until a thread looks again: after an error, nothing may have woken it."""
 
 DEFAULT_LIMIT: Final = "256 MB"
 DEFAULT_FOLDER_LIMIT: Final = "10 GB"
 
 
 Totals = tuple[int, int, float]
-"""Values of shared entries that were found, and computed, and the time that was saved [s]."""
+"""Counts of shared values that were found and computed, and the time saved [s]."""
 
 
 class SharedResultsWarning(UserWarning):
@@ -87,22 +87,22 @@ class Origin:
 @final
 @frozen
 class SharedStatistics:
-    """Counts of shared results since they were made, and what is in memory now.
+    """Counts of shared results since they were made, and of values that are in memory now.
 
     Attributes
     ----------
     hits : int
         Values that were found, in memory or in the folder.
     hits_in_folder : int
-        Those of them that were found in the folder.
+        Hits in the folder.
     misses : int
         Values that were computed.
     seconds_saved : float
-        Time that computing the values that were found took when they were computed [s].
+        Time that the first computation of the found values took [s].
     values : int
         Values in memory.
     bytes : int
-        Size of these, about.
+        Approximate size of the values in memory.
     evicted : int
         Values that were dropped from memory, to keep the limit.
     damaged : int
@@ -142,17 +142,16 @@ class _Kept:
 
 @final
 class SharedResults:
-    """Values of shared entries, by all that they depend on; `shared_results` makes them.
+    """Values of shared entries, found by all that they depend on; `shared_results` makes them.
 
-    A context manager, at whose end the results that were used before are used again. Several
-    threads may use it at the same time.
+    A context manager: at its end, the results from before are in use again. Several threads may
+    use it at the same time.
     """
 
     def __init__(self, limit: int, folder: ResultFolder | None) -> None:
         self._limit = limit
         self._folder = folder
-        self._before: SharedResults | None = None
-        self._is_entered = False
+        self._before: list[SharedResults] = []  # by ``with`` block that has not ended
         self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one used last at the end
         self._computing: dict[str, int] = {}  # threads by key
         self._changed = Condition()
@@ -195,9 +194,9 @@ class SharedResults:
     ) -> tuple[Any, Origin | None, bool]:
         """Return the value of a key, where it was computed, and True if it was found.
 
-        A value that another thread or process is computing is waited for. An exception of
-        `compute` is raised unchanged; nothing is kept then, nor if `is_still` returns False after
-        the computation, as the key is not that of the value.
+        If another thread or process is computing the value, this waits for it. An exception of
+        `compute` is raised unchanged. Nothing is kept after an exception, or if `is_still` returns
+        False after the computation, since the key no longer belongs to the value.
 
         Raises
         ------
@@ -282,7 +281,7 @@ class SharedResults:
         return value, origin
 
     def _keep(self, key: str, value: Any, origin: Origin, size: int) -> None:
-        """Keep a value in memory, and drop those that were not used for longest."""
+        """Keep a value in memory, and drop the least recently used ones beyond the limit."""
         if size > self._limit:
             return
         kept, used, evicted = self._kept, self._counts.bytes + size, self._counts.evicted
@@ -316,29 +315,10 @@ class SharedResults:
 
     # ------------------------------------------------------------------ in use
 
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Let these results be those in use while the block runs, or the decorated function."""
-        before = _IN_USE[0]
-        _IN_USE[0] = self
-        try:
-            yield
-        finally:
-            _IN_USE[0] = before
-
-    def _set(self) -> Self:
-        """Use these results until others are set, or until the block of a ``with`` ends."""
-        before = _IN_USE[0]
-        if not before._is_entered:
-            before._before = None  # it was a setting, to which nobody goes back from there
-        self._before = before
-        _IN_USE[0] = self
-        return self
-
     def __enter__(self) -> Self:
-        if _IN_USE[0] is not self:
-            self._set()
-        self._is_entered = True
+        now, before = _IN_USE
+        self._before.append(before if now is self else now)
+        _IN_USE[:] = self, self
         return self
 
     def __exit__(
@@ -347,10 +327,8 @@ class SharedResults:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._is_entered = False
-        if self._before is not None:
-            _IN_USE[0] = self._before
-            self._before = None
+        before = self._before.pop()
+        _IN_USE[:] = before, before
 
     def _forked(self) -> None:
         """Forget the computations of threads that a forked process does not have."""
@@ -358,7 +336,7 @@ class SharedResults:
         self._computing.clear()
 
     def __reduce__(self) -> Any:
-        """Return results of the same limits and folder, which have nothing in memory."""
+        """Return results with the same limits and folder, and nothing in memory."""
         folder = self._folder
         return _arrived, (self._limit, *((folder.path, folder.limit) if folder else (None, 0)))
 
@@ -381,13 +359,13 @@ def shared_results(
     Parameters
     ----------
     limit : str or float
-        Limit of the values in memory: "1 GB", "200 MB", or a number of bytes; 0 for none. Those
-        that were not used for longest are dropped.
+        Limit of the values in memory: "1 GB", "200 MB", or a number of bytes; 0 for none. The
+        least recently used values are dropped.
     path : str or os.PathLike, optional
-        Folder in which values are kept, too, for other processes and for later; it is made if it
-        does not exist. Values have the form of files (`State.save`), with a checksum: one that is
-        damaged is computed again, with a `SharedResultsWarning`. Processes that want a value at
-        the same time compute it once. Needs the extra `studies`.
+        Folder that also keeps values, for other processes and later sessions; it is made if it
+        does not exist. Values are saved as `State.save` saves them, with a checksum: a damaged
+        value is computed again, with a `SharedResultsWarning`. If several processes need a value
+        at the same time, one of them computes it. Needs the extra `studies`.
     path_limit : str or float
         Limit of the files in the folder.
 
@@ -423,13 +401,15 @@ def shared_results(
     if path is not None:
         most = size_in_bytes(path_limit, "shared_results(path_limit=...)")
         folder = ResultFolder(require_path(path, "shared_results(path=...)"), most)
-    return SharedResults(size, folder)._set()
+    results = SharedResults(size, folder)
+    _IN_USE[:] = results, _IN_USE[0]
+    return results
 
 
 @contextmanager
 def nothing_shared() -> Iterator[None]:
     """Compute each value while the block runs, or the decorated function."""
-    with SharedResults(0, None).in_use():
+    with SharedResults(0, None):
         yield
 
 
@@ -463,12 +443,12 @@ def size_in_bytes(size: object, what: str) -> int:
 
 
 def size_of(value: Any, entry: str) -> int:
-    """Return the size of a value that can be shared [bytes]. Cost O(its parts), but of arrays.
+    """Return the size of a value that can be shared [bytes]. Cost O(its parts), an array is one.
 
     Raises
     ------
     UnsharableError
-        It belongs to one State or one process: it has a State, a handle or a local function in it.
+        It contains a State, a handle or a local function, so it belongs to one State or process.
     """
     large: list[pickle.PickleBuffer] = []
     file = io.BytesIO()
@@ -477,7 +457,7 @@ def size_of(value: Any, entry: str) -> int:
     except Exception as error:  # whatever an object raises that cannot be pickled
         raise UnsharableError(
             f"{entry}: its value cannot be shared",
-            "a value that another State and another process could have: numbers, texts, arrays, "
+            "a value that makes sense in another State and process: numbers, texts, arrays, or "
             "objects of these",
             f"{short_repr(value)}: {type(error).__name__}: {error}",
             "return data instead of functions and handles; or leave shared=True out",
@@ -497,8 +477,11 @@ def _warn(message: str) -> None:
     warnings.warn(message, SharedResultsWarning, stacklevel=2)
 
 
-_IN_USE: Final[list[SharedResults]] = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)]
-"""The results in use: of the whole process, as its threads work at the same models."""
+_IN_USE: Final = [SharedResults(size_in_bytes(DEFAULT_LIMIT, ""), None)] * 2
+"""The results in use, and those before the last call of `shared_results`, for a ``with`` block.
+
+They belong to the whole process, since its threads work on the same models.
+"""
 
 
 def _after_fork() -> None:

@@ -1,7 +1,9 @@
+import gc
 import os
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -40,16 +42,27 @@ def test_results_are_used_until_the_block_ends_or_others_are() -> None:
             assert inner.is_off
         assert results_in_use() is outer
     assert results_in_use() is before
-    with before.in_use():
+    with shared_results() as around:
         setting = shared_results(limit="1 kB")
         assert results_in_use() is setting
         with shared_results() as inner, outer:
             assert results_in_use() is outer  # which is used again
         assert results_in_use() is setting
         other = shared_results()
-        assert setting._before is None  # nothing keeps what will not be used again
         assert results_in_use() is other
     assert results_in_use() is before
+    with around, outer, around:
+        with around:
+            assert results_in_use() is around
+        assert results_in_use() is around
+    assert results_in_use() is before
+
+
+def test_settings_that_are_not_used_again_are_not_kept() -> None:
+    with shared_results():
+        settings = [ref(shared_results()) for _ in range(5)]
+        gc.collect()
+        assert [setting() is None for setting in settings] == [True] * 3 + [False] * 2
 
 
 def test_the_values_used_last_stay_in_memory() -> None:

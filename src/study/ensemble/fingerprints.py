@@ -25,7 +25,7 @@ from stagecache.state.state import State
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.saved.cache import model_code
-from stagecache.system.saved.fingerprints import attributes_of, layout_hash, model_hash
+from stagecache.system.saved.fingerprints import layout_hash, model_hash, unknown_attribute
 from stagecache.system.saved.snapshot import snapshot
 
 SHORT: Final = 8
@@ -83,18 +83,16 @@ def layout_of(state: State) -> str:
 def code_of_model(state: State) -> Fingerprint:
     """Return the fingerprint of all attributes, hooks and computations of a model."""
     system = state.system
-    unknown = "" if model_hash(system) else _unknown_attribute(system)
+    unknown = "" if model_hash(system) else _unknown_part(system)
     return Fingerprint(model_code(state), unknown or _unknown_entry(state))
 
 
-def _unknown_attribute(system: System) -> str:
+def _unknown_part(system: System) -> str:
     """Return what it is in a model that cannot be compared."""
     own, parts = system.__reduce__()[2]  # as `model_hash` takes them
     owners = ["the System", *[subsystem.name for subsystem in system.subsystems]]
-    for owner, attributes in zip(owners, (own, *parts), strict=True):
-        for name, value in attributes.items():
-            if attributes_of(system, [{name: value}]) is None:
-                return f"{owner}.{name}"
+    if unknown := unknown_attribute(system, zip(owners, (own, *parts), strict=True)):
+        return unknown
     models = [type(subsystem) for subsystem in system.subsystems]
     for model in models:
         if unknown := code_of(model, models=models).unknown:

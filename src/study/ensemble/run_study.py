@@ -88,7 +88,8 @@ def run_study(
         Model. `Simulation` is one; `stagecache.assembly` has `Assembly` and `Tracking`.
     state : State, optional
         The State that members are copied from; ``system.new_state()`` by default. It stays
-        unchanged.
+        unchanged. Values computed in it are valid in its copies, in workers as well if pickle
+        takes them.
     executor : concurrent.futures.Executor, optional
         It stays open. A ProcessPoolExecutor must not fork; if one of its processes dies, the study
         goes on with a new pool like it.

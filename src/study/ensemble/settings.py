@@ -67,7 +67,7 @@ class _Installed:
         with self._lock:
             self._users += 1
             if results_in_use() is not shared:
-                self._stack.enter_context(shared.in_use())
+                self._stack.enter_context(shared)
         try:
             yield
         finally:

@@ -23,6 +23,7 @@ from numpy.random import SeedSequence
 from stagecache.errors import NotPicklableError, short_repr
 from stagecache.sharing.results import Totals
 from stagecache.state.state import State
+from stagecache.study.ensemble.computed import computed_values, restore_computed
 from stagecache.study.ensemble.member import Member
 from stagecache.study.ensemble.settings import Settings
 from stagecache.study.ensemble.values import to_bytes, values_of
@@ -99,7 +100,7 @@ class Work:
     settings: Settings
 
     def to_payload(self) -> bytes:
-        """Return the bytes that travel to workers.
+        """Return the bytes that travel to workers, with the values of valid entries.
 
         Raises
         ------
@@ -118,13 +119,16 @@ class Work:
                     "define functions and classes at the level of a module, and no lambda; or run "
                     "the study in this process, without workers=... and executor=...",
                 ) from error
-        return pickle.dumps((self.state, self.study, *fields), protocol=5)
+        computed = computed_values(self.state)
+        return pickle.dumps((computed, self.state, self.study, *fields), protocol=5)
 
     @classmethod
     def of_payload(cls, payload: bytes) -> "Work":
         """Return the work that another process has sent."""
         try:
-            return cls(*pickle.loads(payload))
+            computed, state, *others = pickle.loads(payload)
+            restore_computed(state, computed)
+            return cls(state, *others)
         except Exception as error:  # whatever an import or an object raises
             raise NotPicklableError(
                 "run_study(): a worker cannot make the System and the function of the study",

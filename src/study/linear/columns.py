@@ -1,11 +1,11 @@
-"""Columns of a linear model: all numbers of y, and of the inputs, which are moved one by one.
+"""Columns of a linear model: all numbers of y and of the inputs.
 
 ::
 
     column   0 ... ny - 1                    ny ...
              q, u, z                         time, parameters and other discrete variables
 
-Sets of columns are the bits of an int, so that a union of two takes no time.
+A set of columns is an int with a bit for each, so the union of two sets is fast.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ ONE: Final = ()
 @final
 @frozen(eq=False)
 class Input:
-    """A variable, each number of which is a column.
+    """A variable. Each of its numbers is a column.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Columns:
         return isinstance(variable, AbstractContinuousVariable) or variable in self._input_of
 
     def below(self, stage: Stage) -> int:
-        """Return the columns whose writes invalidate a stage, as bits."""
+        """Return the columns that invalidate a stage when they are written, as bits."""
         found = 0
         for name, kind in CONTINUOUS.items():
             assert kind.invalidates is not None
@@ -155,7 +155,7 @@ class Columns:
     # ------------------------------------------------------------------ writing
 
     def write(self, state: State, moved: Mapping[int, float]) -> None:
-        """Write other values of some columns; only the variables that have them are written."""
+        """Write other values of some columns. Variables without these columns are not written."""
         values = self.values.copy()
         values[[*moved]] = [*moved.values()]
         contents = state._contents
@@ -194,7 +194,7 @@ def _input(state: State, handle: AbstractHandle, path: str, start: int) -> Input
             f"{path}: cannot be an input",
             "a variable that invalidates Instance or a later stage",
             f"a modeling option, which invalidates {handle.invalidates}",
-            "leave it out: with another option, q, u and z begin anew",
+            "leave it out: with another option, q, u and z are reset",
         )
     value: Any = handle(state)
     is_array = isinstance(value, np.ndarray) and value.dtype == np.float64

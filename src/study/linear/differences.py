@@ -1,4 +1,4 @@
-r"""Derivatives of all rows by all columns, from differences in which groups of columns are moved.
+r"""Derivatives of all rows by all columns, from differences with groups of columns moved together.
 
 ::
 
@@ -8,10 +8,10 @@ r"""Derivatives of all rows by all columns, from differences in which groups of 
     check:          all columns, by w_0 h_0, w_1 h_1, ...; row 1 changes by the sum of
                     J[1, c] w_c h_c, or else depends on everything
 
-A row may depend on a column without a read that is observed: a hook leaves a value in a dict, where
-another one finds it. If that column is moved together with one that the row is known to read, the
-change of the row is a sum, and no further look at it tells its parts: with so few evaluations,
-nothing can. The check has other factors, so the sum that it finds is another.
+A row may depend on a column without an observed read: a hook leaves a value in a dict, and another
+hook finds it there. If that column is moved together with a column that the row is known to read,
+the row changes by a sum, and so few evaluations cannot separate its parts. The check has other
+factors, so it finds another sum.
 """
 
 from typing import Final, final
@@ -31,12 +31,12 @@ Table = tuple[NDArray[np.intp], NDArray[np.intp], Vector]
 GOLDEN: Final = (5**0.5 - 1) / 2
 
 MARGIN: Final = 16.0
-"""The least sum of errors that counts as a difference, in units of the error expected of one."""
+"""The least sum of errors that counts as a difference, in units of one expected error."""
 
 
 @final
 class Differences:
-    """Differences around a State, and what they have told of the sparsity.
+    """Differences around a State, and what they show about the sparsity.
 
     Parameters
     ----------
@@ -63,15 +63,15 @@ class Differences:
         self._steps = relative * evaluations.sizes
         self._widths = self._width_of(self._steps)
         require_steps(columns, self._widths)
-        self._unseen: set[int] = set()  # rows that depend on what nobody has seen them read
+        self._unseen: set[int] = set()  # rows that depend on columns without an observed read
         self._by_column = self._rows_by_column()
         self.done: list[tuple[Group, Vector]] = []
 
     def find(self, *, is_checked: bool) -> None:
         """Move all columns that are states or inputs.
 
-        Groups whose columns turn out to meet in a row are moved again, divided. That ends, since
-        there is a finite number of things to read, and of rows.
+        Groups are divided and moved again if their columns turn out to meet in a row. That ends,
+        since the number of rows and of items to read is finite.
         """
         columns = range(len(self._evaluations.columns))
         pending = [column for column in columns if column not in self._sparsity.prescribed]
@@ -106,14 +106,14 @@ class Differences:
             touched |= self._by_column[column]
         is_free = np.ones(len(base), bool)
         is_free[members(touched)] = False
-        # To the bit: what is computed again from the same values is the same, in any unit.
+        # Exactly: the same values give the same result, in any unit.
         self._unseen.update(np.flatnonzero(is_free & (there != base)).tolist())
         self.done.append((group, change))
 
     def _check(self) -> None:
         """Move all columns by unequal steps, and note rows that do not follow the derivatives."""
         columns = sorted(column for group, _ in self.done for column in group)
-        # Multiples of the golden section are as far apart as so many numbers in [0, 1) can be.
+        # Multiples of the golden section are spread evenly over [0, 1).
         factors = 0.5 + (np.arange(1, len(self._steps) + 1) * GOLDEN) % 1.0
         steps = factors * self._steps
         ratios = self._width_of(steps) / self._widths
@@ -125,14 +125,14 @@ class Differences:
                 own = members(self._by_column[column])
                 expected[own] += ratios[column] * change[own]
                 magnitude[own] += np.abs(change[own]) / self._relative
-        # Rounding is relative to what a row consists of; truncation is of the second order of the
-        # step, or the third if central. A row above that by chance costs evaluations, no more.
+        # Rounding is relative to the parts of a row; truncation is of second order in the step, or
+        # of third order if central. A row that exceeds this by chance only costs evaluations.
         order = 3 if self._is_central else 2
         tolerance = MARGIN * max(EPSILON, self._relative**order) * magnitude
         self._unseen.update(np.flatnonzero(np.abs(found - expected) > tolerance).tolist())
 
     def _change(self, columns: Group | list[int], steps: Vector) -> tuple[Vector, Vector]:
-        """Return the rows where some columns are moved up, and the difference over the width."""
+        """Return the rows with some columns moved up, and their difference over the width."""
         evaluations = self._evaluations
         start = evaluations.columns.values
         there = evaluations.at({c: float(start[c] + steps[c]) for c in columns})
@@ -141,13 +141,13 @@ class Differences:
         return there, there - evaluations.at({c: float(start[c] - steps[c]) for c in columns})
 
     def _width_of(self, steps: Vector) -> Vector:
-        """Return the differences of the values to which steps lead, as they are rounded."""
+        """Return the steps as they are after rounding: differences of the values they lead to."""
         start = self._evaluations.columns.values
         found: Vector = (start + steps) - (start - steps if self._is_central else start)
         return found
 
     def _meeting(self) -> list[int]:
-        """Drop groups whose columns meet in a row by now, and return these columns."""
+        """Drop groups with columns that now meet in a row, and return these columns."""
         self._by_column = self._rows_by_column()
         together = dict(enumerate(self._by_column))
         found = [c for group, _ in self.done if not are_apart(group, together) for c in group]

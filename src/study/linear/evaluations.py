@@ -6,7 +6,7 @@ r"""Evaluations of ydot and outputs at moved values, each in a copy of one State
                             |                                                   |
                             f(x)                                                f(x + h e)
 
-So what a moved variable does not touch is not computed again. Each copy is observed.
+So an entry that does not depend on the moved variable is not computed again. Each copy is observed.
 """
 
 from collections.abc import Iterable, Mapping

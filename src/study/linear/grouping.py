@@ -29,12 +29,12 @@ def members(bits: int) -> list[int]:
 
 
 def grouped(rows: Mapping[int, int]) -> list[Group]:
-    """Divide columns into few groups in which no two touch a row in common.
+    """Divide columns into few groups, so that two columns of a group never touch the same row.
 
-    Each column joins the first group in which it fits, once in the given order, which is the best
-    for chains, and once with those of most rows first; the fewer groups count. The graph of columns
-    that touch a row in common, which libraries colour, would have an edge for each pair of columns
-    where one row is full. Cost O(columns * groups * rows / 64).
+    Each column joins the first group that it fits. This is tried in the given order, which is best
+    for chains, and with the columns of most rows first; the result with fewer groups counts.
+    Libraries colour a graph of columns that touch a row in common; with one full row, it would have
+    an edge for each pair of columns. Cost O(columns * groups * rows / 64).
 
     Parameters
     ----------

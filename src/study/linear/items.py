@@ -30,10 +30,10 @@ def handles_of(contents: Contents, items: object, paths: NodePaths, what: str) -
     Raises
     ------
     WrongTypeError
-        It is not a collection, or a member of it is neither a handle nor a path.
+        It is not a collection, or has a member that is neither a handle nor a path.
     UnknownPathError, ForeignNodeError
     NodeKindError
-        A path is that of a stage, or of weights.
+        A path leads to a stage or to weights.
     DuplicateNameError
     """
     if isinstance(items, str | AbstractHandle) or not isinstance(items, Iterable):

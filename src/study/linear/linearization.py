@@ -34,7 +34,7 @@ class Linearization:
         Values in the State. Where q or u are prescribed, `y0` has the prescribed values, and
         `ydot0` is 0.
     num_evaluations : int
-        Number of realizations of Acceleration, the one of the State included.
+        Number of realizations of Acceleration, including the State itself.
     groups : tuple of tuple of str
         The columns that were moved together.
     """

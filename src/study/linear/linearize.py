@@ -28,7 +28,7 @@ from stagecache.study.linear.sizes import EPSILON, Sizes
 from stagecache.system.core.system import System
 
 STEPS: Final = {"forward": EPSILON ** (1 / 2), "central": EPSILON ** (1 / 3)}
-"""Steps that about balance the errors of truncation and of rounding."""
+"""Steps that roughly balance truncation and rounding errors."""
 
 
 def linearize(
@@ -48,7 +48,7 @@ def linearize(
     A is the derivative of ydot = (qdot, udot, zdot) by y = (q, u, z), and B by the inputs; C and D
     are the derivatives of the outputs. Columns that touch no row in common are moved together: a
     chain of 100 springs takes 4 evaluations, not 201. Each evaluation realizes a copy of the State
-    that has all valid values; so what a moved variable does not touch is not computed again.
+    with all valid values, so entries that do not depend on a moved variable are not computed again.
 
     Parameters
     ----------
@@ -56,15 +56,13 @@ def linearize(
     state : State
         At Model or further. It stays as it is.
     inputs : iterable of str or handle, optional
-        Parameters and other discrete variables whose value is a float, or an array of floats, each
-        number of which is a column; and the time. By paths or handles; a family stands for all its
-        items.
+        Parameters and other discrete variables with a float or an array of floats as value, and
+        the time, by paths or handles. Each number is a column. A family stands for all its items.
     outputs : iterable of str or handle, optional
-        Cache entries and variables whose value is a number, or an array, each number of which is
-        a row.
+        Cache entries and variables with a number or an array as value. Each number is a row.
     differences : str
-        "forward", with one evaluation for each group; or "central", with two, and errors of the
-        order of step².
+        "forward", with one evaluation for each group; or "central", with two evaluations and
+        errors of the order of step².
     step : float, optional
         Step relative to the size of a column. The default is 1.5e-8, the square root of the machine
         epsilon; central, its cube root, 6e-6.
@@ -76,8 +74,7 @@ def linearize(
         size of a family, or of all q, holds for each of its numbers; if two concern a number, the
         later one counts.
     check : bool
-        True for one more evaluation (two if central), which finds rows that depend on what no
-        observer sees; see below.
+        True for one more evaluation (two if central) that finds rows with hidden reads; see below.
     sparse : bool
         True for matrices of scipy.sparse.
 
@@ -91,8 +88,8 @@ def linearize(
     UnknownPathError, ForeignNodeError, DuplicateNameError
         An input or output does not exist, or is named more than once.
     NodeKindError
-        A variable cannot be an input: a q, a modeling option, a cache entry. Or it has a size, and
-        is not moved.
+        An item cannot be an input: a q, a modeling option, a cache entry. Or `sizes` names an item
+        that is not moved.
     NotANumberError
         The value of an input is not a float; the value of an output is not a number.
     UnknownChoiceError, OutOfRangeError
@@ -102,50 +99,50 @@ def linearize(
     ShapeError
         An output changes its shape.
     NotFiniteError
-        A derivative or an output is not finite, here or where something was moved a little.
+        A derivative or an output is not finite, at the State or at moved values.
     Exception
-        Whatever a hook or a computation raises.
+        Any exception of a hook or a computation.
 
     Notes
     -----
     **Sparsity.** The dependencies of outputs are their declared prerequisites. Hooks do not declare
-    what they read, nor do entries that depend on a whole stage; so all realizations are
-    observed, and each row that a hook writes depends on all that this hook reads. If a hook reads
-    something new at moved values (a branch), columns that turn out to meet in a row are moved
-    again, apart.
+    what they read, and entries that depend on a whole stage do not, either. So all realizations are
+    observed, and each row that a hook writes depends on everything that the hook reads. If a hook
+    reads something new at moved values (a branch), columns that turn out to meet in a row are moved
+    again, separately.
 
     **Hidden reads.** A value may reach a row past the State: a hook leaves it in a dict or an
     attribute, where another hook finds it. Such a row is taken to depend on everything if it
-    changes while nothing moves that it is known to read. But if a hidden column is always moved
-    together with known columns of the row, *its part is booked to a known one*: the changes of a
-    row in so few evaluations do not tell. With ``check=True``, all columns are moved once more, by
-    unequal steps. A row that does not change as its derivatives say, beyond the errors expected of
-    them, is taken to depend on everything, and columns are moved again, apart. What is
-    not found: a part below some 5e-7 of the row (central: 1e-9) times the number of columns; and
-    a value that a computation, not a hook, has left behind, since a valid entry is not computed
-    again. Reads in threads are observed.
+    changes although no column moves that it is known to read. But if a hidden column is always
+    moved together with known columns of the row, *its part is added to the derivative by a known
+    column*: so few evaluations cannot separate the two. With ``check=True``, all columns are moved
+    once more, by unequal steps. If a row does not change as its derivatives predict, within the
+    expected errors, it is taken to depend on everything, and columns are moved again, separately.
+    The check does not find a part below about 5e-7 of the row (central: 1e-9) times the number of
+    columns, or a value that a computation, not a hook, has left behind, since a valid entry is not
+    computed again. Reads in threads are observed.
 
     A hook is the finest unit. If one hook computes all of udot, its rows are full, and there are as
     many groups as columns; write one Subsystem for each mass instead, as ``docs/howto/linearize``
     shows, or declare masses and forces. With constraints, the multipliers make all of udot depend
     on all of y.
 
-    **Cost.** 1 evaluation and one for each group (two if central), and one for the check (two), if
-    there is a group of more than one column. The number of groups is at least
-    the largest number of columns in a row. A copy of the State for each, O(items); and O(columns *
-    groups * rows / 64) to find the groups.
+    **Cost.** One evaluation of the State and one for each group (two if central); one for the check
+    (two if central) if a group has more than one column. The number of groups is at least the
+    largest number of columns in a row. Each evaluation copies the State, O(items). Finding the
+    groups costs O(columns * groups * rows / 64).
 
-    **What is held.** Constraints are not projected onto, and events are not handled. Prescribed q
-    and u follow the time, the inputs and the other variables, on the copy, as their declarations
-    say; they are no states themselves, so their rows and columns are zero.
+    **Constraints, events and prescribed motion.** The State is not projected onto constraints, and
+    events are not handled. In each copy, prescribed q and u follow the time, the inputs and the
+    other variables as declared. They are not states, so their rows and columns are zero.
 
-    **Errors.** Of a derivative by x, about 1.5e-8 (central: 4e-11) of the rate / the size of x, and
-    as much of the change of the derivative along such a size. So a size that is far too large gives
-    a slope far from the State, and one that is far too small gives rounding errors. Give sizes
-    where a state, a control or the time has a small unit; or where a parameter is nearly 0 by
-    chance.
+    **Errors.** The error of a derivative by x is about 1.5e-8 (central: 4e-11) of the rate divided
+    by the size of x, plus the same fraction of the change of the derivative over that size. So with
+    a size far too large, the slope is taken too far from the State; with a size far too small,
+    rounding dominates. Give sizes if a state, a control or the time has a small unit, or if a
+    parameter is nearly 0 by chance.
 
-    Where a computation has a kink or a switch at the State, differences are those of one side.
+    If a computation has a kink or a switch at the State, differences see one side of it.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from stagecache.study.linear.items import element_names
 
 @final
 class Outputs:
-    """Items that are read in each evaluation, and their numbers, end to end.
+    """Items that are read in each evaluation, and their numbers in one vector.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Outputs:
 
 
 def stage_of(handles: Iterable[AbstractHandle]) -> Stage:
-    """Return the stage from which on items can be read, Acceleration or Report."""
+    """Return the first stage at which items can be read, Acceleration or Report."""
     stages = [handle.available_from for handle in handles if isinstance(handle, CacheEntry)]
     return max([Stage.ACCELERATION, *stages])
 

@@ -1,4 +1,4 @@
-r"""Reads of realizations: what each hook and each computation has read and written.
+r"""Reads of realizations: items that each hook and each computation has read and written.
 
 A hook declares nothing, so a State is observed while it is realized::
 
@@ -6,10 +6,10 @@ A hook declares nothing, so a State is observed while it is realized::
                                   wrote   udot of cart
     cart.mass_matrix              read    cart.position, cart.length
 
-The calls of a schedule are wrapped, so a read outside of every computation belongs to the call that
-is going on. A read in a thread that a hook or a computation has begun belongs to all that may wait
+The calls of a schedule are wrapped, so a read outside of all computations belongs to the present
+call. A read in a thread that a hook or a computation has begun belongs to everything that may wait
 for it: the call, and the computations of all threads. A vector that is handed out for writing may
-be read as well, and counts as both.
+also be read, and counts as both.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ Key = AbstractHandle | Stage | Step | Rates
 """Something that is read or written, or that reads or writes."""
 
 AT_ONCE: Final = Step(EVERYTHING, 0, is_hook=True)
-"""The step of a System with a `realize` of its own, in which no steps are told apart."""
+"""The only step of a System with a `realize` of its own, which hides its steps."""
 
 
 @final
@@ -81,9 +81,9 @@ class Reads:
     writers : dict
         By entry or part of ydot: the steps and entries that have written it by hand.
     step : Step or None
-        The step that is going on.
+        The present step.
     thread : int
-        The thread in which steps are called.
+        The thread that calls the steps.
     """
 
     __slots__ = ("sources", "step", "thread", "writers")
@@ -100,7 +100,7 @@ class Reads:
         return sum(map(len, self.sources.values())) + sum(map(len, self.writers.values()))
 
     def noted(self, schedule: Schedule) -> Schedule:
-        """Return a schedule with the same calls, each of which says when it begins and ends."""
+        """Return a schedule with the same calls; each call reports when it begins and ends."""
         tasks: list[list[Task]] = [
             [
                 (
@@ -171,7 +171,7 @@ class Reader(Observer):
                 self._reads.writers.setdefault(item, set()).add(who)
 
     def read(self, items: Sequence[Item], title: str) -> None:  # noqa: ARG002  # observers with messages need the title
-        """Note a read of items; without any, it is a copy of the State, of which all is read."""
+        """Note a read of items; without items, a copy of the State, which reads everything."""
         self._note(items or (EVERYTHING,))
 
     def read_vector(self, kind: VectorKind, subsystem: int | None, title: str) -> None:  # noqa: ARG002  # observers with messages need the title

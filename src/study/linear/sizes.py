@@ -1,16 +1,16 @@
-r"""Sizes of columns, to which steps are relative.
+r"""Sizes of columns; steps are relative to them.
 
 ::
 
     q, u, z               max(1 / weight, |x|)   a weight is 1 / unit change, and 1 by default
     time, discrete        max(1, |x|)
     parameter             |x|                    1 if it is 0
-      an array            |x| of each number     if that vanishes, of the largest
+      an array            |x| of each number     or of the largest number, if x is 0
     given by the caller   as given
 
-Zero is a value like any other of a coordinate, a control or the time: a step in proportion to
-1e-12 would drown in rounding. A parameter, as a capacity of 1e-9 F, is the size of something:
-a step in proportion to 1 would exceed it.
+For a coordinate, a control or the time, zero is an ordinary value: a step in proportion to 1e-12
+would drown in rounding. A parameter, such as a capacity of 1e-9 F, is itself a size: a step in
+proportion to 1 would exceed it.
 """
 
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ from stagecache.system.core.system import System
 EPSILON: Final = float(np.finfo(float).eps)
 
 SMALLEST: Final = float(np.finfo(float).tiny) / EPSILON
-"""The smallest size: steps in proportion to it have all their digits."""
+"""The smallest size: steps in proportion to it keep all their digits."""
 
 Sizes = Mapping[Any, float]
-"""Sizes by item; of all members, if that is a family. Any, since keys of mappings are invariant."""
+"""Sizes by item; a family stands for its members. Any, since keys of mappings are invariant."""
 
 
 def sizes_of(
@@ -106,7 +106,7 @@ def _of_parameter(parameter: Input) -> Vector:
     largest = float(found.max(initial=0.0))
     if largest < SMALLEST:
         return np.ones(len(found))
-    # What is left of cos(pi/2) beside numbers of order one does not tell a size.
+    # A rounding residue such as cos(pi/2) beside numbers of order one is not a size.
     found[found <= max(SMALLEST, EPSILON * largest)] = largest
     return found
 

@@ -1,7 +1,6 @@
-r"""Sparsity of a linear model: the columns on which each row can depend.
+r"""Sparsity of a linear model: the columns that each row can depend on.
 
-It follows the graph upstream from each row, through what declares its prerequisites and through
-what has been observed to read::
+It follows the graph upstream from each row, along declared prerequisites and observed reads::
 
     udot of mass_3  <--  hook of mass_3  <--  spring_3.force  <--  mass_2.place, mass_3.place
                                          <--  spring_4.force  <--  mass_3.place, mass_4.place
@@ -32,12 +31,12 @@ from stagecache.system.dynamics.sources import rate_sources
 from stagecache.system.motion.prescribing import motions
 
 Sources = tuple[int, Iterable[Key]]
-"""Columns, as bits, and items, on which something depends."""
+"""Columns, as bits, and items that something depends on."""
 
 
 @final
 class Sparsity:
-    """The columns on which rows depend, as far as it is known from reads so far.
+    """The columns that rows depend on, as far as reads so far show.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ class Sparsity:
     Attributes
     ----------
     prescribed : frozenset of int
-        Indices in y of prescribed q and u: they are no states, so their columns are not moved, and
+        Indices in y of prescribed q and u: these are not states, so their columns are not moved and
         their rows are zero.
     """
 
@@ -90,7 +89,7 @@ class Sparsity:
         ----------
         outputs : sequence of handles
         sizes : sequence of int
-            The number of numbers of each.
+            Count of numbers of each output.
         """
         found = _Reach(self)
         masks = []
@@ -107,9 +106,9 @@ class Sparsity:
     # ------------------------------------------------------------------ sources of one thing
 
     def sources(self, key: Key) -> list[Sources]:
-        """Return what one thing directly depends on."""
+        """Return the direct sources of one thing."""
         if isinstance(key, Stage):
-            # Prescribed numbers follow what invalidates an earlier stage, which is among it.
+            # Prescribed numbers depend on an earlier stage, whose columns are among these.
             return [(self._columns.below(key) & ~bits(sorted(self.prescribed)), ())]
         if isinstance(key, Rates):
             return [(0, self._writers(key)), *self._of_part.get(key, ())]
@@ -133,7 +132,7 @@ class Sparsity:
         return found
 
     def _of_y(self, indices: Iterable[int]) -> Sources:
-        """Return what numbers of y depend on: on themselves, unless they are prescribed."""
+        """Return the sources of numbers of y: the numbers themselves, unless prescribed."""
         if not self._entries:
             return bits(indices), ()
         free = [i for i in indices if i not in self._entries]
@@ -148,7 +147,7 @@ class Sparsity:
 
 
 def _reads_unseen(entry: CacheEntry[Any]) -> bool:
-    """Tell whether a computation reads what observers are not told of.
+    """Return True if a computation has reads that observers do not see.
 
     Derivatives of constraint errors along the motion are computed together, by differences.
     """
@@ -177,7 +176,7 @@ class _Reach:
         """Return the columns upstream of a thing.
 
         Things may depend on each other: a hook reads the vector that it writes. So columns are
-        passed on from a list until nothing changes, the deepest first.
+        passed on, the deepest first, until nothing changes.
         """
         if key not in self._found:
             own, above = self._upstream(key)
@@ -196,7 +195,7 @@ class _Reach:
         return self._found[key]
 
     def _upstream(self, key: Key) -> tuple[dict[Key, int], dict[Key, list[Key]]]:
-        """Return own columns, and direct sources, of a thing and all upstream that is not known."""
+        """Return columns and direct sources of a thing, and of all unknown things upstream."""
         own: dict[Key, int] = {}
         above: dict[Key, list[Key]] = {}
         stack = [key]

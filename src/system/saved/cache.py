@@ -9,7 +9,7 @@
     else        ->   it is computed again when it is read
 """
 
-from collections.abc import MutableSequence
+from collections.abc import MutableSequence, Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -17,6 +17,7 @@ from stagecache.errors import UnsavableValueError, short_repr
 from stagecache.files.values import Blobs, bad_file, decode, encode
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.sharing.code import code_hash, hash_of
+from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -96,13 +97,19 @@ def restore_cache(
                 refused[path] = "its function has changed, or one above it"
     for reached in range(contents.realization.machine.stage, stage + 1):
         system.realize(state, Stage(reached))
-        ready = min(reached + 1, stage)
-        for entry, value in fitting:
-            if entry.available_from <= ready:
-                contents.set_entry(entry, value)
-                contents.mark(entry)
-        fitting = [(entry, value) for entry, value in fitting if entry.available_from > ready]
+        fitting = restore_values(contents, fitting, min(reached + 1, stage))
     return tuple(f"{path} ({reason})" for path, reason in refused.items())
+
+
+def restore_values(
+    contents: Contents, values: Sequence[tuple[CacheEntry[Any], Any]], stage: int
+) -> list[tuple[CacheEntry[Any], Any]]:
+    """Store values that are available at a stage, and mark them valid; return the others."""
+    for entry, value in values:
+        if entry.available_from <= stage:
+            contents.set_entry(entry, value)
+            contents.mark(entry)
+    return [(entry, value) for entry, value in values if entry.available_from > stage]
 
 
 def model_code(state: State) -> str:
@@ -112,22 +119,28 @@ def model_code(state: State) -> str:
     return hash_of([model_hash(state.system), keys])
 
 
-def _keys(state: State) -> dict[CacheEntry[Any], str]:
-    """Return fingerprints of the functions of all entries, each after its prerequisites.
-
-    The fingerprint of an entry contains those of the entries on which it depends; "" if one of
-    them cannot be compared.
-    """
-    contents, subsystems = state._contents, state.system.subsystems
-    layout = contents.realization.layout
-    entries = {e._node: e for s in layout.subsystems for e in s.entries}
+def entries_in_order(contents: Contents) -> dict[CacheEntry[Any], list[CacheEntry[Any]]]:
+    """Return all entries, each after its prerequisites, with the entries among these."""
+    entries = {e._node: e for s in contents.realization.layout.subsystems for e in s.entries}
     above = {
         node: [h._node for h in contents.prerequisites(entry) if h._node in entries]
         for node, entry in entries.items()
     }
-    keys: dict[int, str] = {}
-    for node in TopologicalSorter(above).static_order():
-        owner = type(subsystems[entries[node].subsystem or 0])
-        parts = [code_hash(layout.functions[node], owner), *[keys[n] for n in above[node]]]
-        keys[node] = hash_of(parts) if all(parts) else ""
-    return {entries[node]: key for node, key in keys.items()}
+    order = TopologicalSorter(above).static_order()
+    return {entries[node]: [entries[n] for n in above[node]] for node in order}
+
+
+def _keys(state: State) -> dict[CacheEntry[Any], str]:
+    """Return fingerprints of the functions of all entries, each after its prerequisites.
+
+    The fingerprint of an entry contains the fingerprints of the entries above it; it is "" if one
+    of them cannot be compared.
+    """
+    contents, subsystems = state._contents, state.system.subsystems
+    functions = contents.realization.layout.functions
+    keys: dict[CacheEntry[Any], str] = {}
+    for entry, above in entries_in_order(contents).items():
+        owner = type(subsystems[entry.subsystem or 0])
+        parts = [code_hash(functions[entry._node], owner), *[keys[other] for other in above]]
+        keys[entry] = hash_of(parts) if all(parts) else ""
+    return keys

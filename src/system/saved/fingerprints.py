@@ -7,7 +7,7 @@ computed again then.
 
 import io
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from types import FunctionType
 from typing import Any, final
@@ -15,7 +15,7 @@ from typing import Any, final
 from attrs import evolve, frozen
 
 from stagecache.inspection.node_paths import NodePaths
-from stagecache.sharing.code import hash_of, hash_of_used
+from stagecache.sharing.code import code_of, hash_of
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.system.declare.subsystem import Subsystem
@@ -50,7 +50,7 @@ def model_hash(system: Any) -> str:
     if found is None:
         return ""
     models = [type(subsystem) for subsystem in system.subsystems]
-    code = hash_of_used({*found.used, *models}, models)
+    code = code_of(None, models=models, used={*found.used, *models}).hash
     names = [[s.name, type(s).__module__, type(s).__qualname__] for s in system.subsystems]
     return hash_of([found.hash, names, code]) if code else ""
 
@@ -87,6 +87,22 @@ def attributes_of(system: Any, parts: Sequence[Mapping[str, Any]]) -> Attributes
             return _pickled(system, parts, is_fast=False)
     except Exception:  # whatever an object does that cannot be pickled
         return None
+
+
+def unknown_attribute(system: Any, parts: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return the path of an attribute that pickle does not take; "" if it takes each of them.
+
+    Parameters
+    ----------
+    system : System
+    parts : iterable of (str, mapping)
+        Names of owners, and their attributes.
+    """
+    for owner, attributes in parts:
+        for name, value in attributes.items():
+            if attributes_of(system, [{name: value}]) is None:
+                return f"{owner}.{name}"
+    return ""
 
 
 def _pickled(system: Any, parts: Sequence[Mapping[str, Any]], *, is_fast: bool) -> Attributes:

@@ -21,7 +21,7 @@ from stagecache.state.handles import AbstractHandle
 from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import PlannedEntry, item_of
 from stagecache.system.declare.subsystem import Subsystem
-from stagecache.system.saved.fingerprints import attributes_of, model_hash
+from stagecache.system.saved.fingerprints import attributes_of, model_hash, unknown_attribute
 
 SYSTEM: Final = "system"
 """Attribute by which a function finds the System, and in it any other subsystem."""
@@ -70,7 +70,9 @@ class Recipes:
         parts = [_attributes_of(subsystem) for subsystem in subsystems]
         own = attributes_of(owner.system, parts)
         if own is None:
-            return Recipe.unknown(f"attribute {_first_unknown(owner, subsystems)}")
+            named = [(s.name, part) for s, part in zip(subsystems, parts, strict=True)]
+            unknown = unknown_attribute(owner.system, named) or owner.name
+            return Recipe.unknown(f"attribute {unknown}")
         key = (id(declared), id(owner))
         code = self.codes.get(key)
         if code is None or is_fresh:
@@ -116,12 +118,3 @@ def _referred(subsystem: Subsystem) -> list[Subsystem]:
             found |= new
             stack += new.values()
     return [found[name] for name in sorted(found)]
-
-
-def _first_unknown(owner: Subsystem, subsystems: list[Subsystem]) -> str:
-    """Return the path of an attribute that pickle does not take."""
-    for subsystem in subsystems:
-        for name, value in _attributes_of(subsystem).items():
-            if attributes_of(owner.system, [{name: value}]) is None:
-                return f"{subsystem.name}.{name}"
-    return owner.name

@@ -1,5 +1,6 @@
 """Models and functions of studies, which workers in other processes import."""
 
+import math
 import os
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from stagecache import (
     State,
     Subsystem,
     System,
+    auto_update,
     cached,
     discrete,
     modeling_option,
@@ -78,8 +80,53 @@ class Table(Subsystem):
     others = z_variable(0.7)
 
 
+class Meadow(Subsystem):
+    """Entries of several kinds that depend on parameters, and tell the process that computes."""
+
+    size = parameter(3.0)
+    shade = parameter(1.0)
+    flower = discrete(["daisy"], invalidates=Stage.REPORT)
+    last = auto_update(0.0, invalidates=Stage.REPORT, available_from=Stage.INSTANCE)
+    height = q_variable(0.3)
+
+    @cached(prerequisites=(size,))
+    def costly(self, state: State) -> dict[str, Any]:
+        return {"process": os.getpid(), "table": np.sin(np.arange(9.0) * self.size(state))}
+
+    @cached(prerequisites=(size,), equal=True)
+    def rounded(self, state: State) -> float:
+        return float(round(self.size(state)))
+
+    @cached(prerequisites=(costly, rounded, shade))
+    def light(self, state: State) -> Any:
+        return self.costly(state)["table"] * self.shade(state) / self.rounded(state)
+
+    @cached(prerequisites=(size,), shared=True)
+    def soil(self, state: State) -> float:
+        return math.sqrt(self.size(state))
+
+    @cached(prerequisites=(soil, shade), shared=True)
+    def grass(self, state: State) -> float:
+        return self.soil(state) / self.shade(state)
+
+    @cached(prerequisites=(flower,))
+    def picked(self, state: State) -> dict[str, Any]:
+        return {"flower": self.flower(state), "process": os.getpid()}
+
+    @cached(prerequisites=(size,))
+    def law(self, state: State) -> Any:
+        size = self.size(state)
+        return lambda x: x * size
+
+    @cached(prerequisites=(law, height))
+    def end(self, state: State) -> float:
+        return float(self.law(state)(self.height(state)))
+
+
 SPRING = Spring()
 SYSTEM = System(SPRING, name="spring")
+MEADOW = Meadow()
+MEADOWS = System(MEADOW)
 
 TABLE = {
     "spring.stiffness": [float(k) for k in range(1, 25)],
@@ -111,6 +158,30 @@ def everything(state: State, member: Member) -> dict[str, Any]:
         "name": "x" * (member.index % 3),
         "spin": complex(member.index, 1.0),
     }
+
+
+def meadow(state: State) -> dict[str, Any]:
+    """All that a meadow has, and what an update and a write change."""
+    found: Meadow = state.system.get(Meadow)
+    before = {
+        "light": found.light(state),
+        "table": found.costly(state)["table"],
+        "soil": found.soil(state),
+        "grass": found.grass(state),
+        "end": found.end(state),
+        "is_picked": found.picked(state)["flower"] is found.flower(state),
+    }
+    state.system.realize(state, Stage.INSTANCE)
+    state.auto_update_discrete_variables()
+    found.size.set(state, found.size(state) * 1.01)
+    return {**before, "last": found.last(state), "after": found.light(state)}
+
+
+def processes(state: State) -> dict[str, int]:
+    """The processes that have computed entries of a meadow."""
+    found: Meadow = state.system.get(Meadow)
+    picked = found.picked(state)["process"]
+    return {"costly": found.costly(state)["process"], "picked": picked, "here": os.getpid()}
 
 
 def slow(state: State, member: Member) -> float:

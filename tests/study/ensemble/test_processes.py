@@ -13,22 +13,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Simulation, run_study
+from stagecache import Simulation, Stage, run_study
 from stagecache.errors import NotPicklableError, StudyError
 from stagecache.study.ensemble import driver, worker
 from stagecache.study.ensemble.settings import Settings
 from stagecache.study.ensemble.worker import Runner, Work, run_task
 from tests.study.ensemble.models import (
+    MEADOW,
+    MEADOWS,
     SYSTEM,
     TABLE,
     Counted,
     deadly,
     energy,
     everything,
+    meadow,
     process,
+    processes,
     slow,
 )
 
+ENTRIES: tuple[Any, ...] = (
+    *(MEADOW.costly, MEADOW.rounded, MEADOW.light, MEADOW.soil, MEADOW.grass),
+    *(MEADOW.picked, MEADOW.law, MEADOW.end),
+)
 MANY = {"spring.stiffness": [float(k) for k in range(40)]}
 
 
@@ -99,6 +107,37 @@ def test_a_member_that_kills_its_worker_is_found_and_kept_as_failed(
     [failure] = results.failures
     assert (failure.index, failure.error) == (3, "WorkerDied")
     assert [r.values["result"] for r in results if r.status == "ok"] == [0, 1, 2, 4, 5]
+
+
+def test_what_was_computed_before_the_study_is_valid_in_workers(
+    pool: ProcessPoolExecutor,
+) -> None:
+    state = MEADOWS.new_state()
+    MEADOW.costly(state)
+    members = {"meadow.shade": [0.5, 1.0, 2.0, 4.0]}
+    found = run_study(MEADOWS, members, processes, state=state, executor=pool)
+    assert {result.values["costly"] for result in found} == {os.getpid()}
+    assert os.getpid() not in {result.values["here"] for result in found}
+    sizes = {"meadow.size": [1.0, 2.0, 4.0]}  # it depends on these
+    found = run_study(MEADOWS, sizes, processes, state=state, executor=pool)
+    assert os.getpid() not in {result.values["costly"] for result in found}
+
+
+def test_what_was_computed_before_the_study_does_not_change_results(
+    pool: ProcessPoolExecutor,
+) -> None:
+    pytest.importorskip("xarray")
+    members = {"meadow.shade": [0.5, 1.0, 1.0, 1.0], "meadow.size": [3.0, 3.0, 3.2, 5.7]}
+    expected = run_study(MEADOWS, members, meadow).to_xarray()
+    assert expected["is_picked"].all()
+    state = MEADOWS.new_state()
+    MEADOWS.realize(state, Stage.ACCELERATION)
+    for entry in ENTRIES:
+        entry(state)
+    assert run_study(MEADOWS, members, meadow, state=state).to_xarray().identical(expected)
+    for given in (None, state):
+        both = run_study(MEADOWS, members, meadow, state=given, executor=pool)
+        assert both.to_xarray().identical(expected)
 
 
 def test_what_cannot_travel_is_refused_at_once() -> None:
