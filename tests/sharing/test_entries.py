@@ -532,3 +532,22 @@ def test_programs_read_what_would_be_computed_anew(
                 graphs[1], values[1] = graph.copy(), values[0].copy()
             elif kind == "invalidate":
                 graphs[g][handles[more[0]]].invalidate()
+
+
+def test_an_attribute_reached_through_the_system_is_compared_at_each_read() -> None:
+    class Table(Subsystem):
+        def __init__(self) -> None:
+            self.rows = [1]
+
+    class User(Subsystem):
+        scale = parameter(1.0)
+
+        @cached(prerequisites=(scale,), shared=True)
+        def total(self, state: State) -> int:
+            return sum(self.system.get(Table).rows)
+
+    table, user = Table(), User()
+    system = System(table, user)
+    assert user.total(system.new_state()) == 1
+    table.rows.append(5)
+    assert user.total(system.new_state()) == 6

@@ -90,7 +90,8 @@ class Recipes:
         index = owner.index if INDEX in code.names else -1
         paths = [str(handle), declared.version or "", *map(str, above)]
         hashed = hash_of([code.hash, own.hash, names, index, paths, whole])
-        is_constant = all(_is_constant(value) for part in parts for value in part.values())
+        is_own_constant = all(_is_constant(value) for part in parts for value in part.values())
+        is_constant = is_own_constant and not whole  # any attribute of the System may change
         return Recipe(hashed, is_constant=is_constant)
 
 
