@@ -208,7 +208,7 @@ def origin_at(store: Store, node: int) -> Origin | None:
 
 
 def _is_frozen(value: Any) -> bool:
-    """Return True for a value that nobody can change in place."""
+    """Return True for a value that cannot be changed in place."""
     if isinstance(value, np.ndarray):
         return not (value.flags.writeable or value.dtype.hasobject)
     return type(value) in IMMUTABLE

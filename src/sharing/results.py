@@ -170,7 +170,7 @@ class SharedResults:
 
     @property
     def is_off(self) -> bool:
-        """True if nothing is shared: the limit is 0, and there is no folder."""
+        """True if nothing is shared: the limit is 0, without a folder."""
         return not self._limit and self._folder is None
 
     @property

@@ -10,8 +10,6 @@ by itself: a worker that cannot make one computes it again. A value that shares 
 another value or with the System is computed again, too, since copies of the object would differ.
 """
 
-import io
-import pickle
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,7 +26,7 @@ from stagecache.sharing.results import Origin
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.state import State
 from stagecache.state.values.values import IMMUTABLE
-from stagecache.study.ensemble.values import from_bytes
+from stagecache.study.ensemble.values import SystemPickler, from_bytes
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.saved.cache import entries_in_order, restore_values
 
@@ -59,28 +57,25 @@ class Computed:
     origin: Origin | None = None
 
 
-class _Pickler(pickle.Pickler):
-    """A pickler to which the System is a name; it notes the objects that it meets.
+class _NotingPickler(SystemPickler):
+    """A pickler that notes the objects in a value.
 
     Attributes
     ----------
-    file : io.BytesIO
-    system : System
     met : dict of int to object
         Objects by identity, except those that are as good as their copies.
     """
 
-    file: io.BytesIO
-    system: Any
-    met: dict[int, Any]
+    def __init__(self, system: Any) -> None:
+        super().__init__(system)
+        self.met: dict[int, Any] = {}
 
     def persistent_id(self, value: Any) -> str | None:
-        """Return a name for the System, None for all else."""
-        if value is self.system:
-            return "system"
-        if not _is_alike(value):
+        """Return a name for the System; note other objects."""
+        name = super().persistent_id(value)
+        if name is None and not _is_alike(value):
             self.met[id(value)] = value
-        return None
+        return name
 
 
 def computed_values(state: State) -> list[Computed]:
@@ -98,15 +93,13 @@ def computed_values(state: State) -> list[Computed]:
         return []
     paths = NodePaths(contents).of
     pickled = {node: _pickled(store.values[node], state) for node in nodes}
-    times = Counter[int]()
-    if any(met for _, met in pickled.values()):
+    everything = list(pickled.values())
+    if any(met for _, met in everything):
         variables = [v for s in contents.realization.layout.subsystems for v in s.discrete]
         others = [contents.get_discrete(variable) for variable in variables]
         others += state.system.__reduce__()[2]  # attributes of the System and its subsystems
-        all_met = [met for _, met in pickled.values()]
-        all_met += [met for _, met in [_pickled(value, state) for value in others]]
-        for met in all_met:
-            times.update(met.keys())
+        everything += [_pickled(value, state) for value in others]
+    times = Counter(number for _, met in everything for number in met)
     return [
         Computed(paths[node], data, origin_at(store, node))
         for node, (data, met) in pickled.items()
@@ -115,7 +108,7 @@ def computed_values(state: State) -> list[Computed]:
 
 
 def restore_computed(state: State, found: Sequence[Computed]) -> None:
-    """Store values and mark them valid, except those of entries that are valid already.
+    """Store values and mark them valid, unless their entries are valid already.
 
     A value that cannot be made here is computed when it is read.
     """
@@ -154,11 +147,8 @@ def _is_alike(value: Any) -> bool:
 
 def _pickled(value: Any, state: State) -> tuple[bytes | None, dict[int, Any]]:
     """Return a value as bytes, None if pickle refuses it, and the objects in it."""
-    file = io.BytesIO()
-    pickler = _Pickler(file, protocol=5)
-    pickler.system, pickler.met = state.system, {}
+    pickler = _NotingPickler(state.system)
     try:
-        pickler.dump(value)
+        return pickler.bytes_of(value), pickler.met
     except Exception:  # whatever an object does that cannot be pickled
         return None, pickler.met
-    return file.getvalue(), pickler.met

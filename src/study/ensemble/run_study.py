@@ -85,7 +85,8 @@ def run_study(
     study : callable
         A function of the State, or of the State and a `Member`, which has values and a seed. It
         returns a number, a text, an array, a `Trajectory`, or a dict of these. The State is at
-        Model. `Simulation` is one; `stagecache.assembly` has `Assembly` and `Tracking`.
+        Model. `Simulation` is one; `stagecache.assembly` has `Assembly` and `Tracking`. In another
+        process, it must find subsystems by ``state.system``.
     state : State, optional
         The State that members are copied from; ``system.new_state()`` by default. It stays
         unchanged. Values computed in it are valid in its copies, in workers as well if pickle
@@ -251,7 +252,7 @@ def _facts(
     for what, name in unknown.items():
         if resume and name:
             raise StudyError(
-                f"run_study(resume=True): {what} cannot be compared with that of the folder",
+                f"run_study(resume=True): {what} cannot be compared with the one in the folder",
                 "functions and classes of modules, and values that can be pickled",
                 name,
                 "define it in a module, or pass it by another way; or run the study in one go, "

@@ -113,13 +113,33 @@ def _value_of(value: Any, what: str) -> Any:
 # ---------------------------------------------------------------------- on their way
 
 
-class _Pickler(pickle.Pickler):
-    """A pickler that writes a name for the System: trajectories travel without it."""
+class SystemPickler(pickle.Pickler):
+    """A pickler that writes a name for the System: values travel without it.
 
-    system: Any
+    Parameters
+    ----------
+    system : System
+    """
+
+    def __init__(self, system: Any) -> None:
+        self._file = io.BytesIO()
+        super().__init__(self._file, protocol=5)
+        self._system = system
 
     def persistent_id(self, value: Any) -> str | None:
-        return "system" if value is self.system else None
+        """Return a name for the System, None for everything else."""
+        return "system" if value is self._system else None
+
+    def bytes_of(self, value: Any) -> bytes:
+        """Return a value as bytes.
+
+        Raises
+        ------
+        Exception
+            Any exception of an object that cannot be pickled.
+        """
+        self.dump(value)
+        return self._file.getvalue()
 
 
 class _Unpickler(pickle.Unpickler):
@@ -131,11 +151,7 @@ class _Unpickler(pickle.Unpickler):
 
 def to_bytes(outcomes: Any, system: Any) -> bytes:
     """Return outcomes of members as bytes, in which the System is a name."""
-    file = io.BytesIO()
-    pickler = _Pickler(file, protocol=5)
-    pickler.system = system
-    pickler.dump(outcomes)
-    return file.getvalue()
+    return SystemPickler(system).bytes_of(outcomes)
 
 
 def from_bytes(data: bytes, system: Any) -> Any:

@@ -80,7 +80,7 @@ class Work:
     Attributes
     ----------
     state : State
-        The State of which members are copies.
+        The State that members are copied from.
     study : callable
     takes_member : bool
         True if the function takes a State and a Member.

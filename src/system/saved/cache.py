@@ -4,7 +4,7 @@
 
     layout           the same variables, entries, stages and prerequisites
     model            the same attributes and classes of the System and its subsystems
-    code             the same function, and those of the entries above it, in the same Python
+    code             the same functions of the entry and the entries above it, in the same Python
     all agree   ->   the value is stored and marked valid, as soon as its stage is reached
     else        ->   it is computed again when it is read
 """

@@ -1,8 +1,8 @@
 """Fingerprints of the layout of a State, and of a model: its attributes, and its code.
 
-With those of `code`, equal fingerprints mean that a saved cache entry would be computed anew with
-the same value. A fingerprint may differ where nothing that matters has changed; an entry is
-computed again then.
+If these and the fingerprints of `code` are equal, a saved cache entry would be computed with the
+same value. A fingerprint may differ although nothing that matters has changed; then an entry is
+computed again.
 """
 
 import io

@@ -4,7 +4,7 @@
 
     path, declared version, paths of prerequisites
     code          the function, and all that it uses
-    attributes    of its subsystem, and of those to which these refer, and so on
+    attributes    of its subsystem, of subsystems that these refer to, and so on
                   of the whole System, where code or attributes refer to it
 """
 
@@ -81,17 +81,18 @@ class Recipes:
             self.codes[key] = code
         if not code.hash:
             return Recipe.unknown(code.unknown)
-        whole = ""
+        whole, found_in = "", parts
         if own.has_system or SYSTEM in code.names:
             whole = model_hash(owner.system)
+            own_of_system, _ = owner.system.__reduce__()[2]  # as `model_hash` takes them
+            found_in = [own_of_system, *map(_attributes_of, owner.system.subsystems)]
             if not whole:
                 return Recipe.unknown("an attribute or the code of another subsystem")
         names = [[s.name, type(s).__module__, type(s).__qualname__] for s in subsystems]
         index = owner.index if INDEX in code.names else -1
         paths = [str(handle), declared.version or "", *map(str, above)]
         hashed = hash_of([code.hash, own.hash, names, index, paths, whole])
-        is_own_constant = all(_is_constant(value) for part in parts for value in part.values())
-        is_constant = is_own_constant and not whole  # any attribute of the System may change
+        is_constant = all(_is_constant(value) for part in found_in for value in part.values())
         return Recipe(hashed, is_constant=is_constant)
 
 
