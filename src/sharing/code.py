@@ -68,6 +68,9 @@ GENERATED: Final = frozenset(
 )
 """Methods that attrs and dataclasses write."""
 
+GETTERS: Final = frozenset(("getattr", "attrgetter", "methodcaller"))
+"""Functions that are given the names of attributes as texts."""
+
 OF_TUPLES: Final = frozenset(
     ("__new__", "__repr__", "__getnewargs__", "_make", "_replace", "_asdict", "__replace__")
 )
@@ -316,8 +319,9 @@ class _Used:
         return label
 
     def _add_class(self, cls: type) -> str:
-        """Note a class and its bases, and return their labels."""
-        return " ".join(self._base(base) for base in cls.__mro__)
+        """Note a class, its bases and its metaclass, and return their labels."""
+        metaclass: type = type(cls)
+        return " ".join(self._base(base) for base in (*cls.__mro__, *metaclass.__mro__))
 
     def _base(self, cls: type) -> str:
         if id(cls) in self._labels:
@@ -499,7 +503,10 @@ def _names(code: CodeType) -> _Names:
             kinds.get(instruction.opname, names.attributes).add(instruction.argval)
         if instruction.opname != "EXTENDED_ARG":
             before = [before[1], instruction.argval]
+    is_by_text = bool((names.variables | names.attributes) & GETTERS)
     for constant in code.co_consts:
+        if is_by_text and isinstance(constant, str):
+            names.attributes.update(constant.split("."))
         if isinstance(constant, CodeType):
             inner = _names(constant)
             names.variables.update(inner.variables)

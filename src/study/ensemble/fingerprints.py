@@ -112,10 +112,11 @@ def _unknown_entry(state: State) -> str:
 
 
 def values_of_state(state: State) -> Fingerprint:
-    """Return the fingerprint of the values of a State."""
+    """Return the fingerprint of the values of a State, their update times, and its weights."""
     found = snapshot(state)
     values = sorted({**found.values, "time": found.time}.items(), key=lambda pair: pair[0])
-    code = code_of(values, models=_models_of(state), known=partial(_text_of_part, state))
+    parts = [values, found.update_times, found.weights]
+    code = code_of(parts, models=_models_of(state), known=partial(_text_of_part, state))
     return Fingerprint(code.hash, code.unknown)
 
 

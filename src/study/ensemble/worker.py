@@ -23,6 +23,7 @@ from numpy.random import SeedSequence
 from stagecache.errors import NotPicklableError, short_repr
 from stagecache.sharing.results import Totals
 from stagecache.state.state import State
+from stagecache.state.values.values import duplicate
 from stagecache.study.ensemble.computed import computed_values, restore_computed
 from stagecache.study.ensemble.member import Member
 from stagecache.study.ensemble.settings import Settings
@@ -186,11 +187,16 @@ class Runner:
 
     def _values(self, index: int, values: Values) -> dict[str, Any]:
         work = self.work
-        state = self.writes.apply(values)
+        state = self.writes.apply(_own(values))
         if not work.takes_member:
             return values_of(work.study(state), work.paths)
         seed = SeedSequence(work.seed, spawn_key=(index,))
-        return values_of(work.study(state, Member(index, dict(values), seed)), work.paths)
+        return values_of(work.study(state, Member(index, _own(values), seed)), work.paths)
+
+
+def _own(values: Values) -> dict[str, Any]:
+    """Return values of a member that its function may change in place."""
+    return {path: duplicate(value) for path, value in values.items()}
 
 
 def texts_of(error: BaseException) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ A set of columns is an int with a bit for each, so the union of two sets is fast
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from attrs import frozen
@@ -31,9 +31,6 @@ from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.study.linear.items import element_names
 from stagecache.study.methods.derivatives import name_of_y
 
-ONE: Final = ()
-"""The shape of a number."""
-
 
 @final
 @frozen(eq=False)
@@ -46,6 +43,8 @@ class Input:
     path : str
     value : (n,) float
     shape : tuple of int
+    is_array : bool
+        True for an array, also of shape (); False for a float.
     start : int
         Its first column.
     """
@@ -54,6 +53,7 @@ class Input:
     path: str
     value: Vector
     shape: tuple[int, ...]
+    is_array: bool
     start: int
 
     @property
@@ -69,7 +69,7 @@ class Input:
     def write(self, state: State, values: Vector) -> None:
         """Write other numbers in place of its value."""
         handle: Any = self.handle
-        handle.set(state, float(values[0]) if self.shape == ONE else values.reshape(self.shape))
+        handle.set(state, values.reshape(self.shape) if self.is_array else float(values[0]))
 
 
 @final
@@ -208,4 +208,4 @@ def _input(state: State, handle: AbstractHandle, path: str, start: int) -> Input
     numbers: NDArray[np.float64] = np.array(value, dtype=np.float64)
     if not np.isfinite(numbers).all():
         raise not_finite(f"{path}: cannot be moved", short_repr(value), "set it to finite numbers")
-    return Input(handle, path, numbers.ravel(), numbers.shape, start)
+    return Input(handle, path, numbers.ravel(), numbers.shape, is_array, start)

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Simulation, State, Subsystem, System, parameter, run_study
+from stagecache import (
+    Simulation,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    discrete,
+    parameter,
+    run_study,
+    u_variable,
+)
 from stagecache.errors import StudyError
 from stagecache.study.ensemble.fingerprints import code_of_study, values_of_state
 from tests.study.ensemble.models import SPRING, SYSTEM, Spring
@@ -137,6 +147,41 @@ def test_the_function_of_another_study_is_not_resumed(tmp_path: Path) -> None:
     assert len(run_study(SYSTEM, MEMBERS, of_subsystem, into=tmp_path, resume=True)) == 2
     with pytest.raises(StudyError, match="the function of the study"):
         run_study(SYSTEM, MEMBERS, of_another, into=tmp_path, resume=True)
+
+
+def test_weights_and_update_times_of_the_state_count() -> None:
+    class Falling(Subsystem):
+        speed = u_variable(0.0)
+        table = discrete(1.0, invalidates=Stage.DYNAMICS)
+
+    falling = Falling()
+    system = System(falling)
+    plain, weighted, written = (system.new_state() for _ in range(3))
+    weighted.upd_u_weights()[:] = 1000.0
+    written.time = 2.0
+    falling.table.set(written, 1.0)
+    written.time = 0.0
+    hashes = {values_of_state(state).hash for state in (plain, weighted, written)}
+    assert len(hashes) == 3
+
+
+class Metered(type):
+    factor = 1.0
+
+
+class Meter(metaclass=Metered):
+    pass
+
+
+def by_metaclass(state: State) -> float:
+    return SPRING.stiffness(state) * Meter.factor
+
+
+def test_an_attribute_of_a_metaclass_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = SYSTEM.new_state()
+    before = code_of_study(by_metaclass, state)
+    monkeypatch.setattr(Metered, "factor", 2.0)
+    assert code_of_study(by_metaclass, state).hash != before.hash
 
 
 def test_a_subsystem_of_another_system_counts_with_its_content() -> None:

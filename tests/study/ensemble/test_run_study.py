@@ -534,3 +534,32 @@ def test_whatever_workers_die_each_member_has_one_outcome(
     assert deadly & set(range(count)) <= died
     if num_losses < 3:  # so that nobody else has lost three workers
         assert died <= deadly
+
+
+class Growing(Subsystem):
+    """A parameter that a function can change in place."""
+
+    items = parameter([1])
+
+
+def grown(state: State, member: Member) -> int:
+    """Change the values of a member in place; the first attempt fails."""
+    items = state.system.get(Growing).items(state)
+    items.append(9)
+    member.values["growing.items"].append(7)
+    if len(items) == 2 and not ATTEMPTS.get(member.index):
+        ATTEMPTS[member.index] = True
+        raise ValueError("again")
+    return len(items)
+
+
+ATTEMPTS: dict[int, bool] = {}
+
+
+def test_a_function_that_changes_values_in_place_changes_those_of_one_attempt() -> None:
+    members = [{"growing.items": [1]}, {"growing.items": [1, 2]}]
+    results = run_study(System(Growing()), members, grown, retries=1)
+    assert [result.values["result"] for result in results] == [2, 3]
+    assert [result.attempts for result in results] == [2, 1]
+    assert [result.parameters["growing.items"] for result in results] == [[1], [1, 2]]
+    assert members == [{"growing.items": [1]}, {"growing.items": [1, 2]}]

@@ -651,6 +651,20 @@ def test_a_hook_that_reads_errors_depends_on_all_of_their_stage() -> None:
     assert model.num_evaluations == 1 + len(model.groups) == 1 + 3
 
 
+def test_an_array_of_one_number_stays_an_array() -> None:
+    class Decay(Subsystem):
+        amount = z_variable(0.3)
+        rate = parameter(np.array(2.0))
+
+        def realize_dynamics(self, state: State) -> None:
+            state[self].upd_zdot()[0] = self.rate(state)[()] * self.amount(state)
+
+    decay = Decay()
+    system = System(decay)
+    model = linearize(system, system.new_state(), (decay.rate,), ())
+    np.testing.assert_allclose(model.B, [[0.3]], rtol=1e-6)
+
+
 def test_a_quaternion_turns_as_its_kinematics_say() -> None:
     class Top(Subsystem):
         turn = q_variable((0.5, 0.5, 0.5, 0.5))
