@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 from attrs import frozen
 
-KINDS: Final = ("variable", "entry", "stage")
-"""Kinds of nodes."""
+KINDS: Final = ("variable", "entry", "stage", "hook")
+"""Kinds of nodes. A hook is code of a model that a stage or an event runs."""
 
 
 class Status(StrEnum):
@@ -49,6 +49,12 @@ class EdgeKind(StrEnum):
     PART = "part"
     """The one is a part of the other, and both are written together: a block of q, and all q."""
 
+    READ = "read"
+    """A hook has read it in a run. Nothing is invalidated along this edge."""
+
+    WRITE = "write"
+    """A hook has written it in a run. Nothing is invalidated along this edge."""
+
 
 @frozen
 class NodeInfo:
@@ -60,7 +66,7 @@ class NodeInfo:
         Unique path: "pendulum.tip", "springs.force[3]", "q", "pendulum.q",
         "stage Position".
     kind : str
-        "variable", "entry" or "stage".
+        "variable", "entry", "stage" or "hook".
     variant : str
         Variant of the kind: "q", "u", "z", "discrete", "auto-update", "time", "weights" and so on;
         "cached", "position_error", ... of an entry.
@@ -86,6 +92,15 @@ class NodeInfo:
         Fraction of reads that found a valid value, if it was traced.
     waits_for : str
         For an entry that cannot be computed yet, the stage that has to be realized before.
+    column : str
+        Stage to which it belongs by derivation, which is its column in pictures: q belongs to
+        Position, and so does an entry that depends on q, even if it is available from Model.
+        Empty in a `Graph`.
+    family : str
+        For a member of a family, the path of the family: "springs.force"; else empty.
+    alike : str
+        For a node of one of several subsystems of the same class with the same items, the name
+        that these have in common: "room"; else empty.
     """
 
     path: str
@@ -102,6 +117,37 @@ class NodeInfo:
     seconds: float | None = None
     hit_rate: float | None = None
     waits_for: str = ""
+    column: str = ""
+    family: str = ""
+    alike: str = ""
+
+
+@frozen
+class Reason:
+    """Reason why an entry is not valid, as `explain` tells it.
+
+    Attributes
+    ----------
+    text : str
+        The explanation in sentences.
+    path : tuple of str
+        Paths of nodes from the cause to the entry, both included.
+    variable : str
+        Path of the variable that has changed; empty if the cause is another one.
+    file : str
+        File of the write, if it was traced; else empty.
+    line : int
+        Line of the write in that file; 0 if not known.
+    seconds : float or None
+        Time of the write since the trace began, if it was traced.
+    """
+
+    text: str
+    path: tuple[str, ...] = ()
+    variable: str = ""
+    file: str = ""
+    line: int = 0
+    seconds: float | None = None
 
 
 @frozen

@@ -27,10 +27,11 @@ from stagecache.views.formats.html import html_of
 from stagecache.views.formats.json_text import json_of, parts_of_json
 from stagecache.views.formats.mermaid import mermaid_of
 from stagecache.views.formats.svg import svg_of
-from stagecache.views.nodes import KINDS, EdgeInfo, NodeInfo, Parts, Status
+from stagecache.views.nodes import KINDS, EdgeInfo, NodeInfo, Parts, Reason, Status
 from stagecache.views.reach import neighbours, reached, shortest_path
 
 Impacts: TypeAlias = Mapping[str, Sequence[str]]
+Reasons: TypeAlias = Mapping[str, Reason]
 
 MOST_LISTED: Final = 12
 
@@ -53,6 +54,8 @@ class GraphView:
         here are put last: first those of the stage nodes, then others, as they come.
     find_impacts : callable, optional
         Returns `impacts`, when they are first asked for.
+    find_reasons : callable, optional
+        Returns `reasons`, when they are first asked for.
 
     Raises
     ------
@@ -73,9 +76,11 @@ class GraphView:
         title: str = "",
         stages: Iterable[str] = (),
         find_impacts: Callable[[], Impacts] = dict,
+        find_reasons: Callable[[], Reasons] = dict,
     ) -> None:
         self._title = title
         self._find_impacts = find_impacts
+        self._find_reasons = find_reasons
         self._nodes: dict[str, NodeInfo] = {}
         for node in nodes:
             if node.path in self._nodes:
@@ -175,6 +180,15 @@ class GraphView:
         """
         return self._find_impacts()
 
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Reasons why entries are not valid, by path of the entry.
+
+        The result of `State.explain` for each of them when the view was made; empty if it is of no
+        State.
+        """
+        return self._find_reasons()
+
     # ------------------------------------------------------------------ selections
 
     def select(
@@ -233,6 +247,7 @@ class GraphView:
             self._title,
             self._stages,
             lambda: self.impacts,
+            lambda: self.reasons,
         )
 
     @cached_property
@@ -258,7 +273,7 @@ class GraphView:
                 node = nodes[row.entry]
                 nodes[row.entry] = evolve(node, seconds=seconds, hit_rate=row.hit_rate)
         parts = (nodes.values(), self._edges, self._title, self._stages)
-        return GraphView(*parts, lambda: self.impacts)
+        return GraphView(*parts, lambda: self.impacts, lambda: self.reasons)
 
     # ------------------------------------------------------------------ to take elsewhere
 
@@ -272,20 +287,20 @@ class GraphView:
 
         Notes
         -----
-        The document is an object. In version 1 of the format it has
+        The document is an object. In version 2 of the format it has
 
         format : string
             "stagecache graph".
         version : number
-            1. It is raised when one who reads the old format would misunderstand the new one.
+            2. It is raised when one who reads the old format would misunderstand the new one.
         title : string
             Title of pictures.
         stages : array of strings
             The stages, in order.
         nodes : array of objects
             With the attributes of `NodeInfo`: the strings path, kind, variant, subsystem, stage,
-            computed_by, status, value, file and waits_for; line, a number; version, seconds and
-            hit_rate, each a number or null.
+            computed_by, status, value, file, waits_for, column, family and alike; line, a number;
+            version, seconds and hit_rate, each a number or null.
         edges : array of objects
             With the attributes of `EdgeInfo`: the strings source, target and kind.
 
@@ -421,7 +436,7 @@ class GraphView:
 
     def __reduce__(self) -> Any:
         parts = (self.nodes, self.edges, self.title, self.stages)
-        return GraphView, (*parts, partial(dict, self.impacts))
+        return GraphView, (*parts, partial(dict, self.impacts), partial(dict, self.reasons))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{number} {kind}" for kind, number in self.counts.items() if number)

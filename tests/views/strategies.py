@@ -32,7 +32,7 @@ def views(draw: st.DrawFn, most: int = 8) -> GraphView:
     nodes = [
         NodeInfo(
             path,
-            draw(st.sampled_from(["variable", "entry", "stage"])),
+            draw(st.sampled_from(["variable", "entry", "stage", "hook"])),
             draw(names),
             draw(st.sampled_from(["", *NASTY[:4]])),
             draw(st.sampled_from(["", "Position", "<&>"])),
@@ -44,6 +44,10 @@ def views(draw: st.DrawFn, most: int = 8) -> GraphView:
             draw(st.integers(0, 1000)),
             draw(st.none() | st.floats(0, 1e9)),
             draw(st.none() | st.floats(0, 1)),
+            draw(names),
+            draw(st.sampled_from(["", "Position", "<&>"])),
+            draw(names),
+            draw(names),
         )
         for path in paths
     ]

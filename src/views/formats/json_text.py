@@ -10,7 +10,7 @@ from stagecache.errors import GraphFormatError, short_repr
 from stagecache.views.nodes import KINDS, AbstractView, EdgeInfo, EdgeKind, NodeInfo, Parts, Status
 
 FORMAT: Final = "stagecache graph"
-VERSION: Final = 1
+VERSION: Final = 2
 
 Readers: TypeAlias = Mapping[str, Callable[[object], Any]]
 """Functions that check and convert values, by the name of the attribute."""
@@ -113,7 +113,7 @@ NODE: Final[Readers] = {
     "version": _number,
     **dict.fromkeys(["value", "file"], _text),
     **dict.fromkeys(["line", "seconds", "hit_rate"], _number),
-    "waits_for": _text,
+    **dict.fromkeys(["waits_for", "column", "family", "alike"], _text),
 }
 
 EDGE: Final[Readers] = {
