@@ -921,7 +921,9 @@ class MatterSubsystem(Subsystem):
         """The positions of the stations of a group in ground, (k, 3) [m]."""
         return self._tables[i].positions(self.tree_poses(state).bodies)
 
-    @cached(count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
+    @cached(
+        count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
+    )
     def station_jacobian(self, state: State, i: int) -> Array:
         """The derivatives of the velocities of a group by u, (k, 3, nu)."""
         return self._tables[i].jacobian(self.station_positions[i](state), self.axes(state))
@@ -950,7 +952,9 @@ class MatterSubsystem(Subsystem):
         rates, bias = self.tree_motions(state)[rows], self.tree_bias(state)[rows]
         return accelerations_at(self.station_positions[i](state), rates, bias)
 
-    @cached(count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
+    @cached(
+        count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
+    )
     def station_frame_jacobian(self, state: State, i: int) -> Array:
         """The Jacobian of frames at the stations, (k, 6, nu): angular, then linear velocity."""
         return self._tables[i].frame_jacobian(self.station_positions[i](state), self.axes(state))

@@ -68,6 +68,9 @@ def test_the_document_has_what_is_documented() -> None:
         "seconds": None,
         "hit_rate": None,
         "waits_for": "",
+        "column": "",
+        "family": "",
+        "alike": "",
     }
     assert document["edges"][0] == {
         "source": "stage Instance",
