@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from stagecache.state import (
         AutoUpdateVariable,
         CacheEntry,
-        Checkpoint,
         ContinuousState,
         ContinuousVariable,
         DiagramContinuousState,

@@ -17,8 +17,10 @@ from stagecache.errors import (
     WrongTypeError,
     short_repr,
 )
+from stagecache.graph.checkpoint import Checkpoint
 from stagecache.graph.evaluation import Arguments
-from stagecache.state.checkpoint import Checkpoint, going_back
+from stagecache.graph.observing import MOST_EVENTS
+from stagecache.state.checkpoint import going_back, new_checkpoint
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN
 from stagecache.state.contents.observer import OBSERVERS_OF_NEW, Observer
@@ -52,10 +54,6 @@ if TYPE_CHECKING:
     from stagecache.inspection.explain.impact import Impact
     from stagecache.inspection.trace.trace import Trace
     from stagecache.system.core.system import System
-
-
-MOST: Final = 1_000_000
-"""Number of events that a trace keeps by default."""
 
 
 @final
@@ -203,7 +201,7 @@ class State(AbstractPartition):
         ReadOnlyError, NodeInUseError
             The State is being realized, or an entry computed.
         """
-        return Checkpoint(self)
+        return new_checkpoint(self)
 
     def rollback(self, mark: Checkpoint) -> None:
         """Restore a checkpoint: variables, versions, stages, items, caches.
@@ -605,7 +603,7 @@ class State(AbstractPartition):
 
         return impact(self._mended(), variable)
 
-    def trace(self, *others: "State", most: int = MOST) -> "Trace":
+    def trace(self, *others: "State", most: int = MOST_EVENTS) -> "Trace":
         """Note what is done with this State, and with others, in a ``with`` block.
 
         That is: writes, and what they make stale; computations, with what they take and read; reads

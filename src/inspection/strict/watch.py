@@ -20,7 +20,8 @@ from stagecache.inspection.strict.digest import Observations
 from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead, path_of
 from stagecache.inspection.strict.verification import Verification, verify_upstream
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
+from stagecache.graph.observing import Act
+from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, final
 
+from stagecache.graph.observing import MOST_EVENTS
 from stagecache.inspection.trace.chrome import chrome_events
 from stagecache.inspection.trace.events import AbstractTraceEvent
 from stagecache.inspection.trace.log import TraceLog
@@ -23,7 +24,6 @@ from stagecache.inspection.trace.timeline import Timeline
 from stagecache.inspection.trace.tracer import Tracer
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.observer import observe
-from stagecache.state.state import MOST
 
 COLUMNS: Final = (
     *("time", "state", "thread", "variable", "entry", "before", "after", "cause"),
@@ -52,7 +52,7 @@ class Trace:
         Number of events to keep; later ones are only counted.
     """
 
-    def __init__(self, states: tuple[Any, ...], most: int = MOST) -> None:
+    def __init__(self, states: tuple[Any, ...], most: int = MOST_EVENTS) -> None:
         self._states = states
         self._log = TraceLog(most)
         self._depth = 0

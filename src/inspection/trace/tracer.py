@@ -20,7 +20,8 @@ from stagecache.graph.store import COMPUTING
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.place_of_read import LIBRARY, Place
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
+from stagecache.graph.observing import Act
+from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.values.sameness import same

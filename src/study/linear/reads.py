@@ -20,7 +20,8 @@ from attrs import frozen
 
 from stagecache.inspection.strict.watch import being_computed
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
+from stagecache.graph.observing import Act
+from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import QDOT, UDOT, WEIGHTS, YDOT, ZDOT, VectorKind

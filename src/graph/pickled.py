@@ -1,0 +1,170 @@
+"""Graphs in pickles: declarations by name, and values of variables.
+
+pickle finds a function by its name in its module. There, the name of a decorated function is that
+of its entry; so such a function is found as the one of that entry::
+
+    @spring.entry(prerequisites=(stiffness,))
+    def force(stiffness): ...                      model.force is an Entry, which has the function
+"""
+
+import pickle
+from collections.abc import Callable
+from functools import reduce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import frozen
+
+from stagecache.errors import NotPicklableError, short_repr
+from stagecache.graph.handles import AbstractNode, Entry, Handles
+from stagecache.graph.kind import NodeKind
+
+if TYPE_CHECKING:
+    from stagecache.graph.graph import Graph
+
+LOCAL: Final = "<locals>"
+LAMBDA: Final = "<lambda>"
+
+
+@frozen
+class EntryFunction:
+    """Reference to the compute function of an entry that a module has."""
+
+    module: str
+    name: str
+
+    def find(self) -> Any:
+        """Return the function."""
+        return user_function(_found(self.module, self.name))
+
+
+@frozen
+class Declaration:
+    """Declaration of a node; of a variable if `function` is None."""
+
+    name: str
+    prerequisites: tuple[str, ...] = ()
+    function: Any = None
+    equal: Any = None
+    version: str | None = None
+    """Version of a shared function; None if it is not shared."""
+
+    def declare(self, graph: "Graph") -> None:
+        """Add the node to a graph."""
+        if self.function is None:
+            graph.variable(self.name, None)
+            return
+        is_found = isinstance(self.function, EntryFunction)
+        graph.entry(
+            self.name,
+            self.function.find() if is_found else self.function,
+            prerequisites=tuple([graph[name] for name in self.prerequisites]),
+            equal=self.equal,
+            shared=self.version is not None,
+            version=self.version or "",
+        )
+
+
+@frozen
+class Contents:
+    """Values of variables, and versions of all nodes, by name."""
+
+    values: dict[str, Any]
+    versions: dict[str, int]
+    rewound: dict[str, int]
+    """Highest versions of nodes that a rollback took below them."""
+
+
+def declarations_of(handles: Handles) -> tuple[Declaration, ...]:
+    """Return what declares all nodes, in order.
+
+    Raises
+    ------
+    NotPicklableError
+        pickle cannot find a function.
+    """
+    return tuple([_declaration(handles, name, node) for name, node in handles.numbers.items()])
+
+
+def contents_of(handles: Handles) -> Contents:
+    """Return what varies, apart from the values of entries."""
+    store = handles.store
+    kinds = store.structure.kinds
+    numbers = handles.numbers
+    variables = [name for name, node in numbers.items() if kinds[node] is NodeKind.VARIABLE]
+    return Contents(
+        {name: store.values[numbers[name]] for name in variables},
+        {name: store.versions[node] for name, node in numbers.items()},
+        {name: store.rewound[node] for name, node in numbers.items() if node in store.rewound},
+    )
+
+
+def fill(handles: Handles, contents: Contents) -> None:
+    """Give a graph that was just declared its values and versions."""
+    store = handles.store
+    for name, value in contents.values.items():
+        store.values[handles.numbers[name]] = value
+    for name, version in contents.versions.items():
+        store.versions[handles.numbers[name]] = version
+    for name, version in contents.rewound.items():
+        store.rewound[handles.numbers[name]] = version
+
+
+def user_function(entry: object) -> Any:
+    """Return the function that a user wrote for an entry; None if it is not one of a graph."""
+    if not isinstance(entry, Entry):
+        return None
+    function: Any = entry._handles.functions[entry._number()]
+    return function if _version(function) is None else function.compute
+
+
+def _declaration(handles: Handles, name: str, node: int) -> Declaration:
+    structure = handles.store.structure
+    if structure.kinds[node] is NodeKind.VARIABLE:
+        return Declaration(name)
+    function = handles.functions[node]
+    version = _version(function)
+    what = f"entry {name!r} of {handles.owner._title}"
+    equal = handles.evaluator.equals.get(node)
+    return Declaration(
+        name,
+        tuple([structure.name_of(above) for above in structure.prerequisites[node]]),
+        _picklable(function if version is None else function.compute, f"{what}: its function"),
+        None if equal is None else _picklable(equal, f"{what}: its equal="),
+        version,
+    )
+
+
+def _version(function: Any) -> str | None:
+    from stagecache.sharing.of_graph import SharedGraphFunction  # noqa: PLC0415
+
+    return function.version if isinstance(function, SharedGraphFunction) else None
+
+
+def _picklable(function: Callable[..., Any], what: str) -> Any:
+    """Return a function, or a reference to it, that pickle can find where it arrives."""
+    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+    if module and name and user_function(_found(module, name)) is function:
+        return EntryFunction(module, name)
+    try:
+        pickle.dumps(function)
+    except Exception as error:
+        is_local = LOCAL in name or name == LAMBDA
+        where = "a lambda" if name == LAMBDA else f"{name}, which is inside of a function"
+        raise NotPicklableError(
+            f"{what} cannot be pickled",
+            "a function that pickle finds by its name in its module",
+            where if is_local else f"{name or short_repr(function)}: {type(error).__name__}",
+            ("define it by def at the top level of a module" if is_local else "use a function")
+            + "; name what it needs from around it as a prerequisite, or bind it with "
+            "functools.partial",
+        ) from error
+    return function
+
+
+def _found(module: str, name: str) -> object:
+    """Return what a module has by that name, or None."""
+    try:
+        return reduce(getattr, name.split("."), import_module(module))  # type: ignore[arg-type]  # a module has attributes
+    except (ImportError, AttributeError):
+        return None
