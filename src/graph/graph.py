@@ -53,8 +53,9 @@ from stagecache.graph.handles import (
     Variable,
 )
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.observing import MOST_EVENTS
+from stagecache.graph.observing import MOST_EVENTS, OBSERVERS_OF_NEW
 from stagecache.graph.sources import source_of
+from stagecache.graph.status import status_of
 from stagecache.graph.store import Store
 from stagecache.graph.structure import Structure
 from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
@@ -126,13 +127,14 @@ class Graph:
     __slots__ = ("__weakref__", "_family", "_handles", "name")
 
     def __init__(self, name: str = "graph") -> None:
-        if not isinstance(name, str):
-            raise InvalidNameError(
-                "graph: its name is not a string", "a string", short_repr(name), "give it a name"
-            )
+        self._become(_check_graph_name(name), Handles(Store(), [], self, _new_handle), object())
+
+    def _become(self, name: str, handles: Handles, family: object) -> None:
         self.name = name
-        self._handles = Handles(Store(), [], self, _new_handle)
-        self._family = object()  # the same in all copies
+        self._handles = handles
+        self._family = family  # the same in all copies
+        for observe in OBSERVERS_OF_NEW.get():
+            observe(self)
 
     # ------------------------------------------------------------------ declaring
 
@@ -391,12 +393,10 @@ class Graph:
         if store.structure.kinds[node] is not NodeKind.CACHE_ENTRY:
             return NodeInfo(name, "variable", status=Status.VALUE, version=version, value=value)
         file, line = source_of(self._handles.functions[node])
-        stale = Status.STALE if store.was_computed(node) else Status.NOT_COMPUTED
-        status = Status.VALID if is_valid else stale
         return NodeInfo(
             name,
             "entry",
-            status=status,
+            status=status_of(store, node),
             version=version,
             value=value,
             file=file,
@@ -418,9 +418,9 @@ class Graph:
         `copy[handle]` is the copy's own handle. Values are shared, so replace them with `set`
         rather than change them in place. Cost O(nodes), as copies of flat lists.
         """
-        twin = Graph(self.name if name is None else name)
-        twin._handles = self._mended().copy(twin)
-        twin._family = self._family
+        twin = Graph.__new__(Graph)
+        name = self.name if name is None else _check_graph_name(name)
+        twin._become(name, self._mended().copy(twin), self._family)
         return twin
 
     __copy__ = copy
@@ -599,7 +599,7 @@ class Graph:
         --------
         >>> graph = Graph()
         >>> angle = graph.variable("angle", 0.1)
-        >>> cosine = graph.entry("cosine", lambda angle: 1 - angle() ** 2 / 2, prerequisites=(angle,))
+        >>> cosine = graph.entry("cosine", lambda x: 1 - x() ** 2 / 2, prerequisites=(angle,))
         >>> before = cosine()
         >>> angle.set(0.2)
         >>> print(graph.explain(cosine))
@@ -722,6 +722,11 @@ class Graph:
                 did_you_mean(name, known) or f"a node is found by its name: graph[{name!r}]",
             )
 
+    @property
+    def lock(self) -> Any:
+        """A re-entrant lock, which no copy shares: ``with graph.lock: ...``."""
+        return self._handles.lock
+
     def _mended(self) -> Handles:
         """Return the handles; first finish or undo an operation that was cut short by an error."""
         if self._handles.is_torn:
@@ -800,6 +805,14 @@ class Graph:
         return name
 
 
+def _check_graph_name(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    raise InvalidNameError(
+        "graph: its name is not a string", "a string", short_repr(name), "give it a name"
+    )
+
+
 def _new_handle(handles: Handles, node: int, name: str) -> AbstractNode:
     """Return a handle of a node that has none."""
     if handles.store.structure.kinds[node] is NodeKind.CACHE_ENTRY:
@@ -810,8 +823,18 @@ def _new_handle(handles: Handles, node: int, name: str) -> AbstractNode:
 def _declared(name: str, declarations: "Iterable[Declaration]") -> Graph:
     """Return a new graph, as a pickle declares it."""
     graph = Graph(name)
-    for declaration in declarations:
-        declaration.declare(graph)
+    for each in declarations:
+        if each.function is None:
+            graph.variable(each.name, None)
+        else:
+            graph.entry(
+                each.name,
+                each.find(),
+                prerequisites=tuple([graph[above] for above in each.prerequisites]),
+                equal=each.equal,
+                shared=each.version is not None,
+                version=each.version or "",
+            )
     return graph
 
 

@@ -11,6 +11,7 @@ The observers are those of `stagecache.state.contents.observer`.
 """
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final
 
@@ -23,6 +24,12 @@ Observers = tuple[Any, ...]
 
 MOST_EVENTS: Final = 1_000_000
 """Number of events that a trace keeps, if it is not told another one."""
+
+
+OBSERVERS_OF_NEW: Final[ContextVar[tuple[Callable[[Any], None], ...]]] = ContextVar(
+    "OBSERVERS_OF_NEW", default=()
+)
+"""Callables that begin to observe each State and Graph made now, in this context."""
 
 
 def around_read(observers: Observers, entry: object, act: Act) -> Any:

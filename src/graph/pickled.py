@@ -11,16 +11,13 @@ import pickle
 from collections.abc import Callable
 from functools import reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from attrs import frozen
 
 from stagecache.errors import NotPicklableError, short_repr
-from stagecache.graph.handles import AbstractNode, Entry, Handles
+from stagecache.graph.handles import Entry, Handles
 from stagecache.graph.kind import NodeKind
-
-if TYPE_CHECKING:
-    from stagecache.graph.graph import Graph
 
 LOCAL: Final = "<locals>"
 LAMBDA: Final = "<lambda>"
@@ -49,20 +46,10 @@ class Declaration:
     version: str | None = None
     """Version of a shared function; None if it is not shared."""
 
-    def declare(self, graph: "Graph") -> None:
-        """Add the node to a graph."""
-        if self.function is None:
-            graph.variable(self.name, None)
-            return
-        is_found = isinstance(self.function, EntryFunction)
-        graph.entry(
-            self.name,
-            self.function.find() if is_found else self.function,
-            prerequisites=tuple([graph[name] for name in self.prerequisites]),
-            equal=self.equal,
-            shared=self.version is not None,
-            version=self.version or "",
-        )
+    def find(self) -> Any:
+        """Return the function of an entry."""
+        function = self.function
+        return function.find() if isinstance(function, EntryFunction) else function
 
 
 @frozen

@@ -19,8 +19,8 @@ import numpy as np
 from stagecache.errors import short_repr
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.sources import NOWHERE, source_of
+from stagecache.graph.status import status_of
 from stagecache.inspection.explain.consequences import Consequences
-from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
@@ -106,7 +106,7 @@ class _Builder:
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
-        status = status_of(self._contents, node)
+        status = status_of(self._store, node)
         function = self._layout.functions[node]
         file, line = NOWHERE if function is no_function else source_of(function)
         system = self._contents.system

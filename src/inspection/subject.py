@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from stagecache.graph.evaluation import Equal, Evaluator, Function, no_function
+from stagecache.graph.graph import Graph
 from stagecache.graph.handles import Handles
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observer import observe
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 
@@ -143,8 +145,7 @@ class StateSubject(Subject):
 
     def observe(self, observers: tuple[Any, ...]) -> None:
         """Let it have these observers only."""
-        self.contents.observers = observers
-        self.contents.link()
+        observe(self.contents, *observers)
 
     def handle(self, node: int) -> Any:
         """Return the key of a node."""
@@ -264,6 +265,6 @@ class GraphSubject(Subject):
 
 def subject_of(observed: Any) -> Subject:
     """Return the subject of a State or a Graph."""
-    if hasattr(observed, "_contents"):
-        return StateSubject(observed._contents)
-    return GraphSubject(observed._handles)
+    if isinstance(observed, Graph):
+        return GraphSubject(observed._handles)
+    return StateSubject(observed._contents)

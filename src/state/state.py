@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, final, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
@@ -19,11 +19,11 @@ from stagecache.errors import (
 )
 from stagecache.graph.checkpoint import Checkpoint
 from stagecache.graph.evaluation import Arguments
-from stagecache.graph.observing import MOST_EVENTS
+from stagecache.graph.observing import MOST_EVENTS, OBSERVERS_OF_NEW
 from stagecache.state.checkpoint import going_back, new_checkpoint
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN
-from stagecache.state.contents.observer import OBSERVERS_OF_NEW, Observer
+from stagecache.state.contents.observer import Observer
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
     AbstractHandle,

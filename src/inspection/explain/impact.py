@@ -47,6 +47,8 @@ class Impact:
         What would be forgotten, valid or not, as it was allocated at one of these stages.
     num_valid : int
         How many entries are valid now.
+    has_stages : bool
+        False for a Graph.
     """
 
     variable: str
@@ -56,6 +58,7 @@ class Impact:
     stages: tuple[str, ...]
     forgotten: tuple[str, ...]
     num_valid: int
+    has_stages: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
@@ -65,16 +68,17 @@ class Impact:
         }
 
     def __str__(self) -> str:
-        if not self.stages:
-            left = "leaves no stage"
+        if not self.has_stages:
+            left = ""
+        elif not self.stages:
+            left = "leaves no stage. It "
         elif len(self.stages) == 1:
-            left = f"leaves stage {self.stages[0]}"
+            left = f"leaves stage {self.stages[0]}. It "
         else:
-            left = f"leaves stages {self.stages[0]} to {self.stages[-1]}"
+            left = f"leaves stages {self.stages[0]} to {self.stages[-1]}. It "
         number = f"{len(self.entries)} of {counted(self.num_valid, 'valid entry')}"
-        lines = [f"A write of {self.variable} {left}. It makes {number} stale:"]
-        if not self.entries:
-            lines = [f"A write of {self.variable} {left}. It makes no entry stale."]
+        lost = f"{number} stale:" if self.entries else "no entry stale."
+        lines = [f"A write of {self.variable} {left}makes {lost}"]
         if self.by_prerequisite:
             lines.append(f"  by its own change: {', '.join(self.by_prerequisite)}")
         for stage, entries in self.by_stage.items():

@@ -6,9 +6,8 @@ it, or around it, as `stagecache.graph.observing` says.
 Any thread may begin or end observation; an operation that has begun before is told of in part.
 """
 
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from stagecache.graph.observing import Act
 from stagecache.state.handles import AbstractHandle, CacheEntry
@@ -81,12 +80,6 @@ class Observer:
     def replace(self, cause: str, act: Act) -> Any:
         """Note an operation after which all of the State may be another."""
         return act()
-
-
-OBSERVERS_OF_NEW: Final[ContextVar[tuple[Callable[[Any], None], ...]]] = ContextVar(
-    "OBSERVERS_OF_NEW", default=()
-)
-"""Callables that begin to observe each State made now, in this context."""
 
 
 def observe(contents: Any, *observers: Observer) -> None:

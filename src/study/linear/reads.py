@@ -18,9 +18,10 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from stagecache.inspection.strict.watch import being_computed
-from stagecache.state.contents.contents import Contents
 from stagecache.graph.observing import Act
+from stagecache.inspection.strict.watch import being_computed
+from stagecache.inspection.subject import StateSubject
+from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
@@ -151,7 +152,7 @@ class Reader(Observer):
     @property
     def _who(self) -> Sequence[Key]:
         """The entry or the step that reads now; in a thread that computes nothing, all of them."""
-        entry = being_computed(self._contents)
+        entry = being_computed(StateSubject(self._contents))
         if entry is not None:
             return (entry,)
         step = self._reads.step
