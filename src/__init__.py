@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         register_value,
     )
     from stagecache.graph import (
+        Checkpoint,
         Entry,
         Graph,
         Variable,

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from stagecache.files.report import LoadReport
-    from stagecache.graph.pickled import Contents, Declaration
+    from stagecache.graph.pickled import Declaration, NodeValues
     from stagecache.inspection.explain.explanation import Explanation
     from stagecache.inspection.explain.impact import Impact
     from stagecache.inspection.strict.reads import ReadLog
@@ -439,15 +439,15 @@ class Graph:
 
     def __reduce__(self) -> "tuple[Any, ...]":
         """Pickle declarations, and values of variables; entries are computed again."""
-        from stagecache.graph.pickled import contents_of, declarations_of  # noqa: PLC0415
+        from stagecache.graph.pickled import declarations_of, values_of  # noqa: PLC0415
 
         handles = self._mended()
-        return _declared, (self.name, declarations_of(handles)), contents_of(handles)
+        return _declared, (self.name, declarations_of(handles)), values_of(handles)
 
-    def __setstate__(self, contents: "Contents") -> None:
+    def __setstate__(self, given: "NodeValues") -> None:
         from stagecache.graph.pickled import fill  # noqa: PLC0415
 
-        fill(self._handles, contents)
+        fill(self._handles, given)
 
     # ------------------------------------------------------------------ going back
 

@@ -486,11 +486,13 @@ class Variable(AbstractNode, Generic[T]):
         try:
             store.write(self._node)
         except IndexError:  # before all changes: it is observed, or removed
-            self._handles.write(self, value)
+            pass
+        else:
+            replace(
+                store.values, self._node, value
+            )  # last: if an error strikes, nothing stale is valid
             return
-        replace(
-            store.values, self._node, value
-        )  # last: if an error strikes, nothing stale is valid
+        self._handles.write(self, value)
 
     def __repr__(self) -> str:
         if self._node == REMOVED:
@@ -526,9 +528,11 @@ class Entry(AbstractNode, Generic[T]):
         try:
             if store.marks[self._node] >= store.gates[self._group]:
                 return store.values[self._node]  # type: ignore[no-any-return]  # computed by a function to T
-        except IndexError:  # it is observed, or removed
-            return self._handles.read_entry(self)  # type: ignore[no-any-return]  # as above
-        return self._handles.evaluator.evaluate(self._node)  # type: ignore[no-any-return]  # as above
+        except IndexError:
+            pass  # it is observed, or removed
+        else:
+            return self._handles.evaluator.evaluate(self._node)  # type: ignore[no-any-return]  # as above
+        return self._handles.read_entry(self)  # type: ignore[no-any-return]  # as above
 
     def invalidate(self) -> None:
         """Make this entry invalid, and all that depends on it. Cost O(transitive dependents)."""

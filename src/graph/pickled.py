@@ -16,7 +16,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from stagecache.errors import NotPicklableError, short_repr
-from stagecache.graph.handles import Entry, Handles
+from stagecache.graph.handles import REMOVED, Entry, Handles
 from stagecache.graph.kind import NodeKind
 
 LOCAL: Final = "<locals>"
@@ -53,7 +53,7 @@ class Declaration:
 
 
 @frozen
-class Contents:
+class NodeValues:
     """Values of variables, and versions of all nodes, by name."""
 
     values: dict[str, Any]
@@ -73,36 +73,35 @@ def declarations_of(handles: Handles) -> tuple[Declaration, ...]:
     return tuple([_declaration(handles, name, node) for name, node in handles.numbers.items()])
 
 
-def contents_of(handles: Handles) -> Contents:
+def values_of(handles: Handles) -> NodeValues:
     """Return what varies, apart from the values of entries."""
     store = handles.store
     kinds = store.structure.kinds
     numbers = handles.numbers
     variables = [name for name, node in numbers.items() if kinds[node] is NodeKind.VARIABLE]
-    return Contents(
+    return NodeValues(
         {name: store.values[numbers[name]] for name in variables},
         {name: store.versions[node] for name, node in numbers.items()},
         {name: store.rewound[node] for name, node in numbers.items() if node in store.rewound},
     )
 
 
-def fill(handles: Handles, contents: Contents) -> None:
+def fill(handles: Handles, given: NodeValues) -> None:
     """Give a graph that was just declared its values and versions."""
     store = handles.store
-    for name, value in contents.values.items():
+    for name, value in given.values.items():
         store.values[handles.numbers[name]] = value
-    for name, version in contents.versions.items():
+    for name, version in given.versions.items():
         store.versions[handles.numbers[name]] = version
-    for name, version in contents.rewound.items():
+    for name, version in given.rewound.items():
         store.rewound[handles.numbers[name]] = version
 
 
 def user_function(entry: object) -> Any:
     """Return the function that a user wrote for an entry; None if it is not one of a graph."""
-    if not isinstance(entry, Entry):
+    if not isinstance(entry, Entry) or entry._node == REMOVED:
         return None
-    function: Any = entry._handles.functions[entry._number()]
-    return function if _version(function) is None else function.compute
+    return _unshared(entry._handles.functions[entry._node])
 
 
 def _declaration(handles: Handles, name: str, node: int) -> Declaration:
@@ -110,22 +109,28 @@ def _declaration(handles: Handles, name: str, node: int) -> Declaration:
     if structure.kinds[node] is NodeKind.VARIABLE:
         return Declaration(name)
     function = handles.functions[node]
-    version = _version(function)
+    version = _version_of(function)
     what = f"entry {name!r} of {handles.owner._title}"
     equal = handles.evaluator.equals.get(node)
     return Declaration(
         name,
         tuple([structure.name_of(above) for above in structure.prerequisites[node]]),
-        _picklable(function if version is None else function.compute, f"{what}: its function"),
+        _picklable(_unshared(function), f"{what}: its function"),
         None if equal is None else _picklable(equal, f"{what}: its equal="),
         version,
     )
 
 
-def _version(function: Any) -> str | None:
+def _version_of(function: Any) -> str | None:
+    """Return the version of a shared function; None if it is not shared."""
     from stagecache.sharing.of_graph import SharedGraphFunction  # noqa: PLC0415
 
     return function.version if isinstance(function, SharedGraphFunction) else None
+
+
+def _unshared(function: Any) -> Any:
+    """Return the function that a user wrote, without the one that shares its values."""
+    return function if _version_of(function) is None else function.compute
 
 
 def _picklable(function: Callable[..., Any], what: str) -> Any:
@@ -152,6 +157,6 @@ def _picklable(function: Callable[..., Any], what: str) -> Any:
 def _found(module: str, name: str) -> object:
     """Return what a module has by that name, or None."""
     try:
-        return reduce(getattr, name.split("."), import_module(module))  # type: ignore[arg-type]  # a module has attributes
+        return reduce(getattr, name.split("."), import_module(module))
     except (ImportError, AttributeError):
         return None

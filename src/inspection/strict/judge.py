@@ -297,7 +297,7 @@ class GraphJudge(Judge):
         """Return True if a value could be changed in place: a Graph does not copy any."""
         value = self.value(handle)
         if isinstance(value, np.ndarray) and not value.flags.writeable:
-            return value.dtype.hasobject
+            return bool(value.dtype.hasobject)
         return type(value) not in IMMUTABLE
 
     def is_comparable(self, item: AbstractNode) -> bool:

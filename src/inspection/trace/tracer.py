@@ -21,7 +21,7 @@ from stagecache.graph.store import COMPUTING
 from stagecache.graph.structure import CACHE_ENTRY, VARIABLE
 from stagecache.inspection.place_of_read import LIBRARY, Place
 from stagecache.inspection.subject import Subject
-from stagecache.state.contents.observer import Item, Observer
+from stagecache.state.contents.observer import Observer
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
 from stagecache.state.values.sameness import same
@@ -176,7 +176,7 @@ class Tracer(Observer):
 
     # ------------------------------------------------------------------ reads
 
-    def read(self, items: Sequence[Item], title: str) -> None:
+    def read(self, items: Sequence[Any], title: str) -> None:
         """Note a read of something else than an entry, if a computation reads it."""
         stack = self.stacks.get(get_ident())
         if stack:
