@@ -21,7 +21,7 @@ HOT = [
     *("state/contents/guards", "state/contents/pools", "state/contents/contents"),
     *("state/allocation", "state/partition", "state/subsystem_state"),
     *("system/motion/paired", "system/declare/trigger_rows", "system/core/realizing"),
-    "inspection/trace/tracer",
+    *("inspection/subject", "inspection/trace/tracer"),
     "study/methods/derivatives",
 ]
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         register_value,
     )
     from stagecache.graph import (
+        Checkpoint,
         Entry,
         Graph,
         Variable,
@@ -67,7 +68,6 @@ if TYPE_CHECKING:
     from stagecache.state import (
         AutoUpdateVariable,
         CacheEntry,
-        Checkpoint,
         ContinuousState,
         ContinuousVariable,
         DiagramContinuousState,

@@ -83,6 +83,10 @@ class UnknownNodeError(StagecacheError, KeyError):
     """A graph has no node of that name or number."""
 
 
+class UnknownAttributeError(StagecacheError, AttributeError):
+    """A graph has no attribute of that name."""
+
+
 class ForeignNodeError(StagecacheError, ValueError):
     """A node of one graph, or a handle of one State, was used with another."""
 

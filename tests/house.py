@@ -75,7 +75,16 @@ DELEGATES: Final = {
         "stagecache.state.contents.contents",
         "stagecache.state.partition",
     },
-    "stagecache.graph.graph": {"stagecache.sharing.of_graph"},
+    "stagecache.graph.graph": {
+        "stagecache.inspection.explain.explanation",
+        "stagecache.inspection.explain.impact",
+        "stagecache.inspection.explain.of_graph",
+        "stagecache.inspection.strict.reads",
+        "stagecache.inspection.strict.strict",
+        "stagecache.inspection.trace.trace",
+        "stagecache.sharing.of_graph",
+    },
+    "stagecache.graph.pickled": {"stagecache.sharing.of_graph"},
     "stagecache.state.state": {
         "stagecache.inspection.explain.explanation",
         "stagecache.inspection.explain.impact",

@@ -1,5 +1,6 @@
 """The graph: variables and entries, their prerequisites, versions and validity."""
 
+from stagecache.graph.checkpoint import Checkpoint
 from stagecache.graph.graph import Graph, GraphStatistics
 from stagecache.graph.handles import AbstractNode, Entry, Variable
 from stagecache.graph.kind import NodeKind
@@ -8,6 +9,7 @@ from stagecache.graph.structure import Structure
 
 __all__ = [
     "AbstractNode",
+    "Checkpoint",
     "Entry",
     "Graph",
     "GraphStatistics",

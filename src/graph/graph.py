@@ -15,22 +15,28 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
-from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, final, overload
 
 from attrs import frozen
 
-from stagecache.checks import require_bool, require_path
+from stagecache.checks import did_you_mean, require_bool, require_path
 from stagecache.errors import (
     DuplicateNameError,
     ForeignNodeError,
     InvalidNameError,
     NodeInUseError,
+    UnknownAttributeError,
     UnknownNodeError,
     WrongTypeError,
     short_repr,
+)
+from stagecache.graph.checkpoint import (
+    Checkpoint,
+    give_up_later,
+    release_forgotten,
+    snapshot_of,
 )
 from stagecache.graph.declaration import (
     Equality,
@@ -45,17 +51,25 @@ from stagecache.graph.handles import (
     Entry,
     Handles,
     Variable,
-    not_picklable,
 )
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.observing import MOST_EVENTS, OBSERVERS_OF_NEW
 from stagecache.graph.sources import source_of
+from stagecache.graph.status import status_of
 from stagecache.graph.store import Store
 from stagecache.graph.structure import Structure
 from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
 from stagecache.views.view import GraphView
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from stagecache.files.report import LoadReport
+    from stagecache.graph.pickled import Declaration, NodeValues
+    from stagecache.inspection.explain.explanation import Explanation
+    from stagecache.inspection.explain.impact import Impact
+    from stagecache.inspection.strict.reads import ReadLog
+    from stagecache.inspection.trace.trace import Trace
 
 T = TypeVar("T")
 N1 = TypeVar("N1", bound=AbstractNode)  # of prerequisites, so that a lambda knows its arguments
@@ -110,16 +124,17 @@ class Graph:
         For messages.
     """
 
-    __slots__ = ("_family", "_handles", "name")
+    __slots__ = ("__weakref__", "_family", "_handles", "name")
 
     def __init__(self, name: str = "graph") -> None:
-        if not isinstance(name, str):
-            raise InvalidNameError(
-                "graph: its name is not a string", "a string", short_repr(name), "give it a name"
-            )
+        self._become(_check_graph_name(name), Handles(Store(), [], self, _new_handle), object())
+
+    def _become(self, name: str, handles: Handles, family: object) -> None:
         self.name = name
-        self._handles = Handles(Store(), [], self)
-        self._family = object()  # the same in all copies
+        self._handles = handles
+        self._family = family  # the same in all copies
+        for observe in OBSERVERS_OF_NEW.get():
+            observe(self)
 
     # ------------------------------------------------------------------ declaring
 
@@ -377,13 +392,11 @@ class Graph:
         value = short_repr(store.values[node]) if is_valid else ""
         if store.structure.kinds[node] is not NodeKind.CACHE_ENTRY:
             return NodeInfo(name, "variable", status=Status.VALUE, version=version, value=value)
-        file, line = source_of(self._handles.evaluator.functions[node])
-        stale = Status.STALE if store.was_computed(node) else Status.NOT_COMPUTED
-        status = Status.VALID if is_valid else stale
+        file, line = source_of(self._handles.functions[node])
         return NodeInfo(
             name,
             "entry",
-            status=status,
+            status=status_of(store, node),
             version=version,
             value=value,
             file=file,
@@ -405,9 +418,9 @@ class Graph:
         `copy[handle]` is the copy's own handle. Values are shared, so replace them with `set`
         rather than change them in place. Cost O(nodes), as copies of flat lists.
         """
-        twin = Graph(self.name if name is None else name)
-        twin._handles = self._handles.copy(twin)
-        twin._family = self._family
+        twin = Graph.__new__(Graph)
+        name = self.name if name is None else _check_graph_name(name)
+        twin._become(name, self._mended().copy(twin), self._family)
         return twin
 
     __copy__ = copy
@@ -424,8 +437,71 @@ class Graph:
                 raise
         return twin
 
-    def __reduce__(self) -> NoReturn:
-        raise not_picklable(self)
+    def __reduce__(self) -> "tuple[Any, ...]":
+        """Pickle declarations, and values of variables; entries are computed again."""
+        from stagecache.graph.pickled import declarations_of, values_of  # noqa: PLC0415
+
+        handles = self._mended()
+        return _declared, (self.name, declarations_of(handles)), values_of(handles)
+
+    def __setstate__(self, given: "NodeValues") -> None:
+        from stagecache.graph.pickled import fill  # noqa: PLC0415
+
+        fill(self._handles, given)
+
+    # ------------------------------------------------------------------ going back
+
+    def checkpoint(self) -> Checkpoint:
+        """Return a mark to which `rollback` goes back, any number of times.
+
+        From now on changes are noted, until the mark is released, or there is no reference to it
+        when the next one is made. Cost O(1).
+
+        Returns
+        -------
+        Checkpoint
+            Also a context manager, which goes back if the block raises.
+
+        Raises
+        ------
+        NodeInUseError
+            An entry is being computed.
+
+        Examples
+        --------
+        >>> graph = Graph()
+        >>> length = graph.variable("length", 2.0)
+        >>> mark = graph.checkpoint()
+        >>> length.set(3.0)
+        >>> graph.rollback(mark)
+        >>> length(), length.version
+        (2.0, 1)
+        """
+        handles = self._handles
+        handles.require_idle("checkpoint()")
+        release_forgotten(handles.checkpoints, handles.store)
+        return Checkpoint(self, handles.checkpoints, handles.snapshot())
+
+    def rollback(self, mark: Checkpoint) -> None:
+        """Restore a checkpoint: nodes, values, versions, and what was valid.
+
+        Entries that were valid then are valid, without a computation; values computed since are
+        dropped, and handles of nodes declared since count as removed. Later checkpoints are given
+        up. Version numbers given since are not given again. Cost O(changes since), and O(nodes) if
+        nodes were added or removed.
+
+        Raises
+        ------
+        CheckpointError
+            It belongs to another graph, or was released or given up.
+        NodeInUseError
+            An entry is being computed. Whatever is raised, nothing has changed.
+        """
+        handles = self._handles
+        handles.require_idle("rollback()")
+        chosen = snapshot_of(mark, handles.checkpoints)
+        handles.go_back(chosen)
+        give_up_later(handles.checkpoints, chosen)
 
     # ------------------------------------------------------------------ files
 
@@ -503,13 +579,167 @@ class Graph:
     def _variables(self) -> dict[str, Variable[Any]]:
         return {node.name: node for node in self if isinstance(node, Variable)}
 
+    # ------------------------------------------------------------------ questions
+
+    def explain(self, entry: Entry[Any] | str) -> "Explanation":
+        """Explain whether an entry is valid; if not, what has changed, and what a call computes.
+
+        Cost O(nodes).
+
+        Parameters
+        ----------
+        entry : Entry or str
+            The handle, or its name.
+
+        Raises
+        ------
+        UnknownNodeError, NodeKindError, ForeignNodeError, RemovedNodeError, WrongTypeError
+
+        Examples
+        --------
+        >>> graph = Graph()
+        >>> angle = graph.variable("angle", 0.1)
+        >>> cosine = graph.entry("cosine", lambda x: 1 - x() ** 2 / 2, prerequisites=(angle,))
+        >>> before = cosine()
+        >>> angle.set(0.2)
+        >>> print(graph.explain(cosine))
+        cosine is stale: angle (now version 2) has changed since it was computed.
+        A call computes cosine.
+        cosine: stale
+        └─ angle: changed, now version 2
+        """
+        from stagecache.inspection.explain.of_graph import explain_entry  # noqa: PLC0415
+
+        return explain_entry(self._mended(), self._find(entry))
+
+    def impact(self, variable: Variable[Any] | str) -> "Impact":
+        """Tell what a write of a variable would make stale. Nothing is written. Cost O(nodes).
+
+        Parameters
+        ----------
+        variable : Variable or str
+            The handle, or its name.
+
+        Raises
+        ------
+        UnknownNodeError, NodeKindError, ForeignNodeError, RemovedNodeError, WrongTypeError
+        """
+        from stagecache.inspection.explain.of_graph import impact_of_variable  # noqa: PLC0415
+
+        return impact_of_variable(self._mended(), self._find(variable))
+
+    def trace(self, *others: "Graph", most: int = MOST_EVENTS) -> "Trace":
+        """Note what is done with this graph, and with others, in a ``with`` block.
+
+        That is: writes, and what they make stale; computations, with what they take and read; reads
+        that find a value. Blocks may be nested, and go together with strict mode. Where no graph is
+        traced, nothing is paid.
+
+        Parameters
+        ----------
+        *others : Graph
+        most : int
+            How many events are kept; later ones are only counted.
+
+        Raises
+        ------
+        WrongTypeError
+
+        Examples
+        --------
+        >>> graph = Graph()
+        >>> stretch = graph.variable("stretch", 0.1)
+        >>> force = graph.entry("force", lambda x: -100.0 * x(), prerequisites=(stretch,))
+        >>> with graph.trace() as trace:
+        ...     total = force() + force()
+        >>> summary = trace.summary()
+        >>> summary.computed, summary.hits
+        (1, 1)
+        """
+        for other in others:
+            if not isinstance(other, Graph):
+                raise WrongTypeError(
+                    f"{short_repr(other)}: not a Graph",
+                    "a Graph",
+                    f"an object of type {type(other).__name__}",
+                    "pass a Graph",
+                )
+        from stagecache.inspection.trace.trace import Trace  # noqa: PLC0415
+
+        return Trace(tuple(dict.fromkeys((self, *others))), most)
+
+    def strict(
+        self, *, undeclared: Literal["raise", "record"] = "raise"
+    ) -> "AbstractContextManager[ReadLog]":
+        """Watch the reads of computations, in a ``with`` block: `stagecache.strict` of this graph.
+
+        A computation may only read its prerequisites. A handle that its function got in another
+        way, from a closure or a global, is refused: a change of it would not make the entry stale.
+        Values that are changed in place are found, too.
+
+        Parameters
+        ----------
+        undeclared : str
+            "raise" an error at a read that is not declared, or "record" it in `ReadLog.undeclared`.
+
+        Returns
+        -------
+        context manager of ReadLog
+            Reads of computations, and prerequisites that they did not read.
+
+        Raises
+        ------
+        UndeclaredPrerequisiteError, MutatedValueError
+            In the block.
+        UnknownChoiceError
+
+        Examples
+        --------
+        >>> graph = Graph()
+        >>> stretch = graph.variable("stretch", 0.1)
+        >>> stiffness = graph.variable("stiffness", 100.0)
+        >>> force = graph.entry("force", lambda x: -stiffness() * x(), prerequisites=(stretch,))
+        >>> with graph.strict(undeclared="record") as reads:
+        ...     value = force()
+        >>> reads.undeclared[0].hint
+        "declare 'force' with prerequisites=(stretch, stiffness)"
+        """
+        from stagecache.inspection.strict.strict import strict  # noqa: PLC0415
+
+        return strict(self, undeclared=undeclared)
+
     # ------------------------------------------------------------------ inside
+
+    if not TYPE_CHECKING:  # for which there would be any name, then
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise, with similar names; only called for what is missing."""
+            known = [known for known in dir(type(self)) if not known.startswith("_")]
+            raise UnknownAttributeError(
+                f"Graph: has no attribute {name!r}",
+                "an attribute of a Graph",
+                name,
+                did_you_mean(name, known) or f"a node is found by its name: graph[{name!r}]",
+            )
+
+    @property
+    def lock(self) -> Any:
+        """A re-entrant lock, which no copy shares: ``with graph.lock: ...``."""
+        return self._handles.lock
+
+    def _mended(self) -> Handles:
+        """Return the handles; first finish or undo an operation that was cut short by an error."""
+        if self._handles.is_torn:
+            self._handles.mend()
+        return self._handles
+
+    def _find(self, item: object) -> int:
+        """Return the node of a handle, or of a name."""
+        return self._number_of(self[item] if isinstance(item, str) else item)
 
     @property
     def _structure(self) -> Structure:
-        if self._handles.is_torn:
-            self._handles.mend()
-        return self._handles.store.structure
+        return self._mended().store.structure
 
     @property
     def _numbers(self) -> dict[str, int]:
@@ -575,10 +805,43 @@ class Graph:
         return name
 
 
+def _check_graph_name(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    raise InvalidNameError(
+        "graph: its name is not a string", "a string", short_repr(name), "give it a name"
+    )
+
+
+def _new_handle(handles: Handles, node: int, name: str) -> AbstractNode:
+    """Return a handle of a node that has none."""
+    if handles.store.structure.kinds[node] is NodeKind.CACHE_ENTRY:
+        return Entry(handles, node, name)
+    return Variable(handles, node, name)
+
+
+def _declared(name: str, declarations: "Iterable[Declaration]") -> Graph:
+    """Return a new graph, as a pickle declares it."""
+    graph = Graph(name)
+    for each in declarations:
+        if each.function is None:
+            graph.variable(each.name, None)
+        else:
+            graph.entry(
+                each.name,
+                each.find(),
+                prerequisites=tuple([graph[above] for above in each.prerequisites]),
+                equal=each.equal,
+                shared=each.version is not None,
+                version=each.version or "",
+            )
+    return graph
+
+
 def _suggest(name: str, names: Collection[str]) -> str:
-    similar = get_close_matches(name, names) if len(names) <= MOST_COMPARED else []
+    similar = did_you_mean(name, names) if len(names) <= MOST_COMPARED else ""
     if similar:
-        return "did you mean " + " or ".join(map(repr, similar)) + "?"
+        return similar
     if len(names) <= MOST_LISTED:
         return "use one of " + ", ".join(map(repr, names))
     return "iterate over the graph to see its nodes"

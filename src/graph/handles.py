@@ -1,13 +1,16 @@
 """Handles of the nodes of a `Graph`: called to read a value, and asked about the node."""
 
+from collections.abc import Callable
 from copy import deepcopy
-from threading import Lock
+from functools import partial
+from operator import getitem
+from threading import RLock
 from types import GenericAlias
 from typing import Any, Final, Generic, NoReturn, TypeVar, final
 
 from stagecache.errors import (
+    NodeInUseError,
     NodeKindError,
-    NotPicklableError,
     RemovedNodeError,
     StagecacheError,
     WrongTypeError,
@@ -15,14 +18,46 @@ from stagecache.errors import (
 )
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
+from stagecache.graph.observing import Observers, around_read, around_replace, around_write
 from stagecache.graph.releasing import let_go, replace
-from stagecache.graph.store import Store
+from stagecache.graph.rollback import checkpoint, release, restore
+from stagecache.graph.store import Journal, Store
 
 T = TypeVar("T")
 
 # The number that a handle has once its node was removed. No list is so long: reading fails at the
 # first access, without a check that every other read would pay for.
 REMOVED: Final = 1 << 60
+
+
+@final
+class Snapshot:
+    """A graph at a checkpoint, except for what the journal of its store notes later.
+
+    Attributes
+    ----------
+    journal : Journal
+    numbers, functions, equals, handles : dict and list
+        Those of `Handles`, which copies them before it changes them.
+    """
+
+    __slots__ = ("_handles", "equals", "functions", "handles", "journal", "numbers")
+
+    def __init__(self, handles: "Handles") -> None:
+        self._handles = handles
+        self.numbers = handles.numbers
+        self.functions = handles.functions
+        self.equals = handles.evaluator.equals
+        self.handles = handles._handles
+        self.journal: Journal = checkpoint(handles.store)
+
+    def release(self) -> None:
+        """Let the store stop noting changes for it."""
+        if self.journal in self._handles.store.journals:
+            release(self._handles.store, self.journal)
+
+    def __str__(self) -> str:
+        return f"of {self._handles.owner._title}"
 
 
 @final
@@ -36,37 +71,82 @@ class Handles:
         By node: its compute function.
     owner : object
         The graph, for messages.
+    new : callable
+        Makes the handle of a node, from these handles, its number and its name.
 
     Attributes
     ----------
+    visible : Store
+        The store in which handles look first: a blank one while the graph is observed.
+    observers : tuple of Observer
+    functions : list of callable
+        By node: its compute function as it was declared; while it is traced, the evaluator has
+        others.
     numbers : dict of str to int
         The nodes by name, in the order of their declaration. A node exists as long as it has a
         name: a declaration adds it last, a removal takes it first.
+    serial : int
+        Number of declarations, removals and rollbacks so far.
+    checkpoints : list of tuple
+        Weak references to checkpoints, each with its snapshot, the oldest first.
     is_torn : bool
-        A declaration or removal was cut short by an error, and `mend` was not called since.
+        A declaration, removal or rollback was cut short by an error, and `mend` was not called
+        since.
     """
 
-    __slots__ = ("_handles", "_lock", "evaluator", "is_torn", "numbers", "owner", "store")
+    __slots__ = (
+        "_handles",
+        "_is_shared",
+        "_new",
+        "_unfinished",
+        "checkpoints",
+        "evaluator",
+        "functions",
+        "is_torn",
+        "lock",
+        "numbers",
+        "observers",
+        "owner",
+        "serial",
+        "store",
+        "visible",
+    )
 
-    def __init__(self, store: Store, functions: list[Function], owner: object) -> None:
+    def __init__(
+        self,
+        store: Store,
+        functions: list[Function],
+        owner: Any,
+        new: "Callable[[Handles, int, str], AbstractNode]",
+    ) -> None:
         self.store = store
+        self.visible = store
+        self.observers: Observers = ()
         self.owner = owner
+        self.functions = functions
         self.numbers: dict[str, int] = {}
+        self.serial = 0
+        self.checkpoints: list[tuple[Any, Any]] = []
         self.is_torn = False
-        self._lock = Lock()
-        self.evaluator = Evaluator(store, functions, [None] * len(functions), self._bind, {})
+        self.lock = RLock()
+        self.evaluator = Evaluator(store, functions, [None] * len(functions), self.bind, {})
         self._handles: list[AbstractNode | None] = [None] * len(functions)
+        self._new = new
+        self._is_shared = False  # with a snapshot
+        self._unfinished: Snapshot | None = None  # to which a rollback goes that was cut short
 
-    def copy(self, owner: object) -> "Handles":
+    def copy(self, owner: Any) -> "Handles":
         """Return handles of a graph in the same state. Cost O(nodes), as copies of flat lists."""
         if self.is_torn:
             self.mend()
         store = self.store.copy()
-        twin = Handles(store, self.evaluator.functions.copy(), owner)
+        twin = Handles(store, self.functions.copy(), owner, self._new)
         twin.numbers = self.numbers.copy()
         twin.evaluator.deepest = self.evaluator.deepest
         twin.evaluator.equals = self.evaluator.equals.copy()
         return twin
+
+    # ------------------------------------------------------------------ nodes
 
     def declare(
         self,
@@ -84,22 +164,22 @@ class Handles:
         DuplicatePrerequisiteError
             And all is as before.
         """
-        if self.is_torn:
-            self.mend()
+        self._own()
         above = tuple([node._node for node in arguments])
+        bound: Arguments | None = arguments
         if above:
             siblings = self.store.structure.dependents[above[0]]
             shared = self.evaluator.arguments[siblings[-1]] if siblings else None
             if shared is not None and shared == arguments:
-                arguments = shared  # one object for all of them
+                bound = shared  # one object for all of them
         try:
             node = self.store.add(name, kind, above, value=value, is_compared=equal is not None)
             self._extend()
-            self.evaluator.functions[node] = function
-            self.evaluator.arguments[node] = arguments
+            self.functions[node] = function
+            self.evaluator.arguments[node] = None if self.observers else bound
             if equal is not None:
                 self.evaluator.equals[node] = equal
-            handle = self._new(node)
+            handle = self._new(self, node, name)
             self._handles[node] = handle
             self.numbers[name] = node
         except StagecacheError:
@@ -113,22 +193,16 @@ class Handles:
         """Return the handle of a node."""
         handle = self._handles[node]
         if handle is None:
-            with self._lock:  # threads that read a copy may ask at the same time
+            with self.lock:  # threads that read a copy may ask at the same time
                 handle = self._handles[node]
                 if handle is None:
-                    handle = self._handles[node] = self._new(node)
+                    handle = self._new(self, node, self.store.structure.name_of(node))
+                    self._handles[node] = handle
         return handle
-
-    def _new(self, node: int) -> "AbstractNode":
-        structure = self.store.structure
-        if structure.kinds[node] is NodeKind.CACHE_ENTRY:
-            return Entry(self, node, structure.name_of(node))
-        return Variable(self, node, structure.name_of(node))
 
     def remove(self, name: str) -> None:
         """Remove a node from the store; its handle is of no use from now on."""
-        if self.is_torn:
-            self.mend()
+        self._own()
         try:
             self._drop(self.numbers.pop(name))
         except BaseException:
@@ -140,14 +214,33 @@ class Handles:
         handle = replace(self._handles, node, None)
         if handle is not None:
             handle._node = REMOVED
-        function = replace(evaluator.functions, node, no_function)
-        arguments = replace(evaluator.arguments, node, ())
-        evaluator.equals.pop(node, None)
+        function = replace(self.functions, node, no_function)
+        arguments = replace(evaluator.arguments, node, None)
+        equal = evaluator.equals.pop(node, None)
         self.store.remove(node)
-        let_go(function, arguments)
+        let_go((function, arguments), equal)
+
+    def _own(self) -> None:
+        """Prepare a change of the nodes: mend all, and leave to snapshots what they have."""
+        if self.is_torn:
+            self.mend()
+        if self._is_shared:
+            for node in self.numbers.values():
+                self.get(node)  # a handle is the same object after a rollback
+            is_traced = self.evaluator.functions is not self.functions
+            self.numbers = self.numbers.copy()
+            self.functions = self.functions.copy()
+            self._handles = self._handles.copy()
+            self.evaluator.equals = self.evaluator.equals.copy()
+            if not is_traced:
+                self.evaluator.functions = self.functions
+            self._is_shared = False
+        self.serial += 1
 
     def mend(self) -> None:
-        """Complete or undo a declaration or removal that was cut short. Cost O(nodes)."""
+        """Complete or undo an operation that was cut short. Cost O(nodes)."""
+        if self._unfinished is not None:
+            self._go_back(self._unfinished)
         if self.store.is_torn:
             self.store.mend()
         self._extend()
@@ -162,14 +255,123 @@ class Handles:
         count = len(self.store.keys)
         while len(self._handles) < count:
             self._handles.append(None)
-        while len(evaluator.functions) < count:
-            evaluator.functions.append(no_function)
+        while len(self.functions) < count:
+            self.functions.append(no_function)
         while len(evaluator.arguments) < count:
             evaluator.arguments.append(None)
 
-    def _bind(self, node: int) -> Arguments:
-        arguments = self.evaluator.arguments[node] = self.get(node).prerequisites
+    def bind(self, node: int) -> Arguments:
+        """Return the arguments of the function of a node, which the evaluator keeps."""
+        arguments = self.get(node).prerequisites
+        if not self.observers:  # which are told of each computation, as nothing is kept
+            self.evaluator.arguments[node] = arguments
         return arguments
+
+    # ------------------------------------------------------------------ observers
+
+    def link(self) -> None:
+        """Let handles look into the store; into a blank one if it is observed, so that they ask."""
+        self.evaluator.arguments[:] = [None] * len(self.evaluator.arguments)
+        self.visible = Store() if self.observers else self.store
+
+    def read_variable(self, variable: "AbstractNode") -> Any:
+        """Return the value of a variable that was not visible."""
+        node = self._seen(variable)
+        for observer in self.observers:
+            observer.read((variable,), "")
+        return self.store.values[node]
+
+    def read_entry(self, entry: "AbstractNode") -> Any:
+        """Return the value of an entry that was not visible, computed if it is not valid."""
+        node = self._seen(entry)
+        if not self.store.is_valid(node):
+            return around_read(self.observers, entry, partial(self._read, node))
+        for observer in self.observers:
+            observer.read_valid(entry)
+        return self.store.values[node]
+
+    def _read(self, node: int) -> Any:
+        store = self.store
+        return store.values[node] if store.is_valid(node) else self.evaluator.evaluate(node)
+
+    def write(self, variable: "AbstractNode", value: object) -> None:
+        """Replace the value of a variable that was not visible."""
+        node = self._seen(variable)
+        around_write(self.observers, variable, [node], partial(self._write, node, value))
+
+    def _write(self, node: int, value: object) -> None:
+        self.store.write(node)
+        replace(self.store.values, node, value)
+
+    def invalidate(self, entry: "AbstractNode") -> None:
+        """Make an entry stale, and all that depends on it."""
+        node = self._seen(entry)
+        if self.observers:
+            act = partial(self.store.invalidate, node)
+            around_write(self.observers, entry, [node], act)
+        else:
+            self.store.invalidate(node)
+
+    def _seen(self, handle: "AbstractNode") -> int:
+        """Return the number of a node that was not visible, once a rollback is complete."""
+        if self._unfinished is not None:
+            self.mend()
+        return handle._number()
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def require_idle(self, what: str) -> None:
+        """Raise `NodeInUseError` if an entry is being computed."""
+        if self.is_torn:
+            self.mend()
+        if self.evaluator.running:
+            names = map(self.store.structure.name_of, list(self.evaluator.running))
+            raise NodeInUseError(
+                f"{what}: {self.owner._title} is in use",
+                "a graph in which nothing is being computed",
+                "the computation of " + ", ".join(map(repr, names)),
+                "call it outside of compute functions, when other threads have ended",
+            )
+
+    def snapshot(self) -> Snapshot:
+        """Return a snapshot, for which all changes are noted from now on. Cost O(1)."""
+        found = Snapshot(self)
+        self._is_shared = True
+        return found
+
+    def go_back(self, chosen: Snapshot) -> None:
+        """Restore all as it was. Cost O(changes since), and O(nodes) if nodes have changed."""
+        around_replace(self.observers, "rollback()", partial(self._go_back, chosen))
+
+    def _go_back(self, chosen: Snapshot) -> None:
+        self._unfinished = chosen  # from now on, if this is cut short, the next operation ends it
+        self.is_torn = True
+        self.visible = Store()
+        before = restore(self.store, chosen.journal)
+        if self._handles is not chosen.handles:
+            self._restore_nodes(chosen)
+        self._is_shared = True
+        self.visible = Store() if self.observers else self.store
+        self._unfinished = None
+        self.is_torn = False
+        let_go(before)
+
+    def _restore_nodes(self, chosen: Snapshot) -> None:
+        evaluator = self.evaluator
+        present = self._handles
+        for handle in present:
+            if handle is not None:
+                handle._node = REMOVED
+        for node, handle in enumerate(chosen.handles):
+            if handle is not None:
+                handle._node = node
+        evaluator.arguments[:] = [None] * len(chosen.handles)
+        evaluator.equals = chosen.equals
+        evaluator.functions = chosen.functions
+        self.functions = chosen.functions
+        self.numbers = chosen.numbers
+        self.serial += 1
+        self._handles = chosen.handles
 
 
 class AbstractNode:  # no ABC: a compiled class must not have a metaclass
@@ -199,8 +401,9 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         twin: AbstractNode = deepcopy(graph, memo)[self]
         return twin
 
-    def __reduce__(self) -> NoReturn:
-        raise not_picklable(self)
+    def __reduce__(self) -> Any:
+        self._number()  # refuses a removed one
+        return getitem, (self._handles.owner, self.name)
 
     def __bool__(self) -> bool:
         raise WrongTypeError(
@@ -269,23 +472,27 @@ class Variable(AbstractNode, Generic[T]):
     def __call__(self) -> T:
         """Return the value. Cost O(1)."""
         try:
-            return self._handles.store.values[self._node]  # type: ignore[no-any-return]  # set() took a T
+            return self._handles.visible.values[self._node]  # type: ignore[no-any-return]  # set() took a T
         except IndexError:
-            raise self._removed() from None
+            pass  # it is observed, or removed
+        return self._handles.read_variable(self)  # type: ignore[no-any-return]  # as above
 
     def set(self, value: T) -> None:
         """Replace the value. Everything downstream becomes stale, even if the new value is equal.
 
         Cost O(groups downstream in which something was computed since the last write).
         """
-        store = self._handles.store
+        store = self._handles.visible
         try:
             store.write(self._node)
-        except IndexError:
-            raise self._removed() from None
-        replace(
-            store.values, self._node, value
-        )  # last: if an error strikes, nothing stale is valid
+        except IndexError:  # before all changes: it is observed, or removed
+            pass
+        else:
+            replace(
+                store.values, self._node, value
+            )  # last: if an error strikes, nothing stale is valid
+            return
+        self._handles.write(self, value)
 
     def __repr__(self) -> str:
         if self._node == REMOVED:
@@ -317,17 +524,19 @@ class Entry(AbstractNode, Generic[T]):
         Exception
             Whatever the compute function raises, unchanged; the entry is not valid then.
         """
-        store = self._handles.store
+        store = self._handles.visible
         try:
             if store.marks[self._node] >= store.gates[self._group]:
                 return store.values[self._node]  # type: ignore[no-any-return]  # computed by a function to T
         except IndexError:
-            raise self._removed() from None
-        return self._handles.evaluator.evaluate(self._node)  # type: ignore[no-any-return]  # as above
+            pass  # it is observed, or removed
+        else:
+            return self._handles.evaluator.evaluate(self._node)  # type: ignore[no-any-return]  # as above
+        return self._handles.read_entry(self)  # type: ignore[no-any-return]  # as above
 
     def invalidate(self) -> None:
         """Make this entry invalid, and all that depends on it. Cost O(transitive dependents)."""
-        self._handles.store.invalidate(self._number())
+        self._handles.invalidate(self)
 
     def set(self, value: object) -> NoReturn:
         """Refuse: an entry is computed, not set."""
@@ -344,14 +553,3 @@ class Entry(AbstractNode, Generic[T]):
         was_computed = self._handles.store.was_computed(self._node)
         state = "valid" if self.is_valid() else "stale" if was_computed else "not computed"
         return f"Entry({self.name!r}, version {self.version}, {state})"
-
-
-def not_picklable(what: object) -> NotPicklableError:
-    """Return the error of pickling a graph, or a handle of one."""
-    return NotPicklableError(
-        f"{what!r}: cannot be pickled",
-        "something that means the same in another process",
-        "a graph, or a handle of one: its functions have no names by which pickle finds them",
-        "pickle the values of its variables, and declare the graph where they arrive; or write the "
-        "model as Subsystems of a System, which can be pickled",
-    )

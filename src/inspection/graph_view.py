@@ -20,10 +20,10 @@ from attrs import evolve
 from stagecache.errors import short_repr
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.sources import NOWHERE, shown_file, source_of
+from stagecache.graph.status import status_of
 from stagecache.inspection.alike import with_alike
 from stagecache.inspection.columns import columns_of
 from stagecache.inspection.explain.consequences import Consequences
-from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.inspection.reads import RecordedHooks
@@ -142,7 +142,7 @@ class _Builder:
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
-        status = status_of(self._contents, node)
+        status = status_of(self._store, node)
         function = self._layout.functions[node]
         file, line = NOWHERE if function is no_function else source_of(function)
         system = self._contents.system

@@ -18,10 +18,12 @@ from typing import Any, Final, final
 
 from attrs import Factory, frozen
 
+from stagecache.graph.observing import Act
 from stagecache.graph.sources import NOWHERE, Source
 from stagecache.inspection.strict.watch import being_computed
+from stagecache.inspection.subject import StateSubject
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
+from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import VECTORS, VectorKind
@@ -154,7 +156,7 @@ class Reader(Observer):
     @property
     def _who(self) -> Sequence[Key]:
         """The entry or the step that reads now; in a thread that computes nothing, all of them."""
-        entry = being_computed(self._contents)
+        entry = being_computed(StateSubject(self._contents))
         if entry is not None:
             return (entry,)
         step = self._reads.step

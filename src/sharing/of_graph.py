@@ -25,7 +25,7 @@ class SharedGraphFunction(AbstractSharedFunction):
     version : str
     """
 
-    __slots__ = ("_name",)
+    __slots__ = ("_name", "version")
 
     def __init__(
         self, compute: Callable[..., Any], name: str, above: tuple[str, ...], version: str
@@ -40,6 +40,10 @@ class SharedGraphFunction(AbstractSharedFunction):
 
         super().__init__(compute, recipe, name.__str__)
         self._name = name
+        self.version = version
+
+    def _is_watched(self, arguments: Sequence[Any]) -> bool:
+        return any(observer.is_strict for observer in arguments[0]._handles.observers)
 
     def _place(self, arguments: Sequence[Any]) -> Place:
         handles: Handles = arguments[0]._handles

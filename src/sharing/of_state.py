@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from stagecache.errors import UndeclaredPrerequisiteError
+from stagecache.graph.observing import Act
 from stagecache.inspection.place_of_read import place_of_read
 from stagecache.inspection.strict.reads import path_of
 from stagecache.sharing.function import AbstractSharedFunction, Place, Recipe
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
+from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 
 

@@ -1,6 +1,5 @@
 """The State: stages, variables, cache entries and partitions, built on the graph."""
 
-from stagecache.state.checkpoint import Checkpoint
 from stagecache.state.continuous.continuous_state import (
     AbstractContinuousState,
     ContinuousState,
@@ -28,7 +27,6 @@ __all__ = [
     "AbstractHandle",
     "AutoUpdateVariable",
     "CacheEntry",
-    "Checkpoint",
     "ContinuousState",
     "ContinuousVariable",
     "DiagramContinuousState",

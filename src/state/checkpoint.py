@@ -6,13 +6,18 @@ what has changed. Vectors are copied whole, and so are lists with a number for e
 
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
-from typing import Any, Protocol, Self, final
-from weakref import ref
+from typing import Any, Protocol
 
 from attrs import frozen
 
-from stagecache.errors import CheckpointError, NotPicklableError, TopologyVersionError, short_repr
+from stagecache.errors import TopologyVersionError
+from stagecache.graph.checkpoint import (
+    Checkpoint,
+    GoesBack,
+    give_up_later,
+    release_forgotten,
+    snapshot_of,
+)
 from stagecache.graph.rollback import checkpoint, release, restore
 from stagecache.graph.store import Journal
 from stagecache.state.contents.contents import Contents
@@ -24,101 +29,19 @@ from stagecache.state.stage import Stage
 from stagecache.state.values.values import independent_copy, seal
 
 
-class HasContents(Protocol):
+class HasContents(GoesBack, Protocol):
     """A State, as far as its checkpoints know it."""
 
     @property
     def _contents(self) -> Contents: ...
-    def rollback(self, mark: "Checkpoint") -> None:
-        """Go back."""
 
 
-@final
-class Checkpoint:
-    """A State as it was when `State.checkpoint` was called.
-
-    As a context manager it goes back if the block raises, and is released in any case. Changes are
-    noted for it until it is released, or there is no reference to it when the next one is made.
-
-    Examples
-    --------
-    >>> from stagecache import Stage, State
-    >>> state = State()
-    >>> part = state[state.add_subsystem()]
-    >>> mass = part.allocate_discrete_variable(Stage.INSTANCE, 1.0)
-    >>> mark = state.checkpoint()
-    >>> mass.set(state, 2.0)
-    >>> state.rollback(mark)
-    >>> mass(state), mass.version(state)
-    (1.0, 1)
-    """
-
-    __slots__ = ("__weakref__", "_end", "_snapshot", "_state")
-
-    def __init__(self, state: HasContents) -> None:
-        contents = state._contents
-        _require_idle(contents, "checkpoint()")
-        _release_the_forgotten(contents)
-        self._state = state
-        self._end = ""  # why it is of no use any more
-        self._snapshot: Snapshot | None = Snapshot.of(contents)
-        contents.checkpoints.append((ref(self), self._snapshot))
-
-    @property
-    def is_released(self) -> bool:
-        """True if a rollback to it is not possible any more."""
-        return self._snapshot is None
-
-    def release(self) -> None:
-        """Release it: a rollback to it is not possible any more. No effect if it was released."""
-        if self._snapshot is not None:
-            contents = self._state._contents
-            if contents.realization.is_torn:
-                contents.mend()  # a rollback may have been cut short
-            checkpoints = contents.checkpoints
-            checkpoints[:] = [(mark, k) for mark, k in checkpoints if k is not self._snapshot]
-            self._snapshot.release()
-            self._ended("released")
-
-    def _ended(self, why: str) -> None:
-        self._snapshot = None
-        self._end = why
-
-    def __enter__(self) -> Self:
-        if self._snapshot is None:
-            raise self._ended_already("with: cannot go back")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is not None and self._snapshot is not None:
-            self._state.rollback(self)
-        self.release()
-
-    def __reduce__(self) -> Any:
-        raise NotPicklableError(
-            f"{self!r}: cannot be pickled",
-            "something that means the same in another process",
-            "a checkpoint, which is one of a State that is here",
-            "pickle a copy of the State",
-        )
-
-    def __repr__(self) -> str:
-        if self._snapshot is None:
-            return f"Checkpoint({self._end})"
-        return f"Checkpoint(at {Stage(self._snapshot.machine.stage)}, t={self._snapshot.time:g})"
-
-    def _ended_already(self, what: str) -> CheckpointError:
-        return CheckpointError(
-            f"{what} to {self!r}",
-            "a checkpoint of this State to which it can still go back",
-            f"one that was {self._end}" if self._end else "one of another State",
-            "make a new one",
-        )
+def new_checkpoint(state: HasContents) -> Checkpoint:
+    """Return a checkpoint of a State, as it is now."""
+    contents = state._contents
+    _require_idle(contents, "checkpoint()")
+    release_forgotten(contents.checkpoints, contents.realization.store)
+    return Checkpoint(state, contents.checkpoints, Snapshot.of(contents))
 
 
 def going_back(contents: Contents, mark: object) -> Callable[[], object]:
@@ -131,29 +54,15 @@ def going_back(contents: Contents, mark: object) -> Callable[[], object]:
     CheckpointError
         It is not a checkpoint of this State, or was released, or given up by going back further.
     """
-    if not isinstance(mark, Checkpoint):
-        raise CheckpointError(
-            f"rollback(): cannot go back to {short_repr(mark)}",
-            "what checkpoint() of this State returned",
-            f"an object of type {type(mark).__name__}",
-            "write mark = state.checkpoint(), and later state.rollback(mark)",
-        )
     _require_idle(contents, "rollback()")
-    chosen = mark._snapshot
-    if chosen is None or chosen not in [each for _, each in contents.checkpoints]:
-        raise mark._ended_already("rollback(): cannot go back")
+    chosen: Snapshot = snapshot_of(mark, contents.checkpoints)
     chosen.require_topology()
     return partial(_go_back, contents, chosen)
 
 
 def _go_back(contents: Contents, chosen: "Snapshot") -> object:
     before = chosen.restore_state(contents)
-    at = [each for _, each in contents.checkpoints].index(chosen)
-    for later, _ in contents.checkpoints[at + 1 :]:
-        given_up = later()
-        if given_up is not None:
-            given_up._ended("given up, by going back further")
-    del contents.checkpoints[at + 1 :]
+    give_up_later(contents.checkpoints, chosen)
     return before
 
 
@@ -221,6 +130,9 @@ class Snapshot:
         contents.outdated_by = ""
         return before
 
+    def __str__(self) -> str:
+        return f"at {Stage(self.machine.stage)}, t={self.time:g}"
+
     def release(self) -> None:
         """Let the store stop noting changes for it."""
         if self.journal in self.realization.store.journals:
@@ -243,13 +155,3 @@ def _require_idle(contents: Contents, what: str) -> None:
         contents.mend()
     contents.require_unguarded(what)
     contents.refuse_to_forget_what_is_computed(Stage.EMPTY)
-
-
-def _release_the_forgotten(contents: Contents) -> None:
-    """Release checkpoints without a reference, and journals of those that were cut short."""
-    contents.checkpoints = [(mark, k) for mark, k in contents.checkpoints if mark() is not None]
-    wanted = [k.journal for _, k in contents.checkpoints]
-    store = contents.realization.store
-    for journal in list(store.journals):
-        if journal not in wanted:
-            release(store, journal)

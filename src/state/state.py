@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, final, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, final, overload
 from weakref import ref
 
 from numpy.typing import ArrayLike
@@ -17,11 +17,13 @@ from stagecache.errors import (
     WrongTypeError,
     short_repr,
 )
+from stagecache.graph.checkpoint import Checkpoint
 from stagecache.graph.evaluation import Arguments
-from stagecache.state.checkpoint import Checkpoint, going_back
+from stagecache.graph.observing import MOST_EVENTS, OBSERVERS_OF_NEW
+from stagecache.state.checkpoint import going_back, new_checkpoint
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import FROZEN
-from stagecache.state.contents.observer import OBSERVERS_OF_NEW, Observer
+from stagecache.state.contents.observer import Observer
 from stagecache.state.display import cache_text, html, summary, text
 from stagecache.state.handles import (
     AbstractHandle,
@@ -53,10 +55,6 @@ if TYPE_CHECKING:
     from stagecache.inspection.reads import RecordedHooks
     from stagecache.inspection.trace.trace import Trace
     from stagecache.system.core.system import System
-
-
-MOST: Final = 1_000_000
-"""Number of events that a trace keeps by default."""
 
 
 @final
@@ -204,7 +202,7 @@ class State(AbstractPartition):
         ReadOnlyError, NodeInUseError
             The State is being realized, or an entry computed.
         """
-        return Checkpoint(self)
+        return new_checkpoint(self)
 
     def rollback(self, mark: Checkpoint) -> None:
         """Restore a checkpoint: variables, versions, stages, items, caches.
@@ -619,7 +617,7 @@ class State(AbstractPartition):
 
         return impact(self._mended(), variable, self._recorded_hooks())
 
-    def trace(self, *others: "State", most: int = MOST) -> "Trace":
+    def trace(self, *others: "State", most: int = MOST_EVENTS) -> "Trace":
         """Note what is done with this State, and with others, in a ``with`` block.
 
         That is: writes, and what they make stale; computations, with what they take and read; reads

@@ -56,9 +56,9 @@ class StrictTests:
         """Watch what a fixture makes that outlasts a test."""
         if fixturedef.scope == "function":
             return (yield)
+        from stagecache.graph.observing import OBSERVERS_OF_NEW  # noqa: PLC0415
         from stagecache.inspection.strict.reads import ReadLog  # noqa: PLC0415
         from stagecache.inspection.strict.strict import Everywhere  # noqa: PLC0415
-        from stagecache.state.contents.observer import OBSERVERS_OF_NEW  # noqa: PLC0415
 
         everywhere = Everywhere(ReadLog())
         fixturedef.addfinalizer(everywhere.end)

@@ -1,11 +1,18 @@
 """The Graph against the model that recomputes everything: random structures, random operations."""
 
-from collections.abc import Callable
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from stagecache import Graph
+from stagecache import Checkpoint, Entry, Graph, Status, Trace
+from stagecache.graph import AbstractNode
+from stagecache.inspection.explain.explanation import CauseKind
+from stagecache.inspection.strict.reads import ReadLog
+from stagecache.inspection.trace.events import ComputationEvent, InvalidationEvent
 from tests.graph.check_structure import check_store
 from tests.graph.model import Compute, ModelGraph, Read
 
@@ -54,12 +61,61 @@ class Pair:
         self.model = model
         self.first_version: dict[str, int] = {}  # before the first write or computation
         self.values: dict[tuple[str, int], int] = {}  # by name and version
+        self.marks: list[Mark] = []
+        self.observed: ExitStack | None = None
+        self.trace: Trace | None = None
+        self.log: ReadLog | None = None
 
-    def copy(self) -> "Pair":
-        twin = Pair(self.real.copy(), self.model.copy())
+    def copy(self, real: Graph | None = None) -> "Pair":
+        twin = Pair(self.real.copy() if real is None else real, self.model.copy())
         twin.first_version = self.first_version.copy()
         twin.values = self.values.copy()
         return twin
+
+    def observe(self, *, strict: bool, trace: bool) -> None:
+        """Begin to observe; what is on already goes on."""
+        self.observed = self.observed or ExitStack()
+        if strict and self.log is None:
+            self.log = self.observed.enter_context(self.real.strict())
+        if trace and self.trace is None:
+            self.trace = self.observed.enter_context(self.real.trace())
+
+    def observe_no_more(self) -> None:
+        if self.observed is not None:
+            self.observed.close()
+        self.observed = self.trace = self.log = None
+
+
+class Mark:
+    """A checkpoint of a pair, and copies of all that it should bring back."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.real: Checkpoint = pair.real.checkpoint()
+        self.model = pair.model.copy()
+        self.handles = list(pair.real)
+        self.first_version = pair.first_version.copy()
+
+
+@contextmanager
+def seen_by_trace(pair: Pair) -> Iterator[None]:
+    """The trace has the computations and invalidations of an operation, and no others."""
+    trace = pair.trace
+    if trace is None:
+        yield
+        return
+
+    def valid() -> dict[str, AbstractNode]:
+        return {n.name: n for n in pair.real if isinstance(n, Entry) and n.is_valid()}
+
+    num_before, valid_before = len(trace.events), valid()
+    yield
+    valid_after = valid()
+    events = trace.events[num_before:]
+    lost = {e.entry for e in events if isinstance(e, InvalidationEvent)}
+    assert lost == {n for n, node in valid_before.items() if valid_after.get(n) is not node}
+    computed = {e.entry for e in events if isinstance(e, ComputationEvent) and not e.error}
+    new = {n for n, node in valid_after.items() if valid_before.get(n) is not node}
+    assert computed == new or any(isinstance(e, InvalidationEvent) for e in events)
 
 
 class GraphMachine(RuleBasedStateMachine):
@@ -119,7 +175,8 @@ class GraphMachine(RuleBasedStateMachine):
         found = self.some_node(data, entry=False)
         if found:
             pair, name = found
-            pair.real[name].set(value)
+            with seen_by_trace(pair):
+                pair.real[name].set(value)
             pair.model.write(name, value)
 
     @rule(data=st.data())
@@ -127,14 +184,16 @@ class GraphMachine(RuleBasedStateMachine):
         found = self.some_node(data, entry=True)
         if found:
             pair, name = found
-            assert outcome(pair.real[name]) == outcome(lambda: pair.model.read(name))
+            with seen_by_trace(pair):
+                assert outcome(pair.real[name]) == outcome(lambda: pair.model.read(name))
 
     @rule(data=st.data())
     def invalidate(self, data: st.DataObject) -> None:
         found = self.some_node(data, entry=True)
         if found:
             pair, name = found
-            pair.real[name].invalidate()  # type: ignore[union-attr]  # an entry
+            with seen_by_trace(pair):
+                pair.real[name].invalidate()  # type: ignore[union-attr]  # an entry
             pair.model.invalidate(name)
 
     @rule(data=st.data())
@@ -153,6 +212,139 @@ class GraphMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def copy(self, data: st.DataObject) -> None:
         self.pairs.append(self.some_pair(data).copy())
+
+    # ------------------------------------------------------------------ going back, and elsewhere
+
+    @rule(data=st.data())
+    def checkpoint(self, data: st.DataObject) -> None:
+        pair = self.some_pair(data)
+        pair.marks.append(Mark(pair))
+
+    @rule(data=st.data())
+    def rollback(self, data: st.DataObject) -> None:
+        """Go back, any number of times; later checkpoints are given up."""
+        pair = self.some_pair(data)
+        if not pair.marks:
+            return
+        at = data.draw(st.integers(0, len(pair.marks) - 1))
+        mark = pair.marks[at]
+        with seen_by_trace(pair):
+            pair.real.rollback(mark.real)
+        assert [later.real.is_released for later in pair.marks[at:]] == [
+            False,
+            *[True] * (len(pair.marks) - at - 1),
+        ]
+        del pair.marks[at + 1 :]
+        pair.model = mark.model.copy()
+        pair.first_version = mark.first_version.copy()
+        assert all(one is other for one, other in zip(pair.real, mark.handles, strict=True))
+
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        pair = self.some_pair(data)
+        if pair.marks:
+            mark = pair.marks.pop(data.draw(st.integers(0, len(pair.marks) - 1)))
+            mark.real.release()
+            assert mark.real.is_released
+
+    @rule(data=st.data())
+    def pickle(self, data: st.DataObject) -> None:
+        """A graph from a pickle has the same nodes, variables and versions, and computes anew."""
+        pair = self.some_pair(data)
+        other = pickle.loads(pickle.dumps(pair.real))
+        assert [node.name for node in other] == list(pair.model.nodes)
+        for node in other:
+            here = pair.real[node.name]
+            assert node.version == here.version
+            assert [p.name for p in node.prerequisites] == [p.name for p in here.prerequisites]
+            assert node.is_valid() == (pair.model.nodes[node.name].compute is None)
+            wanted = outcome(lambda: pair.model.recompute(here.name))  # noqa: B023  # called at once
+            assert outcome(node) == wanted
+        check_store(other._handles.store)
+
+    @rule(data=st.data())
+    def deepcopy(self, data: st.DataObject) -> None:
+        pair = self.some_pair(data)
+        other = copy.deepcopy(pair.real)
+        assert [node.is_valid() for node in other] == [node.is_valid() for node in pair.real]
+        assert [node.version for node in other] == [node.version for node in pair.real]
+        check_store(other._handles.store)
+
+    # ------------------------------------------------------------------ questions
+
+    @rule(data=st.data())
+    def explain(self, data: st.DataObject) -> None:
+        """The status is right, the path has real edges, and a call computes no more than told."""
+        found = self.some_node(data, entry=True)
+        if not found:
+            return
+        pair, name = found
+        real = pair.real
+        told = real.explain(name)
+        assert told.is_valid == real[name].is_valid()
+        assert (told.cause is None) == told.is_valid
+        assert (told.status is Status.NOT_COMPUTED) == (
+            told.cause is not None and told.cause.kind is CauseKind.NEVER
+        )
+        for above, below in zip(told.path, told.path[1:], strict=False):
+            assert above in [p.name for p in real[below].prerequisites]
+        if not told.is_valid:
+            assert told.cause is not None
+            assert told.path[-1] == name
+            if told.cause.kind is CauseKind.CHANGED:
+                variables = [told.cause.variable, *told.others]
+                since = pair.model.nodes[name].computed
+                assert all(pair.model.nodes[v].changed > since for v in variables)
+                assert told.path[0] == told.cause.variable
+                assert told.cause.version == real[told.cause.variable].version
+        twin = real.copy()
+        before = {node.name: node.version for node in twin}
+        outcome(twin[name])
+        changed = [node.name for node in twin if node.version != before[node.name]]
+        assert set(changed) <= set(told.computes)
+
+    @rule(data=st.data())
+    def impact(self, data: st.DataObject) -> None:
+        """A write of a copy makes exactly those entries stale."""
+        found = self.some_node(data, entry=False)
+        if not found:
+            return
+        pair, name = found
+        told = pair.real.impact(pair.real[name])
+        twin = pair.real.copy()
+        valid = [node.name for node in twin if node.is_valid()]
+        entries = [n for n in valid if pair.model.nodes[n].compute is not None]
+        assert told.num_valid == len(entries)
+        twin[name].set(0)
+        assert list(told.entries) == [n for n in entries if not twin[n].is_valid()]
+
+    # ------------------------------------------------------------------ observation
+
+    @rule(data=st.data(), strict=st.booleans(), trace=st.booleans())
+    def observe(self, data: st.DataObject, strict: bool, trace: bool) -> None:
+        self.some_pair(data).observe(strict=strict, trace=trace)
+
+    @rule(data=st.data())
+    def observe_no_more(self, data: st.DataObject) -> None:
+        """What was noted fits what the graph is."""
+        pair = self.some_pair(data)
+        log, trace = pair.log, pair.trace
+        pair.observe_no_more()
+        handles = pair.real._handles
+        assert handles.visible is handles.store
+        assert handles.evaluator.functions is handles.functions
+        assert handles.evaluator._bind == handles.bind
+        if log is not None:
+            assert log.undeclared == ()
+            for over in log.over_declared():
+                assert over.prerequisite not in log.of(over.entry)
+        if trace is not None:
+            summary = trace.summary()
+            assert summary.computed >= sum(row.failed for row in summary.rows)
+
+    def teardown(self) -> None:
+        for pair in self.pairs:
+            pair.observe_no_more()
 
     @invariant()
     def same_nodes_and_edges(self) -> None:

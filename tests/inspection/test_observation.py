@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from stagecache import CacheEntry, Stage, State, strict, verify
-from stagecache.state.contents.observer import Act, Item, Observer, observe
+from stagecache.graph.observing import Act
+from stagecache.state.contents.observer import Item, Observer, observe
 from tests.profiles import is_nightly
 
 READERS = 8

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import Store
+from stagecache.graph.structure import Structure
 from stagecache.inspection.node_paths import NodePaths, invalidated_by
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -119,7 +120,7 @@ class Consequences:
         return {of[node]: tuple([of[n] for n in self.of(node).lost]) for node in self.stages}
 
     def _of(self, written: list[int], stage: Stage) -> Consequence:
-        own = self._downstream(written)
+        own = entries_downstream(self._structure, written)
         below = self._below(stage)
         forgotten = self._forgotten(stage)
         by_stage: dict[int, Stage] = {}
@@ -148,20 +149,8 @@ class Consequences:
             nodes = [self._layout.stages[stage]]
             if stage <= MODEL <= self._stage:
                 nodes += self._layout.variable_nodes(Y.name, None)
-            self._below_stages[stage] = self._downstream(nodes)
+            self._below_stages[stage] = entries_downstream(self._structure, nodes)
         return self._below_stages[stage]
-
-    def _downstream(self, nodes: Iterable[int]) -> frozenset[int]:
-        """The entries among these nodes, and below them."""
-        structure = self._structure
-        queue = list(nodes)
-        found = set(queue)
-        for n in queue:
-            for below in structure.dependents[n]:
-                if below not in found:
-                    found.add(below)
-                    queue.append(below)
-        return frozenset([n for n in found if structure.kinds[n] is NodeKind.CACHE_ENTRY])
 
     def _forgotten(self, stage: Stage) -> frozenset[int]:
         """The items that were allocated once the stage before was reached, if this one is left."""
@@ -181,3 +170,15 @@ def _is_presumed(store: Store, node: int) -> bool:
     """Return True if a valid entry is presumed computed, and would not be valid without that."""
     group = store.group_of[node]
     return store.gates[group] < 0 and store.marks[node] < store.unpresumed[group]
+
+
+def entries_downstream(structure: Structure, nodes: Iterable[int]) -> frozenset[int]:
+    """Return the entries among some nodes, and below them."""
+    queue = list(nodes)
+    found = set(queue)
+    for n in queue:
+        for below in structure.dependents[n]:
+            if below not in found:
+                found.add(below)
+                queue.append(below)
+    return frozenset([n for n in found if structure.kinds[n] is NodeKind.CACHE_ENTRY])

@@ -23,16 +23,16 @@ from typing import Any
 from attrs import evolve
 
 from stagecache.errors import NodeKindError
+from stagecache.graph.changes import invalidated_together
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.store import COMPUTING
+from stagecache.inspection.explain.answer import Reason, answer
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
-from stagecache.inspection.explain.tree import status_of, tree_of
-from stagecache.inspection.node_paths import NodePaths, invalidated_by, stage_path
+from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.state.contents.causes import (
     Change,
     changes_upstream,
     computed_at,
-    invalidated_together,
     missing_stage,
     write_that_invalidated,
 )
@@ -57,58 +57,21 @@ def explain(contents: Contents, item: object) -> Explanation:
             if invalidated_by(contents, node) is not None
             else "call state.graph.downstream_of(...) for what depends on it",
         )
-    cause: Cause | None = None
-    others: tuple[str, ...] = ()
-    path: tuple[str, ...] = ()
-    computes: tuple[int, ...] = ()
+    store = contents.realization.store
+    reason = None
     refuses = ""
-    if not contents.realization.store.is_valid(node):
-        cause, others, path = _cause(contents, paths, entry)
-        refuses = _refusal(contents, node, cause)
-        computes = () if refuses else stale_upstream(contents, node)
-    structure = contents.realization.store.structure
-    return Explanation(
-        paths.of[node],
-        status_of(contents, node),
-        cause,
-        others,
-        path,
-        tuple([paths.of[n] for n in computes]),
-        any(n in structure.compared or structure.group_of[n] in structure.soft for n in computes),
-        refuses,
-        _shared(contents, node),
-        tree_of(contents, paths, node, {*path, *others}, path),
+    if not store.is_valid(node):
+        reason = _reason(contents, paths, entry)
+        refuses = _refusal(contents, node, reason.cause)
+    return answer(
+        store,
+        contents.realization.layout.functions,
+        paths.of,
+        node,
+        reason,
+        refuses=refuses,
+        stages={stage_path(stage) for stage in STAGES},
     )
-
-
-def stale_upstream(contents: Contents, node: int) -> tuple[int, ...]:
-    """An entry and what it depends on, as far as they are stale and can be computed, in order.
-
-    Whatever is above a valid entry does not count.
-    """
-    store = contents.realization.store
-    functions = contents.realization.layout.functions
-    found: dict[int, None] = {}
-    stack = [node]
-    while stack:
-        n = stack.pop()
-        if n < 0:
-            found[~n] = None
-            continue
-        if functions[n] is no_function:  # or a variable
-            continue
-        stack.append(~n)
-        above = store.structure.prerequisites[n]
-        stack.extend(p for p in reversed(above) if p not in found and not store.is_valid(p))
-    return tuple(found)
-
-
-def _shared(contents: Contents, node: int) -> str:
-    """Return where the value of a valid entry was computed, if it was taken from shared results."""
-    store = contents.realization.store
-    value, origin, is_found = store.origins.get(node, (None, None, False))
-    is_taken = is_found and store.is_valid(node) and value is store.values[node]
-    return str(origin) if is_taken else ""
 
 
 def _refusal(contents: Contents, node: int, cause: Cause) -> str:
@@ -124,18 +87,16 @@ def _refusal(contents: Contents, node: int, cause: Cause) -> str:
 # ---------------------------------------------------------------------- causes
 
 
-def _cause(
-    contents: Contents, paths: NodePaths, entry: CacheEntry[Any]
-) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
+def _reason(contents: Contents, paths: NodePaths, entry: CacheEntry[Any]) -> Reason:
     """Why an entry is not valid, what else has changed since, and the path from the cause."""
     realization = contents.realization
     store = realization.store
     node = entry._node
     itself = (paths.of[node],)
     if contents.outdated_by:
-        return Cause(CauseKind.OUTDATED, written_as=contents.outdated_by), (), itself
+        return Reason(Cause(CauseKind.OUTDATED, written_as=contents.outdated_by), (), itself)
     if store.marks[node] <= COMPUTING:
-        return Cause(CauseKind.COMPUTING), (), itself
+        return Reason(Cause(CauseKind.COMPUTING), (), itself)
     missing = missing_stage(realization, entry) if store.is_closed(node) else None
     changes: list[Change] = []
     if computed_at(realization, entry) >= 0:
@@ -150,18 +111,20 @@ def _cause(
         if missing is not None:
             what, whose = stage_path(missing[1]), paths.subsystems[missing[0].subsystem or 0]
             cause = evolve(cause, kind=CauseKind.WAITING, what=what, subsystem=whose)
-        return cause, _others(contents, paths, changes, first), _path(contents, paths, first)
+        return Reason(
+            cause, _others(contents, paths, changes, first), _path(contents, paths, first)
+        )
     if missing is not None:
         waiting, stage, way = missing
         whose = paths.subsystems[waiting.subsystem or 0]
         path = (stage_path(stage), *[paths.of[n] for n in way])
-        return Cause(CauseKind.WAITING, stage_path(stage), subsystem=whose), (), path
+        return Reason(Cause(CauseKind.WAITING, stage_path(stage), subsystem=whose), (), path)
     if store.marks[node] >= 0:
-        return Cause(CauseKind.UNKNOWN), (), itself
+        return Reason(Cause(CauseKind.UNKNOWN), (), itself)
     if not store.was_computed(node):
-        return Cause(CauseKind.NEVER), (), itself
-    path = tuple([paths.of[n] for n in invalidated_together(realization, entry)])
-    return Cause(CauseKind.INVALIDATED, path[0]), (), path
+        return Reason(Cause(CauseKind.NEVER), (), itself)
+    path = tuple([paths.of[n] for n in invalidated_together(store, node)])
+    return Reason(Cause(CauseKind.INVALIDATED, path[0]), (), path)
 
 
 def _others(

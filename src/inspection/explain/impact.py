@@ -52,6 +52,8 @@ class Impact:
     through_hooks : tuple of str
         The hooks that run again as they have read the variable, or what follows from it; with the
         computed vectors and entries that are reached through them. Only recorded reads count.
+    has_stages : bool
+        False for a Graph.
     """
 
     variable: str
@@ -62,6 +64,7 @@ class Impact:
     forgotten: tuple[str, ...]
     num_valid: int
     through_hooks: tuple[str, ...] = ()
+    has_stages: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
@@ -71,16 +74,17 @@ class Impact:
         }
 
     def __str__(self) -> str:
-        if not self.stages:
-            left = "leaves no stage"
+        if not self.has_stages:
+            left = ""
+        elif not self.stages:
+            left = "leaves no stage. It "
         elif len(self.stages) == 1:
-            left = f"leaves stage {self.stages[0]}"
+            left = f"leaves stage {self.stages[0]}. It "
         else:
-            left = f"leaves stages {self.stages[0]} to {self.stages[-1]}"
+            left = f"leaves stages {self.stages[0]} to {self.stages[-1]}. It "
         number = f"{len(self.entries)} of {counted(self.num_valid, 'valid entry')}"
-        lines = [f"A write of {self.variable} {left}. It makes {number} stale:"]
-        if not self.entries:
-            lines = [f"A write of {self.variable} {left}. It makes no entry stale."]
+        lost = f"{number} stale:" if self.entries else "no entry stale."
+        lines = [f"A write of {self.variable} {left}makes {lost}"]
         if self.by_prerequisite:
             lines.append(f"  by its own change: {', '.join(self.by_prerequisite)}")
         for stage, entries in self.by_stage.items():

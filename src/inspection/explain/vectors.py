@@ -5,14 +5,15 @@ it is valid as long as that stage is realized, and the tree shows what hooks hav
 run.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Final, final
+from collections.abc import Callable, Sequence
+from typing import final
 
 from attrs import evolve
 
+from stagecache.graph.status import status_of
 from stagecache.inspection.explain.explain import change_of, explain, start_of
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
-from stagecache.inspection.explain.tree import status_of
+from stagecache.inspection.explain.tree import drawn_tree
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths, stage_path
 from stagecache.inspection.reads import RecordedHooks
@@ -22,9 +23,6 @@ from stagecache.state.handles import CacheEntry
 from stagecache.state.items.layout import NO_NODE
 from stagecache.state.stage import Stage
 from stagecache.views.nodes import EdgeKind, Status
-
-MOST_LINES: Final = 60
-DEEPEST: Final = 12
 
 
 def explain_item(
@@ -48,7 +46,7 @@ def explain_vector(
 ) -> Explanation:
     """Explain the status of a computed vector, or of the part of a subsystem."""
     status = hooks.status_of(path)
-    tree = "\n".join(_Tree(contents, paths, hooks).lines(path))
+    tree = _Tree(contents, paths, hooks).drawn(path)
     if status is Status.VALID:
         return Explanation(path, status, None, (), (), (), False, "", "", tree)
     kind, x = hooks.vectors[path]
@@ -74,7 +72,7 @@ def explain_vector(
 
 @final
 class _Tree:
-    """What a vector was computed from, in lines of text; each item is opened once."""
+    """The items from which a vector was computed, as a tree."""
 
     def __init__(self, contents: Contents, paths: NodePaths, hooks: HookGraph) -> None:
         self._contents = contents
@@ -85,32 +83,11 @@ class _Tree:
             if edge.kind is not EdgeKind.STAGE:
                 self._above.setdefault(edge.target, []).append(edge.source)
 
-    def lines(self, path: str) -> list[str]:
-        """Return the lines, at most `MOST_LINES`."""
-        found: list[str] = []
-        for line in self._lines(path):
-            if len(found) == MOST_LINES:
-                return [*found, "..."]
-            found.append(line)
-        return found
+    def drawn(self, path: str) -> str:
+        """Return the tree of a vector."""
+        return drawn_tree(path, self._sources, lambda each: f"{each}: {self._state(each)}")
 
-    def _lines(self, path: str) -> Iterator[str]:
-        opened: set[str] = set()
-        stack = [(path, "", "")]
-        while stack:
-            one, first, rest = stack.pop()
-            above = self._sources(one)
-            yield f"{first}{one}: {self._state(one)}"
-            if above and (one in opened or len(rest) >= 3 * DEEPEST):
-                yield f"{rest}└─ ..."
-                continue
-            opened.add(one)
-            branches = [(p, f"{rest}├─ ", f"{rest}│  ") for p in above]
-            if above:
-                branches[-1] = (above[-1], f"{rest}└─ ", f"{rest}   ")
-            stack.extend(reversed(branches))
-
-    def _sources(self, path: str) -> list[str]:
+    def _sources(self, path: str) -> Sequence[str]:
         node = self._paths.node.get(path)
         store = self._contents.realization.store
         if node is None:
@@ -129,7 +106,7 @@ class _Tree:
         node = self._paths.node[path]
         store = self._contents.realization.store
         if isinstance(store.keys[node], CacheEntry):
-            return str(status_of(self._contents, node))
+            return str(status_of(store, node))
         if path.startswith("stage "):
             reached = self._contents.realization.machine.stage
             is_realized = path in {stage_path(s) for s in range(1, reached + 1)}

@@ -1,4 +1,4 @@
-"""Detection of values that were changed in place, unnoticed by the State.
+"""Detection of values that were changed in place, unnoticed by the State or the Graph.
 
 A value that can be changed is remembered when it is read, as what pickle makes of it, together with
 its version. If the same version is different at a later look, somebody has changed it in place:
@@ -15,16 +15,10 @@ from typing import Any, final
 import numpy as np
 
 from stagecache.errors import MutatedValueError, short_repr
-from stagecache.inspection.strict.reads import path_of
-from stagecache.state.contents.contents import Contents
-from stagecache.state.handles import (
-    AbstractContinuousVariable,
-    AbstractHandle,
-    CacheEntry,
-)
-from stagecache.state.stage import Stage
+from stagecache.graph.handles import AbstractNode
+from stagecache.inspection.strict.judge import Judge
+from stagecache.state.handles import AbstractHandle
 from stagecache.state.values.sameness import same, shown
-from stagecache.state.values.values import IMMUTABLE
 
 
 class _Pickler(pickle.Pickler):
@@ -37,7 +31,7 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> int | None:
         kind = type(value)
         is_model = hasattr(kind, "realize_topology") or hasattr(kind, "_contents")
-        if isinstance(value, AbstractHandle) or is_model:
+        if isinstance(value, AbstractHandle | AbstractNode) or is_model:
             self.referred[id(value)] = value
             return id(value)
         return None
@@ -129,22 +123,21 @@ class Observed:
 
 @final
 class Observations:
-    """The values of a State that were read and could have been changed in place."""
+    """The values that were read and could have been changed in place."""
 
-    __slots__ = ("_observed", "_open")
+    __slots__ = ("_judge", "_observed", "_open")
 
-    def __init__(self) -> None:
-        self._observed: dict[AbstractHandle, Observed] = {}
-        self._open: set[AbstractHandle] = set()
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._observed: dict[Any, Observed] = {}
+        self._open: set[Any] = set()
 
-    def open(self, handle: AbstractHandle) -> None:
+    def open(self, handle: Any) -> None:
         """Let a value be changed until a computation reads it: it was handed out for that."""
         self._observed.pop(handle, None)
         self._open.add(handle)
 
-    def look(
-        self, contents: Contents, handle: AbstractHandle, reader: str, *, computes: bool
-    ) -> None:
+    def look(self, handle: Any, reader: str, *, computes: bool) -> None:
         """Remember a value that is being read, or compare it with what it was.
 
         Raises
@@ -155,64 +148,61 @@ class Observations:
             if not computes:
                 return
             self._open.discard(handle)
-        observed = self._same_version(contents, handle)
+        observed = self._same_version(handle)
         if observed is not None:
-            self._compare(contents, handle, observed)
+            self._compare(handle, observed)
             observed.readers[reader] = None
             return
-        if not _can_change(contents, handle):
+        if not self._judge.can_change(handle):
             return
-        value = _value(contents, handle)
+        value = self._judge.value(handle)
         try:
             digest = Digest(value)
         except Exception:  # it can be neither pickled nor copied: nothing is known of it
             return
-        version = contents.realization.store.versions[handle._node]
+        version = self._judge.subject.store.versions[handle._node]
         self._observed[handle] = Observed(version, value, digest, reader)
 
-    def check(self, contents: Contents, handle: AbstractHandle) -> None:
+    def check(self, handle: Any) -> None:
         """Compare a value with what it was, if it was read and is still the same version.
 
         Raises
         ------
         MutatedValueError
         """
-        observed = self._same_version(contents, handle)
+        observed = self._same_version(handle)
         if observed is not None:
-            self._compare(contents, handle, observed)
+            self._compare(handle, observed)
 
-    def check_all(self, contents: Contents) -> None:
+    def check_all(self) -> None:
         """Compare all values with what they were."""
         for handle in list(self._observed):
-            self.check(contents, handle)
+            self.check(handle)
 
-    def keep(self, is_there: Callable[[AbstractHandle], bool]) -> None:
+    def keep(self, is_there: Callable[[Any], bool]) -> None:
         """Forget all values but those of items that are still there."""
         self._open = {handle for handle in self._open.copy() if is_there(handle)}
         for handle in list(self._observed):
             if not is_there(handle):
                 self._observed.pop(handle, None)
 
-    def _same_version(self, contents: Contents, handle: AbstractHandle) -> Observed | None:
+    def _same_version(self, handle: Any) -> Observed | None:
         """Return the value that was read, if it should still be the same."""
         observed = self._observed.get(handle)
         if observed is None:
             return None
-        store = contents.realization.store
+        subject = self._judge.subject
         node = handle._node
         if (
-            node >= len(store.keys)
-            or store.keys[node] is not handle
-            or store.versions[node] != observed.version
-            or not store.is_valid(node)
+            not subject.is_there(handle)
+            or subject.store.versions[node] != observed.version
+            or not subject.store.is_valid(node)
         ):
             return None
-        if isinstance(handle, AbstractContinuousVariable):
-            return observed if _is_settled(contents) else None
-        return observed if store.values[node] is observed.value else None
+        return observed if self._judge.is_same_object(handle, observed.value) else None
 
-    def _compare(self, contents: Contents, handle: AbstractHandle, observed: Observed) -> None:
-        value = _value(contents, handle)
+    def _compare(self, handle: Any, observed: Observed) -> None:
+        value = self._judge.value(handle)
         if observed.digest.matches(value):
             return
         del self._observed[handle]
@@ -222,37 +212,8 @@ class Observations:
         except Exception:  # pickle cannot restore it
             before, now = "another value", short_repr(value)
         raise MutatedValueError(
-            f"{path_of(contents.realization.layout, handle)}: its value was changed in place",
+            f"{self._judge.path(handle)}: its value was changed in place",
             f"{before}, as it was read {readers}",
             f"{now}, in the same version {observed.version}",
-            "do not change what was read, nor keep what upd_...() returned: "
-            + (
-                f"write by {handle}.set(state, value), or call upd() anew before each change"
-                if not isinstance(handle, CacheEntry)
-                else "copy it first, or return a tuple or an array, which cannot be changed"
-            ),
+            self._judge.hint_of_change(handle),
         )
-
-
-def _value(contents: Contents, handle: AbstractHandle) -> Any:
-    if isinstance(handle, AbstractContinuousVariable):
-        return contents.pools.y[contents.pools.places[handle._node]]
-    return contents.realization.store.values[handle._node]
-
-
-def _is_settled(contents: Contents) -> bool:
-    """Return True if q, u and z exist, and no view of them is writable any more."""
-    return contents.realization.machine.stage >= Stage.MODEL and not contents.pools.writable
-
-
-def _can_change(contents: Contents, handle: AbstractHandle) -> bool:
-    """Return True if a value could be changed in place without being handed out anew."""
-    if isinstance(handle, AbstractContinuousVariable):
-        return _is_settled(contents)
-    value = _value(contents, handle)
-    if type(value) in IMMUTABLE:
-        return False
-    if isinstance(value, np.ndarray):
-        is_sealed = not value.flags.writeable
-        return is_sealed and (value.dtype.hasobject or handle._node in contents.handed_out)
-    return True

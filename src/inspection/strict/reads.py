@@ -1,4 +1,4 @@
-"""Reads of the computations of a State, as strict mode notes them."""
+"""Reads of the computations of a State or a Graph, as strict mode notes them."""
 
 from collections.abc import Callable, Iterable
 from threading import Lock
@@ -6,22 +6,21 @@ from typing import Any, final
 
 from attrs import frozen
 
-from stagecache.state.contents.observer import Item
-from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
+from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle
 from stagecache.state.items.layout import Layout
 from stagecache.state.stage import Stage
 
-NO_ITEMS: frozenset[Item] = frozenset()
+NO_ITEMS: frozenset[Any] = frozenset()
 
 
 @frozen
 class UndeclaredRead:
     """A read of something whose change would leave the value of the entry as it is."""
 
-    entry: CacheEntry[Any]
+    entry: Any
     """The entry that was being computed."""
 
-    item: Item
+    item: Any
     """The item that its computation has read."""
 
     file: str
@@ -35,8 +34,8 @@ class UndeclaredRead:
 class OverDeclared:
     """A declared prerequisite that no computation of the entry has read."""
 
-    entry: CacheEntry[Any]
-    prerequisite: AbstractHandle
+    entry: Any
+    prerequisite: Any
 
 
 @final
@@ -52,12 +51,12 @@ class ReadLog:
         self._is_raising = is_raising
         self._is_verifying = is_verifying
         self._is_permanent = is_permanent
-        self._reads: dict[CacheEntry[Any], dict[Item, int]] = {}
-        self._declared: dict[CacheEntry[Any], tuple[AbstractHandle, ...]] = {}
+        self._reads: dict[Any, dict[Any, int]] = {}
+        self._declared: dict[Any, tuple[Any, ...]] = {}
         self._undeclared: dict[UndeclaredRead, None] = {}
         self._writing = Lock()
 
-    def of(self, entry: CacheEntry[Any]) -> frozenset[Item]:
+    def of(self, entry: Any) -> frozenset[Any]:
         """Return the items that the computations of an entry have read so far.
 
         Variables and entries are handles; a vector of variables is the handle of the whole, and y
@@ -92,7 +91,7 @@ class ReadLog:
 
     # ------------------------------------------------------------------ notes of a watch
 
-    def _add_read(self, entry: CacheEntry[Any], item: Item, version: int | None) -> None:
+    def _add_read(self, entry: Any, item: Any, version: int | None) -> None:
         """Record a read; the version is None if the read verifies an earlier value."""
         with self._writing:
             reads = self._reads.setdefault(entry, {})
@@ -105,7 +104,7 @@ class ReadLog:
         with self._writing:
             self._undeclared[read] = None
 
-    def _keep(self, is_there: Callable[[AbstractHandle], bool]) -> None:
+    def _keep(self, is_there: Callable[[Any], bool]) -> None:
         """Forget all items but those that are still there, and undeclared reads."""
         with self._writing:
             self._undeclared.clear()
@@ -116,17 +115,17 @@ class ReadLog:
                 if is_there(entry)
             }
 
-    def _add_computed(self, entry: CacheEntry[Any], declared: tuple[AbstractHandle, ...]) -> None:
+    def _add_computed(self, entry: Any, declared: tuple[Any, ...]) -> None:
         with self._writing:
             self._declared[entry] = declared
 
-    def _version_read(self, entry: CacheEntry[Any], item: Item) -> int:
+    def _version_read(self, entry: Any, item: Any) -> int:
         """Return the version of an item when an entry last read it; -1 if not known."""
         with self._writing:
             return self._reads.get(entry, {}).get(item, -1)
 
 
-def _is_read(prerequisite: AbstractHandle, reads: Iterable[Item]) -> bool:
+def _is_read(prerequisite: Any, reads: Iterable[Any]) -> bool:
     """Return True if a prerequisite was read, or a part of it, or a whole that has it."""
     if not isinstance(prerequisite, AbstractContinuousVariable):
         return prerequisite in reads

@@ -12,10 +12,12 @@ from typing import Any, Final, Literal, final, overload
 from weakref import WeakSet
 
 from stagecache.errors import UnknownChoiceError, WrongTypeError, short_repr
+from stagecache.graph.graph import Graph
+from stagecache.graph.observing import OBSERVERS_OF_NEW
+from stagecache.inspection.strict.judge import judge_of
 from stagecache.inspection.strict.reads import ReadLog
-from stagecache.inspection.strict.watch import Watch, unhook, watch_of
-from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import OBSERVERS_OF_NEW, observe
+from stagecache.inspection.strict.watch import Watch, watch_of
+from stagecache.inspection.subject import subject_of
 from stagecache.state.state import State
 
 Undeclared = Literal["raise", "record"]
@@ -30,29 +32,29 @@ def strict(*, undeclared: Undeclared = "raise") -> AbstractContextManager[ReadLo
 
 @overload
 def strict(
-    state: State, *, undeclared: Undeclared = "raise"
+    state: State | Graph, *, undeclared: Undeclared = "raise"
 ) -> AbstractContextManager[ReadLog]: ...
 
 
 def strict(
     state: object = ALL, *, undeclared: Undeclared = "raise"
 ) -> AbstractContextManager[ReadLog]:
-    """Watch the reads of computations, in a ``with`` block.
+    """Watch the reads of computations of a State or a Graph, in a ``with`` block.
 
-    A read is covered if a change of what is read makes the entry stale by what the entry itself
-    declares: its prerequisites, or its stage. That one of its prerequisites depends on the same
-    is not enough, for that may come out equal and so need no computation (``equal=``). Nor is it
-    enough that something can be read because the State happens to be realized further than the
-    entry asks for.
+    A computation of a Graph may read the prerequisites of its entry. In a State, a read is covered
+    if a change of what is read makes the entry stale by what the entry itself declares: its
+    prerequisites, or its stage. That one of its prerequisites depends on the same is not enough,
+    for that may come out equal and so need no computation (``equal=``). Nor is it enough that
+    something can be read because the State happens to be realized further than the entry asks for.
 
     Values that are changed in place are found, too: when they are read again, when the computation
     ends that read them, and at the end of the block.
 
     Parameters
     ----------
-    state : State, optional
-        The default is each State that is made or copied in the block, by the same thread (or task),
-        until the block ends.
+    state : State or Graph, optional
+        The default is each State and Graph that is made or copied in the block, by the same thread
+        (or task), until the block ends.
     undeclared : str
         "raise" an error at a read that is not covered, or "record" it in `ReadLog.undeclared`.
 
@@ -98,7 +100,7 @@ def strict(
     return Watching(lambda: One(watched, ReadLog(is_raising=is_raising)))
 
 
-def verify(state: State) -> AbstractContextManager[ReadLog]:
+def verify(state: State | Graph) -> AbstractContextManager[ReadLog]:
     """Compute each valid entry again when it is read, in a ``with`` block, and compare.
 
     This finds wrong values that count as valid, whatever the reason: a prerequisite that is not
@@ -107,7 +109,7 @@ def verify(state: State) -> AbstractContextManager[ReadLog]:
 
     Parameters
     ----------
-    state : State
+    state : State or Graph
 
     Returns
     -------
@@ -124,12 +126,12 @@ def verify(state: State) -> AbstractContextManager[ReadLog]:
     return Watching(lambda: One(watched, ReadLog(is_raising=False, is_verifying=True)))
 
 
-def _checked(state: object) -> State:
-    if isinstance(state, State):
+def _checked(state: object) -> State | Graph:
+    if isinstance(state, State | Graph):
         return state
     raise WrongTypeError(
         f"{short_repr(state)}: is not a State",
-        "a State",
+        "a State or a Graph",
         f"an object of type {type(state).__name__}",
         "pass the State to be watched; strict() without any watches all that are made meanwhile",
     )
@@ -143,12 +145,12 @@ Watched = list[Watch | None]
 
 
 def begin_watching(state: Any, log: ReadLog) -> None:
-    """Watch all reads of a State, until `end_watching`."""
+    """Watch all reads of a State or a Graph, until `end_watching`."""
     with state.lock:
-        contents: Contents = state._contents
-        watch = watch_of(contents)
+        subject = subject_of(state)
+        watch = watch_of(subject)
         if watch is None:
-            observe(contents, Watch(contents, (log,)), *contents.observers)
+            subject.observe((Watch(subject, (log,)), *subject.observers))
         else:
             watch.logs = (*watch.logs, log)
 
@@ -156,13 +158,13 @@ def begin_watching(state: Any, log: ReadLog) -> None:
 def end_watching(state: Any, log: ReadLog) -> Watch | None:
     """Undo `begin_watching`, as far as it came, and return the watch."""
     with state.lock:
-        contents: Contents = state._contents
-        watch = watch_of(contents)
+        subject = subject_of(state)
+        watch = watch_of(subject)
         if watch is not None:
             watch.logs = tuple([other for other in watch.logs if other is not log])
         if watch is None or not watch.logs:
-            observe(contents, *[other for other in contents.observers if other is not watch])
-            unhook(contents)
+            subject.observe(tuple([other for other in subject.observers if other is not watch]))
+            judge_of(subject).unhook()
         return watch
 
 
@@ -173,7 +175,7 @@ def watch_always(state: Any) -> None:
 
 @final
 class One:
-    """A watch of one State."""
+    """A watch of one State or Graph."""
 
     __slots__ = ("_state", "log")
 
@@ -192,7 +194,7 @@ class One:
 
 @final
 class Everywhere:
-    """A watch of all States that are made in a block, with those made so far."""
+    """A watch of all States and Graphs that are made in a block, with those made so far."""
 
     __slots__ = ("is_over", "log", "states")
 
@@ -202,7 +204,7 @@ class Everywhere:
         self.is_over = False
 
     def __call__(self, state: Any) -> None:
-        """Watch a State that was just made."""
+        """Watch a State or a Graph that was just made."""
         if not self.is_over:
             self.states.add(state)
             begin_watching(state, self.log)

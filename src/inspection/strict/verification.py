@@ -9,10 +9,11 @@ from typing import Any, Final, final
 
 from stagecache.errors import StagecacheError, StaleValueError, short_repr
 from stagecache.graph.evaluation import no_function
+from stagecache.graph.kind import NodeKind
+from stagecache.inspection.strict.judge import Judge
 from stagecache.inspection.strict.reads import ReadLog, UndeclaredRead
-from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.guards import FROZEN
-from stagecache.state.handles import AbstractHandle, CacheEntry
+from stagecache.inspection.subject import Subject
+from stagecache.state.stage import Stage
 from stagecache.state.values.sameness import same, shown
 
 UNKNOWN: Final = "something that is not in the State: a global, an attribute, a random number, ..."
@@ -38,8 +39,8 @@ class Verification:
 
 
 def verify_upstream(
-    contents: Contents,
-    entry: CacheEntry[Any],
+    judge: Judge,
+    entry: Any,
     verification: Verification,
     logs: tuple[ReadLog, ...],
 ) -> None:
@@ -49,19 +50,18 @@ def verify_upstream(
     ------
     StaleValueError
     """
-    if contents.guard is FROZEN:
+    if judge.is_frozen:
         return
-    for node in _deepest_first(contents, entry._node, verification.done):
+    for node in _deepest_first(judge.subject, entry._node, verification.done):
         verification.done.add(node)
-        _verify(contents, node, verification, logs)
+        _verify(judge, node, verification, logs)
 
 
-def _deepest_first(contents: Contents, node: int, done: set[int]) -> list[int]:
+def _deepest_first(subject: Subject, node: int, done: set[int]) -> list[int]:
     """Return the valid computed entries upstream of one, each after its prerequisites."""
-    realization = contents.realization
-    store = realization.store
+    store = subject.store
     prerequisites = store.structure.prerequisites
-    functions = realization.layout.functions
+    functions = subject.functions
     found: dict[int, None] = {}
     seen = set(done)
     stack = [node]
@@ -71,18 +71,16 @@ def _deepest_first(contents: Contents, node: int, done: set[int]) -> list[int]:
             found[~n] = None
         elif n not in seen:
             seen.add(n)
-            if isinstance(store.keys[n], CacheEntry):
+            if store.structure.kinds[n] is NodeKind.CACHE_ENTRY:
                 if functions[n] is not no_function and store.is_valid(n):
                     stack.append(~n)
                 stack.extend(prerequisites[n])
     return list(found)
 
 
-def _verify(
-    contents: Contents, node: int, verification: Verification, logs: tuple[ReadLog, ...]
-) -> None:
-    evaluator = contents.realization.evaluator
-    store = contents.realization.store
+def _verify(judge: Judge, node: int, verification: Verification, logs: tuple[ReadLog, ...]) -> None:
+    evaluator = judge.subject.evaluator
+    store = judge.subject.store
     me = get_ident()
     undeclared: list[UndeclaredRead] = []
     kept = store.values[node]
@@ -98,7 +96,7 @@ def _verify(
         raise
     except Exception as error:
         raised = f"{type(error).__name__}: {error}"
-        raise _stale(contents, node, short_repr(kept), raised, undeclared, logs) from error
+        raise _stale(judge, node, short_repr(kept), raised, undeclared, logs) from error
     finally:
         if evaluator.running.get(node) == me:
             verification.stack[:] = [(n, u) for n, u in verification.stack if u is not undeclared]
@@ -106,27 +104,24 @@ def _verify(
         evaluator._wake_others()
     equal = evaluator.equals.get(node)
     if not (same(kept, value) or (equal is not None and equal(kept, value))):
-        raise _stale(contents, node, *shown(kept, value), undeclared, logs)
+        raise _stale(judge, node, *shown(kept, value), undeclared, logs)
 
 
 def _stale(
-    contents: Contents,
+    judge: Judge,
     node: int,
     kept: str,
     now: str,
     undeclared: list[UndeclaredRead],
     logs: tuple[ReadLog, ...],
 ) -> StaleValueError:
-    realization = contents.realization
-    entry = realization.store.keys[node]
-    assert isinstance(entry, CacheEntry)
-    changed = [read for read in undeclared if _has_changed(contents, read, logs)]
+    changed = [read for read in undeclared if _has_changed(judge, read, logs)]
     found = changed or undeclared
     hints = dict.fromkeys(read.hint for read in found)
-    suspects = dict.fromkeys(str(read.item) for read in found)
-    where = ", ".join(f"{read.item} ({read.file}:{read.line})" for read in found)
+    suspects = dict.fromkeys(judge.label(read.item) for read in found)
+    where = ", ".join(f"{judge.label(read.item)} ({read.file}:{read.line})" for read in found)
     return StaleValueError(
-        f"{realization.layout.path(entry)}: its value is stale, but counts as valid",
+        f"{judge.path(judge.subject.handle(node))}: its value is stale, but counts as valid",
         f"{now}, as it is computed now",
         f"{kept}, as it is kept; suspected: {where or UNKNOWN}",
         "; ".join(hints)
@@ -136,9 +131,9 @@ def _stale(
     )
 
 
-def _has_changed(contents: Contents, read: UndeclaredRead, logs: tuple[ReadLog, ...]) -> bool:
+def _has_changed(judge: Judge, read: UndeclaredRead, logs: tuple[ReadLog, ...]) -> bool:
     """Return True if the item read is known to have changed since the value was computed."""
-    if not isinstance(read.item, AbstractHandle):
+    if isinstance(read.item, Stage):
         return False
     before = max(log._version_read(read.entry, read.item) for log in logs)
-    return 0 <= before < contents.realization.store.versions[read.item._node]
+    return bool(0 <= before < judge.subject.store.versions[read.item._node])

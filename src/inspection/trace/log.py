@@ -31,7 +31,6 @@ from stagecache.inspection.trace.tracer import (
     Tracer,
     place_of,
 )
-from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 
 FEWEST: Final = 1 << 12  # records that are counted at once, once there are as many as are kept
@@ -44,7 +43,7 @@ Changes = tuple[str, ...]
 class EntryTally:
     """Counts of an entry, in all States."""
 
-    handle: CacheEntry[Any]
+    handle: Any
     is_compared: bool
     hits: int = 0
     computed: int = 0
@@ -54,7 +53,7 @@ class EntryTally:
     nanoseconds: int = 0
     own_nanoseconds: int = 0
     last_nanoseconds: int = 0
-    read: dict[AbstractHandle | str, str] = field(factory=dict)
+    read: dict[Any, str] = field(factory=dict)
     """Items that its computations have read, with their paths."""
     recomputed: dict[Changes, int] = field(factory=dict)
     """Number of repeated computations, by the changes before."""
@@ -78,16 +77,16 @@ class StateTally:
     """Knowledge of one State, while records are counted."""
 
     number: int
-    entries: dict[CacheEntry[Any], EntryTally] = field(factory=dict)
+    entries: dict[Any, EntryTally] = field(factory=dict)
     written: dict[str, tuple[int, frozenset[Any]]] = field(factory=dict)
     """Number of the last record that wrote a path, and the entries downstream, by path."""
     changed: dict[str, int] = field(factory=dict)
     """Number of the last record that gave a variable or entry a new value, by path."""
-    computed: dict[CacheEntry[Any], int] = field(factory=dict)
+    computed: dict[Any, int] = field(factory=dict)
     """Number of the last record of a computation."""
-    read: dict[CacheEntry[Any], tuple[AbstractHandle | str, ...]] = field(factory=dict)
+    read: dict[Any, tuple[Any, ...]] = field(factory=dict)
     """Items that this computation has read."""
-    causes: dict[CacheEntry[Any], dict[str, None]] = field(factory=dict)
+    causes: dict[Any, dict[str, None]] = field(factory=dict)
     """Causes other than writes that have made an entry stale since."""
 
 
@@ -255,7 +254,7 @@ class TraceLog:
     def _state(self, tracer: Tracer) -> StateTally:
         return self._states.setdefault(tracer, StateTally(0))
 
-    def _entry(self, tracer: Tracer, state: StateTally, entry: CacheEntry[Any]) -> EntryTally:
+    def _entry(self, tracer: Tracer, state: StateTally, entry: Any) -> EntryTally:
         path = tracer.path(entry)
         if path not in self._entries:
             self._entries[path] = EntryTally(entry, entry in tracer.compared)
@@ -332,18 +331,16 @@ class TraceLog:
         return found
 
 
-def _are_as_at(
-    since: int, read: Iterable[AbstractHandle | str], changed: dict[str, int], tracer: Tracer
-) -> bool:
+def _are_as_at(since: int, read: Iterable[Any], changed: dict[str, int], tracer: Tracer) -> bool:
     """Return True if all items read are known to have the values of that time."""
     for item in read:
-        if not isinstance(item, AbstractHandle) or changed.get(tracer.path(item), 0) > since:
+        if isinstance(item, str) or changed.get(tracer.path(item), 0) > since:
             return False
     return True
 
 
-def _node(entry: CacheEntry[Any]) -> int:
-    return entry._node
+def _node(entry: Any) -> int:
+    return entry._node  # type: ignore[no-any-return]  # a handle's
 
 
 def _path(tracer: Tracer, reader: object) -> str:

@@ -15,15 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, final
 
+from stagecache.graph.observing import MOST_EVENTS
+from stagecache.inspection.subject import Subject, subject_of
 from stagecache.inspection.trace.chrome import chrome_events
 from stagecache.inspection.trace.events import AbstractTraceEvent
 from stagecache.inspection.trace.log import TraceLog
 from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.inspection.trace.timeline import Timeline
 from stagecache.inspection.trace.tracer import Tracer
-from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import observe
-from stagecache.state.state import MOST
 
 COLUMNS: Final = (
     *("time", "state", "thread", "variable", "entry", "before", "after", "cause"),
@@ -34,25 +33,25 @@ COLUMNS: Final = (
 
 @final
 class Trace:
-    """A record of all that happens to States in a ``with`` block, to be read in it and after it.
+    """A record of what happens to States or Graphs in a ``with`` block, to be read in and after it.
 
-    Made by `State.trace`. The copy on which a study works is traced with the State from which it
-    was made, as a State of its own; other copies are not traced. An event costs about a
-    microsecond, which is part of the times that are told, unless a computation is compared with
+    Made by `State.trace` or `Graph.trace`. The copy on which a study works is traced with the State
+    from which it was made, as a State of its own; other copies are not traced. An event costs about
+    a microsecond, which is part of the times that are told, unless a computation is compared with
     large earlier values: that is not part of them. It takes 100 to 200 bytes until the Trace is
     gone. Events are counted when somebody looks, at about a microsecond each, and meanwhile only
     if there are more of them than are kept.
 
-    A Trace holds the States, also when it has ended.
+    A Trace holds the States or Graphs, also when it has ended.
 
     Parameters
     ----------
-    states : tuple of State
+    states : tuple of State or of Graph
     most : int
         Number of events to keep; later ones are only counted.
     """
 
-    def __init__(self, states: tuple[Any, ...], most: int = MOST) -> None:
+    def __init__(self, states: tuple[Any, ...], most: int = MOST_EVENTS) -> None:
         self._states = states
         self._log = TraceLog(most)
         self._depth = 0
@@ -153,44 +152,44 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
     return text
 
 
-def begin_tracing(state: Any, log: TraceLog) -> Tracer:
-    """Record all operations on a State until `end_tracing`."""
-    with state.lock:
-        contents: Contents = state._contents
-        tracer = _tracer_of(contents)
+def begin_tracing(observed: Any, log: TraceLog) -> Tracer:
+    """Record all operations on a State or a Graph until `end_tracing`."""
+    with observed.lock:
+        subject = subject_of(observed)
+        tracer = _tracer_of(subject)
         if tracer is None:
-            tracer = Tracer(contents)
+            tracer = Tracer(subject)
             tracer.logs = (log,)
-            observe(contents, *contents.observers, tracer)
+            subject.observe((*subject.observers, tracer))
         else:
             tracer.unread.clear()  # the new log does not know of these
             tracer.logs = (*tracer.logs, log)
         return tracer
 
 
-def end_tracing(state: Any, log: TraceLog) -> None:
+def end_tracing(observed: Any, log: TraceLog) -> None:
     """Undo `begin_tracing`, as far as it came; it may be done twice."""
-    with state.lock:
-        contents: Contents = state._contents
-        tracer = _tracer_of(contents)
+    with observed.lock:
+        subject = subject_of(observed)
+        tracer = _tracer_of(subject)
         if tracer is not None:
             tracer.logs = tuple([other for other in tracer.logs if other is not log])
             if not tracer.logs:
-                observe(contents, *[other for other in contents.observers if other is not tracer])
+                subject.observe(tuple([o for o in subject.observers if o is not tracer]))
                 tracer.unwrap()
         else:
-            contents.link()
+            subject.observe(subject.observers)
 
 
 def trace_copy(state: Any, copy: Any) -> None:
     """Record all operations on a copy, too, in each trace of a State."""
     with state.lock:
-        tracer = _tracer_of(state._contents)
+        tracer = _tracer_of(subject_of(state))
         for log in tracer.logs if tracer is not None else ():
             if isinstance(log, TraceLog):
                 log.copies.append(copy)
                 log.add_state(begin_tracing(copy, log), log.num_states)
 
 
-def _tracer_of(contents: Contents) -> Tracer | None:
-    return next((o for o in contents.observers if isinstance(o, Tracer)), None)
+def _tracer_of(subject: Subject) -> Tracer | None:
+    return next((o for o in subject.observers if isinstance(o, Tracer)), None)

@@ -1,4 +1,4 @@
-"""The tracer of a State: it notes raw records, each a tuple, which a log interprets later.
+"""The tracer of a State or a Graph: it notes raw records, tuples, which a log interprets later.
 
 A record has what is gone later: times, versions, and the instruction that wrote. Paths, lines and
 counts are found when somebody looks at the log. The entries that a write makes stale are an
@@ -16,12 +16,13 @@ from typing import Any, Final, Protocol, final
 import numpy as np
 
 from stagecache.graph.evaluation import Function, no_function
+from stagecache.graph.observing import Act
 from stagecache.graph.store import COMPUTING
-from stagecache.inspection.node_paths import NodePaths
+from stagecache.graph.structure import CACHE_ENTRY, VARIABLE
 from stagecache.inspection.place_of_read import LIBRARY, Place
-from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
-from stagecache.state.handles import AbstractHandle, CacheEntry
+from stagecache.inspection.subject import Subject
+from stagecache.state.contents.observer import Observer
+from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
 from stagecache.state.values.sameness import same
 from stagecache.state.values.values import IMMUTABLE
@@ -65,14 +66,14 @@ class Reach:
         Nodes of the variables and stages that it changes.
     parts : frozenset of str
         Paths of these nodes.
-    downstream : frozenset of CacheEntry
+    downstream : frozenset of handle
         Entries that depend on them.
     """
 
     __slots__ = ("downstream", "nodes", "parts")
 
     def __init__(
-        self, nodes: tuple[int, ...], parts: frozenset[str], downstream: frozenset[CacheEntry[Any]]
+        self, nodes: tuple[int, ...], parts: frozenset[str], downstream: frozenset[Any]
     ) -> None:
         self.nodes = nodes
         self.parts = parts
@@ -85,7 +86,7 @@ class Running:
 
     Attributes
     ----------
-    entry : CacheEntry
+    entry : handle
     reads : dict of (handle or str) to None
         Items read so far, in order.
     inside : int
@@ -94,33 +95,33 @@ class Running:
 
     __slots__ = ("entry", "inside", "reads")
 
-    def __init__(self, entry: CacheEntry[Any]) -> None:
+    def __init__(self, entry: Any) -> None:
         self.entry = entry
-        self.reads: dict[AbstractHandle | str, None] = {}
+        self.reads: dict[Any, None] = {}
         self.inside = 0
 
 
 @final
 class Tracer(Observer):
-    """An observer of all that happens to one State.
+    """An observer of all that happens to one State or Graph.
 
     Attributes
     ----------
-    contents : Contents
-        Contents of the State.
+    subject : Subject
+        The State or the Graph.
     logs : tuple of TakesRecords
         One for each trace of it.
-    valid : set of CacheEntry
+    valid : set of handle
         All entries that are valid; among them may be some that have just been made invalid.
-    known : set of CacheEntry
+    known : set of handle
         Those that were ever valid since, so that there is a value to compare a new one with.
-    unread : set of CacheEntry
+    unread : set of handle
         Those that were computed, by the first read or ahead of it, and not read since.
     stacks : dict of int to list of Running
         Computations in progress, by thread, each inside the one before it.
     paths : dict
         Paths of items, also of those that were forgotten.
-    compared : set of CacheEntry
+    compared : set of handle
         Entries whose values are compared (`equal=`), also those that were forgotten.
     """
 
@@ -135,33 +136,33 @@ class Tracer(Observer):
         "_serial",
         "_writes",
         "compared",
-        "contents",
         "known",
         "logs",
         "paths",
         "stacks",
+        "subject",
         "unread",
         "valid",
     )
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, subject: Subject) -> None:
         self.logs: tuple[TakesRecords, ...] = ()
-        self.valid: set[CacheEntry[Any]] = set()
-        self.unread: set[CacheEntry[Any]] = set()
-        self.contents = contents
+        self.valid: set[Any] = set()
+        self.unread: set[Any] = set()
+        self.subject = subject
         self.stacks: dict[int, list[Running]] = {}
         self._realizing: tuple[int, int] | None = None  # since when, and from which stage on
         self._functions: list[Function] = []
         self._seen: object = None  # the functions of the layout of which the next are
         self._serial = -1
         self._reached: dict[tuple[int, ...], Reach] = {}
-        self._presumed: list[CacheEntry[Any]] = []
+        self._presumed: list[Any] = []
         self._writes: dict[object, Record] = {}
         self.paths: dict[object, str] = {}
         self._is_library: dict[str, bool] = {}  # by file
         self._last: dict[object, Record] = {}
         self.compared: set[object] = set()
-        self._look_at(contents.realization.layout)
+        self._look_at()
         self._look_for_valid()
         self.known = set(self.valid)
 
@@ -175,7 +176,7 @@ class Tracer(Observer):
 
     # ------------------------------------------------------------------ reads
 
-    def read(self, items: Sequence[Item], title: str) -> None:
+    def read(self, items: Sequence[Any], title: str) -> None:
         """Note a read of something else than an entry, if a computation reads it."""
         stack = self.stacks.get(get_ident())
         if stack:
@@ -184,10 +185,10 @@ class Tracer(Observer):
                 reads[title] = None
                 return
             for item in items:
-                assert isinstance(item, AbstractHandle), "a stage has a title"
+                assert not isinstance(item, Stage), "a stage has a title"
                 reads[item] = None
 
-    def read_valid(self, entry: CacheEntry[Any]) -> None:
+    def read_valid(self, entry: Any) -> None:
         """Note a read that finds a value, unless the value was computed for it."""
         self.valid.add(entry)
         me = get_ident()
@@ -206,7 +207,7 @@ class Tracer(Observer):
                 return
         self._note((HIT, perf_counter_ns(), me, self, entry, reader))
 
-    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
+    def read_entry(self, entry: Any, act: Act) -> Any:
         """Note a read that may have to compute."""
         self._wrap()
         stack = self.stacks.get(get_ident())
@@ -223,41 +224,35 @@ class Tracer(Observer):
         self._wrap()
         return act()
 
-    def marked(self, entry: CacheEntry[Any]) -> None:
+    def marked(self, entry: Any) -> None:
         """Note that a value counts as computed now."""
         self.valid.add(entry)
 
     def _wrap(self) -> None:
         """Trace the functions of the evaluator, also those that were added since."""
-        realization = self.contents.realization
-        self._look_at(realization.layout)
-        realization.evaluator.functions = self._functions
+        self._look_at()
+        self.subject.evaluator.functions = self._functions
 
     def unwrap(self) -> None:
         """Undo that."""
-        realization = self.contents.realization
-        realization.evaluator.functions = realization.layout.functions
+        self.subject.evaluator.functions = self.subject.functions
 
-    def _look_at(self, layout: Any) -> None:
+    def _look_at(self) -> None:
         """Find the present items, unless they are known. Cost O(nodes)."""
-        if self._seen is layout.functions and self._serial == layout.serial:
+        subject = self.subject
+        functions = subject.functions
+        if self._seen is functions and self._serial == subject.serial:
             return
-        self._seen = layout.functions
-        self._serial = layout.serial
+        self._seen = functions
+        self._serial = subject.serial
         self._reached.clear()
-        keys = self.contents.realization.store.keys
-        for node, path in NodePaths(self.contents).of.items():
-            self.paths.setdefault(keys[node], path)
-        self.compared.update([keys[node] for node in layout.equals])
-        self._presumed = [
-            entry
-            for subsystem in layout.subsystems
-            for entry in subsystem.entries
-            if entry.computed_by < Stage.INFINITY and layout.functions[entry._node] is no_function
-        ]
+        for node, path in subject.paths().items():
+            self.paths.setdefault(subject.handle(node), path)
+        self.compared.update([subject.handle(node) for node in subject.equals])
+        self._presumed = subject.presumed()
         self._functions = [
             function if function is no_function else TracedFunction(self, node, function)
-            for node, function in enumerate(layout.functions)
+            for node, function in enumerate(functions)
         ]
 
     # ------------------------------------------------------------------ writes
@@ -265,7 +260,7 @@ class Tracer(Observer):
     def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
         """Note an operation that makes stale what depends on some nodes.
 
-        It is a write if there are several nodes; a single node is a stage or an entry.
+        A single node that is a stage or an entry is invalidated, not written.
 
         Parameters
         ----------
@@ -274,19 +269,20 @@ class Tracer(Observer):
         nodes : sequence of int
             Nodes of all that changes.
         """
-        realization = self.contents.realization
-        stage = realization.machine.stage
+        subject = self.subject
+        stage = subject.stage
         node = cause._node if isinstance(cause, AbstractHandle) else nodes[-1]
-        before = realization.store.versions[node]
+        store = subject.store
+        before = store.versions[node]
+        is_write = len(nodes) > 1 or store.structure.kinds[node] is VARIABLE
         reach = self._reach(nodes)  # of which some may be forgotten
         found = act()
-        realization = self.contents.realization
-        after = realization.store.versions[node]
+        after = subject.store.versions[node]
         going = self.valid & reach.downstream
         gone = self._gone(going, cause) if going else ()
         now = perf_counter_ns()
         me = get_ident()
-        if len(nodes) > 1:
+        if is_write:
             frame = self._frame()
             code, at = frame.f_code, frame.f_lasti
             record = (WRITTEN, now, me, self, cause, before, after, code, at, reach, gone)
@@ -294,7 +290,7 @@ class Tracer(Observer):
             self._note(record)
         elif gone:
             self._note((INVALIDATED, now, me, self, cause, gone))
-        if realization.machine.stage != stage:
+        if subject.stage != stage:
             self._staged(0, stage, cause)
         return found
 
@@ -315,7 +311,7 @@ class Tracer(Observer):
 
     def replace(self, cause: str, act: Act) -> Any:
         """Note an operation after which all of the State may be another. Cost O(entries)."""
-        stage = self.contents.realization.machine.stage
+        stage = self.subject.stage
         self.unwrap()  # checkpoints may keep what is there until now
         found = act()
         gone = self._gone(self.valid, cause)
@@ -325,15 +321,16 @@ class Tracer(Observer):
         self._staged(0, stage, cause)
         return found
 
-    def _gone(self, entries: set[CacheEntry[Any]], cause: object) -> Record:
+    def _gone(self, entries: set[Any], cause: object) -> Record:
         """Return those of some entries that are stale or forgotten; they are not valid any more."""
-        store = self.contents.realization.store
-        keys, marks, gates, group_of = store.keys, store.marks, store.gates, store.group_of
-        gone = []
-        for entry in entries:
-            node = entry._node
-            if node >= len(keys) or keys[node] is not entry or marks[node] < gates[group_of[node]]:
-                gone.append(entry)
+        subject = self.subject
+        store = subject.store
+        marks, gates, group_of = store.marks, store.gates, store.group_of
+        gone = [
+            entry
+            for entry in entries
+            if not subject.is_there(entry) or marks[entry._node] < gates[group_of[entry._node]]
+        ]
         self.valid.difference_update(gone)
         return self._kept_once(cause, gone)
 
@@ -351,31 +348,28 @@ class Tracer(Observer):
 
         Cost O(what is downstream) the first time.
         """
-        layout = self.contents.realization.layout
-        if self._seen is not layout.functions or self._serial != layout.serial:
-            self._look_at(layout)
+        self._look_at()
         key = tuple(nodes)
         found = self._reached.get(key)
         if found is None:
-            structure = self.contents.realization.store.structure
+            subject = self.subject
+            structure = subject.store.structure
             reached = dict.fromkeys(key)
             queue = list(key)
             for node in queue:
                 new = [below for below in structure.dependents[node] if below not in reached]
                 reached.update(dict.fromkeys(new))
                 queue += new
-            below = [structure.keys[node] for node in reached]
-            entries = frozenset([item for item in below if isinstance(item, CacheEntry)])
-            written = [structure.keys[node] for node in key]
-            parts = [self.path(item) for item in written]
+            kinds = structure.kinds
+            below = [node for node in reached if kinds[node] is CACHE_ENTRY]
+            entries = frozenset([subject.handle(node) for node in below])
+            parts = [self.path(subject.handle(node)) for node in key]
             found = self._reached[key] = Reach(key, frozenset(parts), entries)
         return found
 
     def _look_for_valid(self) -> None:
-        store = self.contents.realization.store
-        layout = self.contents.realization.layout
-        entries = [e for s in layout.subsystems for e in s.entries]
-        self.valid.update([e for e in entries if store.is_valid(e._node)])
+        store = self.subject.store
+        self.valid.update([e for e in self.subject.entries() if store.is_valid(e._node)])
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
@@ -383,7 +377,7 @@ class Tracer(Observer):
         if not found:
             return None
         file, line = place_of(*max(found, key=_time)[7:9])
-        return self.contents.realization.store.versions[node] - 1, file, line
+        return self.subject.store.versions[node] - 1, file, line
 
     # ------------------------------------------------------------------ stages
 
@@ -391,7 +385,7 @@ class Tracer(Observer):
         """Note that realizing begins, or has ended."""
         if self._realizing is None:
             if is_on:
-                self._realizing = perf_counter_ns(), self.contents.realization.machine.stage
+                self._realizing = perf_counter_ns(), self.subject.stage
         elif not is_on:
             start, stage = self._realizing
             self._realizing = None
@@ -400,13 +394,13 @@ class Tracer(Observer):
 
     def advanced(self, stage: Stage, subsystem: int | None) -> None:
         """Note a stage that is reached by hand."""
-        name = "" if subsystem is None else self.contents.who(subsystem)
+        name = "" if subsystem is None else self.subject.who(subsystem)
         self._staged(0, stage - 1, "advance_to_stage()", name, stage)
         self._presume()
 
     def _presume(self) -> None:
-        store = self.contents.realization.store
-        self._look_at(self.contents.realization.layout)
+        store = self.subject.store
+        self._look_at()
         for entry in self._presumed:
             if store.is_valid(entry._node):
                 self.valid.add(entry)
@@ -414,7 +408,7 @@ class Tracer(Observer):
     def _staged(
         self, start: int, before: int, cause: object, subsystem: str = "", after: int = -1
     ) -> None:
-        after = self.contents.realization.machine.stage if after < 0 else after
+        after = self.subject.stage if after < 0 else after
         if after != before:
             end = perf_counter_ns()
             start = start or end  # it takes no time
@@ -442,15 +436,14 @@ class TracedFunction:
         self._node = node
         self._function = function
 
-    def __call__(self, state: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         """Call it, and note that."""
         tracer = self._tracer
-        store = tracer.contents.realization.store
+        store = tracer.subject.store
         node = self._node
         if not tracer.logs or store.marks[node] > COMPUTING:
-            return self._function(state)  # it has ended; or the value is only verified
-        entry = store.keys[node]
-        assert isinstance(entry, CacheEntry)
+            return self._function(*arguments)  # it has ended; or the value is only verified
+        entry = tracer.subject.handle(node)
         is_known = entry in tracer.known
         before = store.values[node] if is_known else None
         me = get_ident()
@@ -464,7 +457,7 @@ class TracedFunction:
         error = ""
         start = end = perf_counter_ns()
         try:
-            value = self._function(state)
+            value = self._function(*arguments)
         except BaseException as raised:
             end = perf_counter_ns()
             error = type(raised).__name__

@@ -1,17 +1,7 @@
-r"""Causes of a stale entry: the changes upstream of it since it was computed.
+"""Causes of a stale entry of a State: changes upstream of it, of variables and of stages.
 
-The search goes up from the entry. A change counts unless an entry in between was computed again and
-came out equal::
-
-    angle, written      width, written
-      |                   |
-    side, compared        |       side was computed again and is equal: angle is not a cause,
-       \                  |       and width is one
-        \________________/
-               force
-
-The time of each write is not stored. Known are the first write of a variable since something below
-it was computed, and the last one that invalidated a stage.
+`stagecache.graph.changes` finds changes of nodes. The time of each write is not stored: known is,
+in addition, the last one that invalidated a stage.
 """
 
 from typing import Any
@@ -19,8 +9,9 @@ from typing import Any
 from attrs import frozen
 
 from stagecache.errors import CacheEntryOutOfDateError, StagecacheError, StageTooLowError
+from stagecache.graph.changes import Above, invalidated_together, nodes_changed, way_down
 from stagecache.graph.kind import NodeKind
-from stagecache.graph.store import COMPUTING, SHUT, Store, clock_of
+from stagecache.graph.store import COMPUTING, SHUT
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -34,9 +25,6 @@ from stagecache.state.vectors.vectors import Y
 
 Causes = list[tuple[int, object]]
 """Time and cause of the last invalidation, by stage; a cause is a handle, or text."""
-
-Above = dict[int, int]
-"""Next node on a shortest path down to an entry, by node upstream of it."""
 
 
 @frozen
@@ -76,40 +64,27 @@ def changes_upstream(
         read is yet to look into.
     """
     store = realization.store
-    structure = store.structure
-    below: Above = {entry._node: -1}
-    queue = [(entry._node, computed_at(realization, entry))]
+    node = entry._node
+    search = nodes_changed(store, node, computed_at(realization, entry), cuts=cuts)
     causes = _known_causes(realization)
-    found: dict[int, Change] = {}
+    found = []
+    for change in search.changes:
+        is_variable = store.structure.kinds[change.node] is NodeKind.VARIABLE
+        key = store.keys[change.node]
+        written = _written(causes, key, change.clock) if is_variable else None
+        found.append(Change(change.clock, change.node, 0, written, change.way))
     of_stages: dict[int, Change] = {}
-    for node, since in queue:
-        key = store.keys[node]
+    for visited, since in search.visited:
+        key = store.keys[visited]
         assert isinstance(key, CacheEntry)
         for stage in range(key.available_from + 1):
             clock, cause = causes[stage]
             if clock > since:
-                change = Change(clock, -1, stage, cause, _way(below, node))
+                by_stage = Change(clock, -1, stage, cause, way_down(search.below, visited))
                 known = of_stages.get(stage)
-                if known is None or _length(realization, change) < _length(realization, known):
-                    of_stages[stage] = change
-        for above in structure.prerequisites[node]:
-            kind = structure.kinds[above]
-            if kind is NodeKind.VARIABLE:
-                clock = clock_of(store.gates[above])
-                if clock > since and above not in found:
-                    written = _written(causes, store.keys[above], clock)
-                    found[above] = Change(clock, above, 0, written, _way(below, node))
-            elif kind is NodeKind.CACHE_ENTRY and above not in below:
-                threshold = since
-                if cuts and above in structure.compared:
-                    threshold = _threshold(store, above, since)
-                    replaced = _replaced(store, above)
-                    if threshold == since and replaced > since:
-                        found[above] = Change(replaced, above, 0, None, _way(below, node))
-                if threshold >= 0:
-                    below[above] = node
-                    queue.append((above, threshold))
-    return [*found.values(), *[of_stages[stage] for stage in sorted(of_stages)]]
+                if known is None or _length(realization, by_stage) < _length(realization, known):
+                    of_stages[stage] = by_stage
+    return [*found, *[of_stages[stage] for stage in sorted(of_stages)]]
 
 
 def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
@@ -132,24 +107,10 @@ def write_that_invalidated(realization: Realization, entry: CacheEntry[object]) 
     clock = ~realization.store.marks[entry._node] - 1
     for when, cause in realization.causes:
         if when == clock and isinstance(cause, DiscreteVariable) and cause.update is not None:
-            way = invalidated_together(realization, entry)
+            way = invalidated_together(realization.store, entry._node)
             if way[0] == cause.update._node:
                 return Change(clock, cause._node, 0, cause, way)
     return None
-
-
-def _threshold(store: Store, node: int, since: int) -> int:
-    """Return the time since which changes above a compared entry count; -1 if it came out equal."""
-    mark = store.marks[node]
-    if mark < 0 or store.changed.get(node, mark) > since:
-        return since
-    return -1 if store.is_valid(node) else mark
-
-
-def _replaced(store: Store, node: int) -> int:
-    """Return the time at which a compared entry was stored by hand after its computation, or -1."""
-    changed = store.changed.get(node, -1)
-    return changed if changed > store.marks[node] >= 0 else -1
 
 
 def _known_causes(realization: Realization) -> Causes:
@@ -194,14 +155,6 @@ def _overlap(cause: object, variable: object) -> bool:
     return cause.subsystem == variable.subsystem and (is_whole or cause.slot == variable.slot)
 
 
-def _way(below: Above, node: int) -> tuple[int, ...]:
-    way = []
-    while node >= 0:
-        way.append(node)
-        node = below[node]
-    return tuple(way)
-
-
 def _length(realization: Realization, change: Change) -> int:
     """Return the number of edges between a stage that has changed and the entry in question."""
     first = realization.store.keys[change.way[0]]
@@ -237,23 +190,8 @@ def missing_stage(
             key.subsystem is not None
             and realization.machine.stages[key.subsystem] < key.available_from
         ):
-            return key, key.available_from, _way(below, node)
+            return key, key.available_from, way_down(below, node)
     return None
-
-
-def invalidated_together(realization: Realization, entry: CacheEntry[object]) -> tuple[int, ...]:
-    """Return the path from the farthest entry upstream that was invalidated at the same time."""
-    store = realization.store
-    mark = store.marks[entry._node]
-    below: Above = {entry._node: -1}
-    queue = [entry._node]
-    for node in queue:
-        for above in store.structure.prerequisites[node]:
-            is_entry = store.structure.kinds[above] is NodeKind.CACHE_ENTRY
-            if is_entry and above not in below and store.marks[above] == mark:
-                below[above] = node
-                queue.append(above)
-    return _way(below, queue[-1])
 
 
 # ---------------------------------------------------------------------- errors

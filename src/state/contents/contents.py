@@ -25,18 +25,17 @@ from stagecache.errors import (
     short_repr,
 )
 from stagecache.graph.evaluation import NO_FUNCTION, Arguments
-from stagecache.graph.releasing import let_go, replace
-from stagecache.graph.store import SHUT, Store
-from stagecache.state.contents.causes import why_not_valid
-from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
-from stagecache.state.contents.observer import (
-    Item,
-    Observer,
+from stagecache.graph.observing import (
     around_compute,
     around_read,
     around_replace,
     around_write,
 )
+from stagecache.graph.releasing import let_go, replace
+from stagecache.graph.store import SHUT, Store
+from stagecache.state.contents.causes import why_not_valid
+from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
+from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.contents.pools import Pools
 from stagecache.state.handles import (
     AbstractContinuousVariable,

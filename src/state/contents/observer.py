@@ -1,22 +1,15 @@
-"""Observers of a State: strict mode and traces. They cost nothing where there are none.
+"""Observers of a State or a Graph: strict mode and traces. They cost nothing where there are none.
 
-The contents of a State tell their observers of each operation: after it, or around it, where an
-observer calls it and returns its result. A handle that is called looks into the visible store
-itself, which takes no time, and asks the contents only if it does not find what it looks for there.
-So an observed State has one in which no handle finds itself::
-
-                    contents.visible    contents.observers
-    not observed    its store           ()
-    observed        a blank one         (watch, tracer)
+The contents of a State, and the handles of a Graph, tell their observers of each operation: after
+it, or around it, as `stagecache.graph.observing` says.
 
 Any thread may begin or end observation; an operation that has begun before is told of in part.
 """
 
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
-from functools import partial
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
+from stagecache.graph.observing import Act
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import VectorKind
@@ -24,12 +17,9 @@ from stagecache.state.vectors.vectors import VectorKind
 Item = AbstractHandle | Stage
 """Something read: a variable or an entry; if it has no handle, the stage that guarantees it."""
 
-Act = Callable[[], Any]
-"""An operation that an observer is to call, once, and whose result it is to return."""
-
 
 class Observer:
-    """An observer of one State.
+    """An observer of one State or Graph.
 
     Some methods are called after an operation, some instead of it: these call it. Any thread may
     call them, also one that has begun before observation ended.
@@ -90,42 +80,6 @@ class Observer:
     def replace(self, cause: str, act: Act) -> Any:
         """Note an operation after which all of the State may be another."""
         return act()
-
-
-def around_read(observers: tuple[Observer, ...], entry: CacheEntry[Any], act: Act) -> Any:
-    """Read an entry by `act`, with the observers around it."""
-    for observer in observers:
-        act = partial(observer.read_entry, entry, act)
-    return act()
-
-
-def around_write(
-    observers: tuple[Observer, ...], cause: object, nodes: Sequence[int], act: Act
-) -> None:
-    """Make stale by `act` what depends on some nodes, with the observers around it."""
-    for observer in observers:
-        act = partial(observer.write, cause, nodes, act)
-    act()
-
-
-def around_compute(observers: tuple[Observer, ...], act: Act) -> None:
-    """Compute entries by `act` without a read of them, with the observers around it."""
-    for observer in observers:
-        act = partial(observer.compute, act)
-    act()
-
-
-def around_replace(observers: tuple[Observer, ...], cause: str, act: Act) -> None:
-    """Make all of the State another by `act`, with the observers around it."""
-    for observer in observers:
-        act = partial(observer.replace, cause, act)
-    act()
-
-
-OBSERVERS_OF_NEW: Final[ContextVar[tuple[Callable[[Any], None], ...]]] = ContextVar(
-    "OBSERVERS_OF_NEW", default=()
-)
-"""Callables that begin to observe each State made now, in this context."""
 
 
 def observe(contents: Any, *observers: Observer) -> None:

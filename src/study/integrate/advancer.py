@@ -21,7 +21,7 @@ import numpy as np
 from attrs import asdict
 
 from stagecache.errors import MethodError, OutOfRangeError, ProjectionError, StepSizeError
-from stagecache.state.checkpoint import Checkpoint
+from stagecache.graph.checkpoint import Checkpoint
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State

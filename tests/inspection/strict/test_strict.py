@@ -500,7 +500,7 @@ def test_an_interrupted_switch_is_undone(when: str, monkeypatch: pytest.MonkeyPa
             raise Interrupted
         observe(contents, *observers)
 
-    module = import_module("stagecache.inspection.strict.strict")
+    module = import_module("stagecache.inspection.subject")
     monkeypatch.setattr(module, "observe", interrupted_observe)
     with pytest.raises(Interrupted), strict(state):
         pass
