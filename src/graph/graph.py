@@ -34,7 +34,6 @@ from stagecache.errors import (
 )
 from stagecache.graph.checkpoint import (
     Checkpoint,
-    give_up_later,
     release_forgotten,
     snapshot_of,
 )
@@ -499,9 +498,7 @@ class Graph:
         """
         handles = self._handles
         handles.require_idle("rollback()")
-        chosen = snapshot_of(mark, handles.checkpoints)
-        handles.go_back(chosen)
-        give_up_later(handles.checkpoints, chosen)
+        handles.go_back(snapshot_of(mark, handles.checkpoints))
 
     # ------------------------------------------------------------------ files
 

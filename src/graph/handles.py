@@ -16,6 +16,7 @@ from stagecache.errors import (
     WrongTypeError,
     short_repr,
 )
+from stagecache.graph.checkpoint import give_up_later
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.observing import Observers, around_read, around_replace, around_write
@@ -227,13 +228,11 @@ class Handles:
         if self._is_shared:
             for node in self.numbers.values():
                 self.get(node)  # a handle is the same object after a rollback
-            is_traced = self.evaluator.functions is not self.functions
             self.numbers = self.numbers.copy()
             self.functions = self.functions.copy()
             self._handles = self._handles.copy()
             self.evaluator.equals = self.evaluator.equals.copy()
-            if not is_traced:
-                self.evaluator.functions = self.functions
+            self.evaluator.functions = self.functions  # which a tracer wraps at the next read
             self._is_shared = False
         self.serial += 1
 
@@ -351,6 +350,7 @@ class Handles:
         if self._handles is not chosen.handles:
             self._restore_nodes(chosen)
         self._is_shared = True
+        give_up_later(self.checkpoints, chosen)
         self.visible = Store() if self.observers else self.store
         self._unfinished = None
         self.is_torn = False
