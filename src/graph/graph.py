@@ -126,7 +126,7 @@ class Graph:
     __slots__ = ("__weakref__", "_family", "_handles", "name")
 
     def __init__(self, name: str = "graph") -> None:
-        self._become(_check_graph_name(name), Handles(Store(), [], self, _new_handle), object())
+        self._become(_check_graph_name(name), Handles(Store(), [], self), object())
 
     def _become(self, name: str, handles: Handles, family: object) -> None:
         self.name = name
@@ -740,7 +740,7 @@ class Graph:
 
     @property
     def _numbers(self) -> dict[str, int]:
-        return self._handles.numbers
+        return self._mended().numbers
 
     @property
     def _title(self) -> str:
@@ -808,13 +808,6 @@ def _check_graph_name(name: object) -> str:
     raise InvalidNameError(
         "graph: its name is not a string", "a string", short_repr(name), "give it a name"
     )
-
-
-def _new_handle(handles: Handles, node: int, name: str) -> AbstractNode:
-    """Return a handle of a node that has none."""
-    if handles.store.structure.kinds[node] is NodeKind.CACHE_ENTRY:
-        return Entry(handles, node, name)
-    return Variable(handles, node, name)
 
 
 def _declared(name: str, declarations: "Iterable[Declaration]") -> Graph:

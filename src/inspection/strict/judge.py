@@ -338,7 +338,7 @@ class GraphBind:
 
     @property
     def bind(self) -> Callable[[int], Arguments]:
-        """What binds if nobody watches."""
+        """Function that binds if nobody watches."""
         return self._handles.bind
 
     def __call__(self, node: int) -> Arguments:
