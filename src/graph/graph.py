@@ -578,7 +578,7 @@ class Graph:
 
     # ------------------------------------------------------------------ questions
 
-    def explain(self, entry: Entry[Any] | str) -> "Explanation":
+    def explain(self, entry: AbstractNode | str) -> "Explanation":
         """Explain whether an entry is valid; if not, what has changed, and what a call computes.
 
         Cost O(nodes).
@@ -609,7 +609,7 @@ class Graph:
 
         return explain_entry(self._mended(), self._find(entry))
 
-    def impact(self, variable: Variable[Any] | str) -> "Impact":
+    def impact(self, variable: AbstractNode | str) -> "Impact":
         """Tell what a write of a variable would make stale. Nothing is written. Cost O(nodes).
 
         Parameters

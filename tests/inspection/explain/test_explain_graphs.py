@@ -148,7 +148,7 @@ def test_a_wrong_question_is_refused_by_name() -> None:
         with pytest.raises(UnknownNodeError, match="did you mean 'force'"):
             ask("forse")
         with pytest.raises(ForeignNodeError):
-            ask(pull()["force"])  # type: ignore[arg-type]  # either kind
+            ask(pull()["force"])
         with pytest.raises(WrongTypeError):
             ask(3)  # type: ignore[arg-type]  # that is the test
     force: Any = graph["force"]
