@@ -187,13 +187,13 @@ CASES: dict[str, tuple[type[StagecacheError], type[Exception], str, Act]] = {
     "a graph is pickled": (
         NotPicklableError,
         TypeError,
-        "declare the graph where they arrive",
+        "entry 'tip' of graph 'pendulum'",
         lambda f: pickle.dumps(f.graph),
     ),
     "a handle is pickled": (
         NotPicklableError,
         TypeError,
-        "Entry('tip'",
+        "define it by def at the top level of a module",
         lambda f: pickle.dumps(f.tip),
     ),
     "removed node copied": (

@@ -1,5 +1,7 @@
 """A plain graph: values that are computed when they are read, without stages or a State.
 
+It answers the questions of a State: what a write would make stale, and why an entry is stale.
+
 Run it: python -m stagecache.examples.reactive_graph
 """
 
@@ -29,7 +31,7 @@ def build() -> Graph:
 
 
 def main() -> None:
-    """Write the angle, and read what depends on it."""
+    """Write the angle and the length, and read and explain what depends on them."""
     graph = build()
     for node in graph:
         print(node)
@@ -37,6 +39,11 @@ def main() -> None:
     for value in (0.0, 0.1, 0.2):
         angle.set(value)
         print("angle", value, "rad: energy", round(energy(), 4), "J/kg")
+    with graph.checkpoint(), graph.strict():  # an undeclared read would raise
+        print(graph.impact("length"))
+        graph["length"].set(1.0)
+        print(graph.explain("energy"))
+        print("length 1.0 m: energy", round(energy(), 4), "J/kg")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from stagecache.graph.store import Journal, Store
 
 
 class IsSnapshot(Protocol):
-    """What a checkpoint goes back to; its `str` says where that is."""
+    """Goal of a checkpoint; its `str` says where that is."""
 
     @property
     def journal(self) -> Journal:

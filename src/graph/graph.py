@@ -34,7 +34,6 @@ from stagecache.errors import (
 )
 from stagecache.graph.checkpoint import (
     Checkpoint,
-    give_up_later,
     release_forgotten,
     snapshot_of,
 )
@@ -127,7 +126,7 @@ class Graph:
     __slots__ = ("__weakref__", "_family", "_handles", "name")
 
     def __init__(self, name: str = "graph") -> None:
-        self._become(_check_graph_name(name), Handles(Store(), [], self, _new_handle), object())
+        self._become(_check_graph_name(name), Handles(Store(), [], self), object())
 
     def _become(self, name: str, handles: Handles, family: object) -> None:
         self.name = name
@@ -499,9 +498,7 @@ class Graph:
         """
         handles = self._handles
         handles.require_idle("rollback()")
-        chosen = snapshot_of(mark, handles.checkpoints)
-        handles.go_back(chosen)
-        give_up_later(handles.checkpoints, chosen)
+        handles.go_back(snapshot_of(mark, handles.checkpoints))
 
     # ------------------------------------------------------------------ files
 
@@ -581,7 +578,7 @@ class Graph:
 
     # ------------------------------------------------------------------ questions
 
-    def explain(self, entry: Entry[Any] | str) -> "Explanation":
+    def explain(self, entry: AbstractNode | str) -> "Explanation":
         """Explain whether an entry is valid; if not, what has changed, and what a call computes.
 
         Cost O(nodes).
@@ -612,7 +609,7 @@ class Graph:
 
         return explain_entry(self._mended(), self._find(entry))
 
-    def impact(self, variable: Variable[Any] | str) -> "Impact":
+    def impact(self, variable: AbstractNode | str) -> "Impact":
         """Tell what a write of a variable would make stale. Nothing is written. Cost O(nodes).
 
         Parameters
@@ -743,7 +740,7 @@ class Graph:
 
     @property
     def _numbers(self) -> dict[str, int]:
-        return self._handles.numbers
+        return self._mended().numbers
 
     @property
     def _title(self) -> str:
@@ -811,13 +808,6 @@ def _check_graph_name(name: object) -> str:
     raise InvalidNameError(
         "graph: its name is not a string", "a string", short_repr(name), "give it a name"
     )
-
-
-def _new_handle(handles: Handles, node: int, name: str) -> AbstractNode:
-    """Return a handle of a node that has none."""
-    if handles.store.structure.kinds[node] is NodeKind.CACHE_ENTRY:
-        return Entry(handles, node, name)
-    return Variable(handles, node, name)
 
 
 def _declared(name: str, declarations: "Iterable[Declaration]") -> Graph:

@@ -1,6 +1,5 @@
 """Handles of the nodes of a `Graph`: called to read a value, and asked about the node."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from operator import getitem
@@ -16,6 +15,7 @@ from stagecache.errors import (
     WrongTypeError,
     short_repr,
 )
+from stagecache.graph.checkpoint import give_up_later
 from stagecache.graph.evaluation import Arguments, Equal, Evaluator, Function, no_function
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.observing import Observers, around_read, around_replace, around_write
@@ -71,8 +71,6 @@ class Handles:
         By node: its compute function.
     owner : object
         The graph, for messages.
-    new : callable
-        Makes the handle of a node, from these handles, its number and its name.
 
     Attributes
     ----------
@@ -97,7 +95,6 @@ class Handles:
     __slots__ = (
         "_handles",
         "_is_shared",
-        "_new",
         "_unfinished",
         "checkpoints",
         "evaluator",
@@ -112,13 +109,7 @@ class Handles:
         "visible",
     )
 
-    def __init__(
-        self,
-        store: Store,
-        functions: list[Function],
-        owner: Any,
-        new: "Callable[[Handles, int, str], AbstractNode]",
-    ) -> None:
+    def __init__(self, store: Store, functions: list[Function], owner: Any) -> None:
         self.store = store
         self.visible = store
         self.observers: Observers = ()
@@ -131,7 +122,6 @@ class Handles:
         self.lock = RLock()
         self.evaluator = Evaluator(store, functions, [None] * len(functions), self.bind, {})
         self._handles: list[AbstractNode | None] = [None] * len(functions)
-        self._new = new
         self._is_shared = False  # with a snapshot
         self._unfinished: Snapshot | None = None  # to which a rollback goes that was cut short
 
@@ -140,7 +130,7 @@ class Handles:
         if self.is_torn:
             self.mend()
         store = self.store.copy()
-        twin = Handles(store, self.functions.copy(), owner, self._new)
+        twin = Handles(store, self.functions.copy(), owner)
         twin.numbers = self.numbers.copy()
         twin.evaluator.deepest = self.evaluator.deepest
         twin.evaluator.equals = self.evaluator.equals.copy()
@@ -179,7 +169,7 @@ class Handles:
             self.evaluator.arguments[node] = None if self.observers else bound
             if equal is not None:
                 self.evaluator.equals[node] = equal
-            handle = self._new(self, node, name)
+            handle = self._new(node)
             self._handles[node] = handle
             self.numbers[name] = node
         except StagecacheError:
@@ -196,9 +186,14 @@ class Handles:
             with self.lock:  # threads that read a copy may ask at the same time
                 handle = self._handles[node]
                 if handle is None:
-                    handle = self._new(self, node, self.store.structure.name_of(node))
-                    self._handles[node] = handle
+                    handle = self._handles[node] = self._new(node)
         return handle
+
+    def _new(self, node: int) -> "AbstractNode":
+        structure = self.store.structure
+        if structure.kinds[node] is NodeKind.CACHE_ENTRY:
+            return Entry(self, node, structure.name_of(node))
+        return Variable(self, node, structure.name_of(node))
 
     def remove(self, name: str) -> None:
         """Remove a node from the store; its handle is of no use from now on."""
@@ -227,13 +222,11 @@ class Handles:
         if self._is_shared:
             for node in self.numbers.values():
                 self.get(node)  # a handle is the same object after a rollback
-            is_traced = self.evaluator.functions is not self.functions
             self.numbers = self.numbers.copy()
             self.functions = self.functions.copy()
             self._handles = self._handles.copy()
             self.evaluator.equals = self.evaluator.equals.copy()
-            if not is_traced:
-                self.evaluator.functions = self.functions
+            self.evaluator.functions = self.functions  # which a tracer wraps at the next read
             self._is_shared = False
         self.serial += 1
 
@@ -248,6 +241,7 @@ class Handles:
         for node in list(self.store.structure):
             if node not in named:
                 self._drop(node)
+        self._link()
         self.is_torn = False
 
     def _extend(self) -> None:
@@ -272,18 +266,21 @@ class Handles:
     def link(self) -> None:
         """Let handles look into the store; into a blank one if it is observed, so that they ask."""
         self.evaluator.arguments[:] = [None] * len(self.evaluator.arguments)
+        self._link()
+
+    def _link(self) -> None:
         self.visible = Store() if self.observers else self.store
 
     def read_variable(self, variable: "AbstractNode") -> Any:
         """Return the value of a variable that was not visible."""
-        node = self._seen(variable)
+        node = variable._number()
         for observer in self.observers:
             observer.read((variable,), "")
         return self.store.values[node]
 
     def read_entry(self, entry: "AbstractNode") -> Any:
         """Return the value of an entry that was not visible, computed if it is not valid."""
-        node = self._seen(entry)
+        node = entry._number()
         if not self.store.is_valid(node):
             return around_read(self.observers, entry, partial(self._read, node))
         for observer in self.observers:
@@ -296,7 +293,7 @@ class Handles:
 
     def write(self, variable: "AbstractNode", value: object) -> None:
         """Replace the value of a variable that was not visible."""
-        node = self._seen(variable)
+        node = variable._number()
         around_write(self.observers, variable, [node], partial(self._write, node, value))
 
     def _write(self, node: int, value: object) -> None:
@@ -305,18 +302,12 @@ class Handles:
 
     def invalidate(self, entry: "AbstractNode") -> None:
         """Make an entry stale, and all that depends on it."""
-        node = self._seen(entry)
+        node = entry._number()
         if self.observers:
             act = partial(self.store.invalidate, node)
             around_write(self.observers, entry, [node], act)
         else:
             self.store.invalidate(node)
-
-    def _seen(self, handle: "AbstractNode") -> int:
-        """Return the number of a node that was not visible, once a rollback is complete."""
-        if self._unfinished is not None:
-            self.mend()
-        return handle._number()
 
     # ------------------------------------------------------------------ checkpoints
 
@@ -344,15 +335,17 @@ class Handles:
         around_replace(self.observers, "rollback()", partial(self._go_back, chosen))
 
     def _go_back(self, chosen: Snapshot) -> None:
-        self._unfinished = chosen  # from now on, if this is cut short, the next operation ends it
+        blank = Store()
         self.is_torn = True
-        self.visible = Store()
+        self.visible = blank
+        self._unfinished = chosen  # from now on, if this is cut short, the next operation ends it
         before = restore(self.store, chosen.journal)
         if self._handles is not chosen.handles:
             self._restore_nodes(chosen)
         self._is_shared = True
-        self.visible = Store() if self.observers else self.store
+        give_up_later(self.checkpoints, chosen)
         self._unfinished = None
+        self._link()
         self.is_torn = False
         let_go(before)
 
@@ -436,9 +429,8 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
     @property
     def dependents(self) -> "tuple[AbstractNode, ...]":
         """The nodes that directly depend on this one, in the order of their declaration."""
-        if self._handles.is_torn:
-            self._handles.mend()
-        below = self._handles.store.structure.dependents[self._number()]
+        node = self._number()
+        below = self._handles.store.structure.dependents[node]
         return tuple([self._handles.get(n) for n in below])
 
     def is_valid(self) -> bool:
@@ -446,6 +438,9 @@ class AbstractNode:  # no ABC: a compiled class must not have a metaclass
         return self._handles.store.is_valid(self._number())
 
     def _number(self) -> int:
+        """Return the number of the node, once an operation that was cut short is complete."""
+        if self._handles.is_torn:
+            self._handles.mend()
         if self._node == REMOVED:
             raise self._removed()
         return self._node

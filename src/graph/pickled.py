@@ -141,8 +141,9 @@ def _picklable(function: Callable[..., Any], what: str) -> Any:
     try:
         pickle.dumps(function)
     except Exception as error:
-        is_local = LOCAL in name or name == LAMBDA
-        where = "a lambda" if name == LAMBDA else f"{name}, which is inside of a function"
+        is_lambda = name.endswith(LAMBDA)
+        is_local = LOCAL in name or is_lambda
+        where = "a lambda" if is_lambda else f"{name}, which is inside of a function"
         raise NotPicklableError(
             f"{what} cannot be pickled",
             "a function that pickle finds by its name in its module",

@@ -22,6 +22,17 @@ from tests.interrupting import (
 
 Read = Callable[[], int]
 
+
+def go_back(graph: Graph) -> None:
+    """Go back from a write, a declaration and a removal."""
+    mark = graph.checkpoint()
+    graph["a"].set(2)
+    graph["product"]()
+    graph.remove(graph["wide0"])
+    graph.variable("new", 1)
+    graph.rollback(mark)
+
+
 OPERATIONS: dict[str, Callable[[Graph], object]] = {
     "write": lambda graph: graph["a"].set(2),
     "write of what a wide group depends on": lambda graph: graph["c"].set(9),
@@ -36,6 +47,8 @@ OPERATIONS: dict[str, Callable[[Graph], object]] = {
         "new", lambda a, b: a() + b(), prerequisites=(graph["odd"], graph["product"])
     ),
     "remove": lambda graph: graph.remove(graph["product"]),
+    "checkpoint": lambda graph: graph.checkpoint(),
+    "go back": go_back,
     "remove several": lambda graph: graph.remove(*[graph[f"wide{i}"] for i in range(3)]),
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from stagecache.errors import UndeclaredPrerequisiteError
 from stagecache.graph.evaluation import Arguments, Evaluator
-from stagecache.graph.handles import AbstractNode, Handles
+from stagecache.graph.handles import AbstractNode, Handles, Variable
 from stagecache.inspection.place_of_read import Place
 from stagecache.inspection.strict.coverage import Gap, gap_of
 from stagecache.inspection.strict.reads import path_of
@@ -312,7 +312,7 @@ class GraphJudge(Judge):
         """Return the hint for a value that was changed in place."""
         return "do not change what was read: " + (
             f"write another value by {handle.name}.set(value)"
-            if handle in self._handles.owner._variables.values()
+            if isinstance(handle, Variable)
             else COPY
         )
 
@@ -338,7 +338,7 @@ class GraphBind:
 
     @property
     def bind(self) -> Callable[[int], Arguments]:
-        """What binds if nobody watches."""
+        """Function that binds if nobody watches."""
         return self._handles.bind
 
     def __call__(self, node: int) -> Arguments:

@@ -5,6 +5,7 @@ from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
+from stagecache.graph.handles import AbstractNode
 from stagecache.inspection.trace.log import NS, TraceLog
 
 HEADINGS: Final = (
@@ -119,7 +120,7 @@ class TraceSummary:
             It was not read.
         """
         found = {row.entry: row for row in self.rows}
-        return found[str(entry)]
+        return found[entry.name if isinstance(entry, AbstractNode) else str(entry)]
 
     @property
     def computed(self) -> int:
