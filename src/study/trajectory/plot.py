@@ -1,0 +1,152 @@
+"""Plots of trajectories: curves where values between rows are known, and marks elsewhere.
+
+Data are in seconds; the axis of times shows them in minutes, hours or days where these fit.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache.checks import require_extra
+from stagecache.state.handles import Vector
+from stagecache.study.trajectory.curves import points_between
+from stagecache.study.trajectory.export import Units, titles
+from stagecache.study.trajectory.rows import DISCRETE, Column, Pieces
+
+Curves = Sequence[Pieces | None]
+"""For each row, y since the row before; None where it is not known."""
+
+RESOLUTION: Final = 600
+"""Number of points over the whole time."""
+
+TIME_UNITS: Final = ((172_800.0, "d", 86_400.0), (10_800.0, "h", 3600.0), (300.0, "min", 60.0))
+"""How long an axis of times is at least [s] to have a unit, and the length of that unit [s]."""
+
+ROUND: Final = {"d": (1, 2, 5, 10), "h": (1, 1.5, 2, 3, 6, 10), "min": (1, 1.5, 2, 3, 6, 10)}
+"""Steps between ticks, and their multiples by powers of ten, in each unit."""
+
+MOST_NAMES: Final = 3
+"""Names on the axis of values; if there are more, it has the units only."""
+
+SIZE: Final = (7.0, 3.5)  # of a new figure [inch]
+
+
+def draw_columns(
+    times: Vector, columns: Sequence[Column], curves: Curves, units: Units, ax: Any
+) -> Any:
+    """Draw columns on axes, or on new ones if these are None; return the axes."""
+    pyplot = require_extra("matplotlib.pyplot", "viz", "plot()", "use to_csv()")
+    found = [(column, *_points(times, column, curves)) for column in columns]
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=SIZE, layout="constrained")
+        ax.margins(x=0.01)
+        ax.grid(alpha=0.3)
+    for column, x, numbers, alone in found:
+        style = "steps-post" if column.kind == DISCRETE else "default"
+        for label, y in zip(titles(column, units), numbers.T, strict=True):
+            (line,) = ax.plot(x, y, drawstyle=style, label=_literal(label))
+            if len(alone) == len(times):
+                line.set(marker=".", markersize=4, linestyle="none")
+            elif alone:
+                line.set(marker=".", markersize=4, markevery=alone)
+    _name_times(ax)
+    _name_values(ax, columns, units)
+    if len(ax.get_legend_handles_labels()[0]) > 1:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return ax
+
+
+def _name_times(ax: Any) -> None:
+    """Name the axis of times, with the unit that fits all that is drawn, and round ticks."""
+    low, high = ax.dataLim.intervalx
+    unit, length = next(
+        ((name, s) for least, name, s in TIME_UNITS if high - low >= least), ("s", 1)
+    )
+    ax.set_xlabel(f"time [{unit}]")
+    if unit in ROUND and np.isfinite(high - low):
+        tickers = import_module("matplotlib.ticker")
+        locator = tickers.MaxNLocator("auto", steps=ROUND[unit])
+        locator.tick_values = partial(_ticks, locator.tick_values, length)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(tickers.FuncFormatter(partial(_written, length)))
+
+
+def _ticks(places: Any, length: float, low: float, high: float) -> Any:
+    """Return ticks [s] that are round numbers of a unit."""
+    return length * places(low / length, high / length)
+
+
+def _written(length: float, time: float, _position: object) -> str:
+    return f"{time / length:g}"
+
+
+def _name_values(ax: Any, columns: Sequence[Column], units: Units) -> None:
+    """Name the axis of values: a single one by its path, several by what they have in common."""
+    names = [label for column in columns for label in titles(column, units)]
+    if len(names) > 1:
+        short = {column.path: _short(column.path) for column in columns}
+        marked = {path: f" [{unit}]" for path, unit in units.items()}
+        names = list(dict.fromkeys(f"{name}{marked.get(path, '')}" for path, name in short.items()))
+    if len(names) > MOST_NAMES:
+        names = list(dict.fromkeys(units.values()))
+    text, before = ", ".join(map(_literal, names)), ax.get_ylabel()
+    if text not in before:
+        ax.set_ylabel(f"{before}, {text}" if before else text)
+    if not before and columns and all(column.values.dtype == bool for column in columns):
+        ax.set_yticks([0, 1], ["False", "True"])
+
+
+def _short(path: str) -> str:
+    """Return the name of an item without its subsystem, and without the place in a vector."""
+    return path.rpartition(".")[2].partition("[")[0]
+
+
+def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vector, list[int]]:
+    """Return the points of a column that a line connects, and those that are alone.
+
+    Returns
+    -------
+    (m,) float, (m, number of labels) float
+        NaN lies between points that are not connected.
+    list of int
+        The points that no line goes to.
+    """
+    numbers = column.numbers("plotted").astype(float)
+    known = [_is_known(column, pieces) for pieces in curves]
+    if not any(known):
+        return times, numbers, list(range(len(times)))
+    spacing = float(times[-1] - times[0]) / RESOLUTION
+    x, y, alone = [], [], []
+    for row, pieces in enumerate(curves):
+        if row and not known[row]:
+            x.append(times[row])
+            y.append(np.full(numbers.shape[1], np.nan))
+        if known[row] and column.place is not None and pieces:
+            low, high = times[row - 1 : row + 1].tolist()
+            inner, values = points_between(pieces, low, high, spacing)
+            x += inner
+            y += [value[column.place] for value in values]
+        x.append(times[row])
+        y.append(numbers[row])
+        if not any(known[row : row + 2]):
+            alone.append(len(x) - 1)
+    return np.array(x), np.array(y).reshape(-1, numbers.shape[1]), alone
+
+
+def _is_known(column: Column, pieces: Pieces | None) -> bool:
+    """Return True if values of a column are known between two rows with these pieces.
+
+    A discrete variable may change where a piece ends, unless a row is there.
+    """
+    if pieces is None:
+        return False
+    return column.place is not None or (column.kind == DISCRETE and len(pieces) < 2)
+
+
+def _literal(label: str) -> str:
+    """Return a label that is shown as it is, even with "$", or "_" at the beginning."""
+    text = label.replace("$", r"\$")
+    return f"\u200b{text}" if text.startswith("_") else text
