@@ -33,10 +33,10 @@ TOLERANCE: Final = 0.005
 """Largest error of a cubic, by the range of a number over all rows: less than a line is wide."""
 
 ROUNDING: Final = 1e-9
-"""What is added to it, by the greatest value: the range of a number that stays the same is 0."""
+"""Error that is always allowed, by the greatest value: a number may stay the same in all rows."""
 
 PIXEL: Final = 1e-3
-"""How short an interval is that cannot be seen, by the whole time."""
+"""Longest interval that cannot be seen, by the whole time."""
 
 GAUSS_POINT: Final = 0.5 - sqrt(3.0) / 6.0
 ERROR_BY_DEFECT: Final = 0.325

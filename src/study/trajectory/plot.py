@@ -23,7 +23,7 @@ RESOLUTION: Final = 600
 """Number of points over the whole time."""
 
 TIME_UNITS: Final = ((172_800.0, "d", 86_400.0), (10_800.0, "h", 3600.0), (300.0, "min", 60.0))
-"""How long an axis of times is at least [s] to have a unit, and the length of that unit [s]."""
+"""Units of an axis of times: the shortest axis that has it [s], its name, and its length [s]."""
 
 ROUND: Final = {"d": (1, 2, 5, 10), "h": (1, 1.5, 2, 3, 6, 10), "min": (1, 1.5, 2, 3, 6, 10)}
 """Steps between ticks, and their multiples by powers of ten, in each unit."""
