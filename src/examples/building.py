@@ -224,7 +224,7 @@ def plot(trajectory: Trajectory, path: Path) -> None:
     upper.set(xlabel="", ylabel="°C")
     lower = figure.add_axes((0.1, 0.12, 0.58, 0.2), sharex=upper)
     trajectory.plot("living.heats", ax=lower)
-    figure.savefig(path)
+    figure.savefig(path, bbox_inches="tight")
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ Enright, "A new error-control for initial value solvers", Applied Mathematics an
 """
 
 from math import sqrt
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +29,9 @@ from stagecache.study.trajectory.rows import AbstractRows, Pieces, Rows
 
 MOST_ROWS: Final = 600
 """Rows between which cubics are looked for; more of them are as close as the pixels of a plot."""
+
+PATIENCE: Final = 5.0
+"""Seconds after which the model is not asked any more: it may be slow."""
 
 TOLERANCE: Final = 0.005
 """Largest error of a cubic, by the range of a number over all rows: less than a line is wide."""
@@ -68,8 +72,9 @@ def known_curves(kept: AbstractRows) -> list[Pieces | None]:
     """Return the curve to each row from the one before; None where nothing is known of it.
 
     Where no step was kept, the model is asked, if it is there and rows are not as close as pixels:
-    cost of two States at Acceleration for each such row. Where it cannot be realized as far, or a
-    discrete variable differs, nothing is known. The rows before and after an event are connected.
+    cost of two States at Acceleration for each such row, for a few seconds at most. Where it cannot
+    be realized as far, or a discrete variable differs, nothing is known. The rows before and after
+    an event are connected.
     """
     times = kept.all_times
     if kept.pattern is None or not 1 < kept.count <= MOST_ROWS or not times[0] < times[-1]:
@@ -82,8 +87,9 @@ def known_curves(kept: AbstractRows) -> list[Pieces | None]:
     shortest = PIXEL * (times[-1] - times[0])
     curves = list(kept.curves)
     slopes: dict[int, Vector | None] = {}
+    end = perf_counter() + PATIENCE
     for row in wanted:
-        if steps[row] > shortest:
+        if steps[row] > shortest and perf_counter() < end:
             curves[row] = _cubic(rows, row, slopes)
     for row in wanted:
         neighbours = (curves[row - 1], *curves[row + 1 : row + 2])

@@ -3,6 +3,7 @@
 Data are in seconds; the axis of times shows them in minutes, hours or days where these fit.
 """
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -28,6 +29,11 @@ TIME_UNITS: Final = ((172_800.0, "d", 86_400.0), (10_800.0, "h", 3600.0), (300.0
 ROUND: Final = {"d": (1, 2, 5, 10), "h": (1, 1.5, 2, 3, 6, 10), "min": (1, 1.5, 2, 3, 6, 10)}
 """Steps between ticks, and their multiples by powers of ten, in each unit."""
 
+OWNER_AND_PLACE: Final = r"^\S*\.(?=\w)|(?<=\S)\[[^][]*\]"
+"""Parts of a label that others do not share: "car." and "[0]" of "car.speeds[0] [m/s]"."""
+
+UNIT: Final = r" (\[[^]]*\])$"
+
 MOST_NAMES: Final = 3
 """Names on the axis of values; if there are more, it has the units only."""
 
@@ -44,6 +50,7 @@ def draw_columns(
         _, ax = pyplot.subplots(figsize=SIZE, layout="constrained")
         ax.margins(x=0.01)
         ax.grid(alpha=0.3)
+    is_first, before = not ax.lines, _names(ax)
     for column, x, numbers, alone in found:
         style = "steps-post" if column.kind == DISCRETE else "default"
         for label, y in zip(titles(column, units), numbers.T, strict=True):
@@ -53,7 +60,10 @@ def draw_columns(
             elif alone:
                 line.set(marker=".", markersize=4, markevery=alone)
     _name_times(ax)
-    _name_values(ax, columns, units)
+    if ax.get_ylabel() in ("", before):  # else somebody has named the axis
+        ax.set_ylabel(_names(ax))
+    if is_first and columns and all(column.values.dtype == bool for column in columns):
+        ax.set_yticks([0, 1], ["False", "True"])
     if len(ax.get_legend_handles_labels()[0]) > 1:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
@@ -83,25 +93,16 @@ def _written(length: float, time: float, _position: object) -> str:
     return f"{time / length:g}"
 
 
-def _name_values(ax: Any, columns: Sequence[Column], units: Units) -> None:
-    """Name the axis of values: a single one by its path, several by what they have in common."""
-    names = [label for column in columns for label in titles(column, units)]
-    if len(names) > 1:
-        short = {column.path: _short(column.path) for column in columns}
-        marked = {path: f" [{unit}]" for path, unit in units.items()}
-        names = list(dict.fromkeys(f"{name}{marked.get(path, '')}" for path, name in short.items()))
+def _names(ax: Any) -> str:
+    """Return what the axis of values shows: one line by its path, several by what they share."""
+    labels = [str(line.get_label()) for line in ax.lines]
+    labels = [label for label in labels if not label.startswith("_")]
+    if len(labels) == 1:
+        return labels[0]
+    names = list(dict.fromkeys(re.sub(OWNER_AND_PLACE, "", label) for label in labels))
     if len(names) > MOST_NAMES:
-        names = list(dict.fromkeys(units.values()))
-    text, before = ", ".join(map(_literal, names)), ax.get_ylabel()
-    if text not in before:
-        ax.set_ylabel(f"{before}, {text}" if before else text)
-    if not before and columns and all(column.values.dtype == bool for column in columns):
-        ax.set_yticks([0, 1], ["False", "True"])
-
-
-def _short(path: str) -> str:
-    """Return the name of an item without its subsystem, and without the place in a vector."""
-    return path.rpartition(".")[2].partition("[")[0]
+        names = list(dict.fromkeys(unit for name in names for unit in re.findall(UNIT, name)))
+    return ", ".join(names)
 
 
 def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vector, list[int]]:

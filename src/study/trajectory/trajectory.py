@@ -502,7 +502,8 @@ class Trajectory:
           there are many steps to a row or the curves take more than 64 MB. Discrete variables are
           steps; with ``every``, only where no step ends between two rows.
         - Rows of a file, and appended ones: cubics, if the System is known, there are at most 600
-          rows, and ydot of the model fits them; within 0.5 % of the range of each number.
+          rows, and ydot of the model fits them; within 0.5 % of the range of each number. The model
+          is asked for 5 s at most.
         - Recorded entries, and files without their System: marks.
 
         Data are in seconds; the axis of times shows them in minutes, hours or days where these fit.

@@ -32,6 +32,12 @@ simulation = import_module("stagecache.study.simulate")  # the package has the f
 figure = pytest.importorskip("matplotlib.figure", reason="the extra viz is not installed")
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine gives the same curves."""
+    monkeypatch.setattr("stagecache.study.trajectory.curves.PATIENCE", np.inf)
+
+
 def drawn(trajectory: Trajectory, *paths: Any) -> list[Any]:
     """The lines of a plot."""
     return list(trajectory.plot(*paths, ax=figure.Figure().add_subplot()).get_lines())
@@ -295,6 +301,16 @@ def test_the_cubic_of_an_oscillator_is_refused_where_rows_are_far_apart() -> Non
             assert bool(np.isfinite(line.get_ydata()).all() and len(x) > 500) is is_close
 
 
+def test_a_slow_model_is_not_asked_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stagecache.study.trajectory.curves.PATIENCE", 0.0)
+    _, state = state_of(Oscillator())
+    trajectory = Trajectory(state)
+    for t in (0.0, 0.1, 0.2):
+        state.time, state.y = t, Oscillator.solution(t)
+        trajectory.append(state)
+    assert are_marks(drawn(trajectory)[0], trajectory)
+
+
 def test_a_model_that_cannot_move_is_drawn_as_marks() -> None:
     class Still(Subsystem):
         angle = q_variable(0.0)
@@ -393,7 +409,7 @@ def test_the_legend_has_declared_units() -> None:
         r"car.price [\$]",
         "car.place[1] [m]",
     ]
-    assert ax.get_ylabel() == r"m, m/s, \$"  # too many names
+    assert ax.get_ylabel() == r"[m], [m/s], [\$]"  # too many names
 
 
 def test_a_single_column_is_named_on_the_axis_and_several_are_in_a_legend_beside_it() -> None:
@@ -403,13 +419,23 @@ def test_a_single_column_is_named_on_the_axis_and_several_are_in_a_legend_beside
     assert ax.get_ylabel() == "car.speeds[1] [m/s]"
     assert ax.get_legend() is None
     trajectory.plot("car.place", ax=ax)
-    assert ax.get_ylabel() == "car.speeds[1] [m/s], place [m]"
+    assert ax.get_ylabel() == "speeds [m/s], place [m]"
     ax.figure.draw_without_rendering()
     legend = ax.get_legend()
     assert legend.get_texts()[0].get_text() == "car.speeds[1] [m/s]"
     assert legend.get_window_extent().x0 >= ax.get_window_extent().x1
     trajectory.plot("car.place", ax=ax)
-    assert ax.get_ylabel() == "car.speeds[1] [m/s], place [m]"
+    assert ax.get_ylabel() == "speeds [m/s], place [m]"
+
+
+def test_a_name_that_somebody_gave_to_the_axis_of_values_stays() -> None:
+    trajectory = driven()
+    ax = figure.Figure().add_subplot()
+    trajectory.plot("car.place", ax=ax)
+    assert ax.get_ylabel() == "place [m]"
+    ax.set_ylabel("metres")
+    trajectory.plot("car.speeds[0]", ax=ax)
+    assert ax.get_ylabel() == "metres"
 
 
 def test_all_of_a_new_figure_is_on_it() -> None:
