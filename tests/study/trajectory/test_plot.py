@@ -389,6 +389,16 @@ def test_all_q_are_drawn_on_a_new_figure_if_nothing_is_named() -> None:
     pyplot.close(ax.figure)
 
 
+@pytest.mark.parametrize("options", [{}, {"every": 0.25}])
+def test_any_two_rows_can_be_drawn_also_those_of_one_time(options: dict[str, Any]) -> None:
+    trajectory = bounced(**options)
+    for row in range(len(trajectory) - 1):
+        some = trajectory[row : row + 2]
+        x, y = points(drawn(some)[0])
+        assert [x.min(), x.max()] == some.times.tolist()
+        np.testing.assert_allclose(y, 1 - 4 * ((x + 0.5) % 1.0 - 0.5) ** 2, atol=1e-5)
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_few_rows_can_be_drawn(rows: int) -> None:
     _, trajectory = filled(rows)
