@@ -5,6 +5,7 @@ import runpy
 import sys
 from email.message import Message
 from importlib import import_module
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -37,6 +38,7 @@ EXAMPLES = Path(__file__).parents[1] / "src" / "examples"
 FRAMES = 36
 FEWEST = 12
 FILES = ["four_bar.gif", "four_bar.html", "four_bar.png"]
+SCENE = ["four_bar_3d.html"] if find_spec("viser") else []  # of the extra viewer
 WITHOUT_MATPLOTLIB = dict.fromkeys(["matplotlib", "matplotlib.pyplot", "matplotlib.figure"])
 
 
@@ -273,8 +275,8 @@ def test_with_matplotlib_a_plot_and_an_animation_are_written_and_said_so(tmp_pat
     pytest.importorskip("matplotlib", reason="matplotlib is in the extra: pip install '.[viz]'")
     folder = tmp_path / "new" / "folder"
     text = printed(folder, has_pictures=True)
-    assert sorted(path.name for path in folder.iterdir()) == FILES
-    assert sorted(name for name, _ in table(text, "file")) == FILES
+    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES + SCENE)
+    assert sorted(name for name, _ in table(text, "file")) == sorted(FILES + SCENE)
     assert (folder / "four_bar.png").read_bytes()[:4] == b"\x89PNG"
     image = pytest.importorskip("PIL.Image").open(folder / "four_bar.gif")
     assert image.n_frames == FEWEST <= MOST_FRAMES

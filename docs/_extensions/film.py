@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stagecache import Stage, State
 from stagecache.demo.turn import Demonstration, gauge_of
 from stagecache.examples.four_bar import COLORS, COUPLER_POINT, GROUND, ROCKER
+from stagecache.pictures.gif import write_gif
 from stagecache.views.style import DASHES, LIGHT, look_of
 
 Vector = NDArray[np.float64]
@@ -24,7 +25,6 @@ Place = tuple[float, float]
 STEPS: Final = 8  # of a turn
 SIZE: Final = (8.0, 3.6)  # inches
 DPI: Final = 100
-COLOURS: Final = 48
 LINKAGE: Final = (0.0, 0.02, 0.36, 0.86)  # place of the axes
 GRAPH: Final = (0.36, 0.02, 0.64, 0.86)
 
@@ -69,8 +69,8 @@ class Moment(NamedTuple):
 
 def make_film(found: Demonstration) -> bytes:
     """Draw the film, as a GIF."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415  # it takes a while
-    from PIL import Image  # noqa: PLC0415
 
     graph = found.system.graph
     assert all(graph.path_between(*arrow) for arrow in ARROWS)
@@ -81,18 +81,12 @@ def make_film(found: Demonstration) -> bytes:
         figure.text(0.385, 0.91, moment.caption, size=12, weight="bold")
         _draw_linkage(figure.add_axes(LINKAGE), found, moment.q)
         _draw_graph(figure.add_axes(GRAPH), moment)
-        stream = io.BytesIO()
-        figure.savefig(stream, format="png")
-        frames.append(Image.open(stream).convert("RGB"))
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        frames.append(np.array(canvas.buffer_rgba())[:, :, :3])
         durations.append(moment.milliseconds)
-    palette = frames[0].quantize(COLOURS, dither=Image.Dither.NONE)
-    colours = palette.getpalette()
-    paper = frames[0].getpixel((0, 0))  # which the palette has only nearly
-    place = 3 * palette.getpixel((0, 0))
-    palette.putpalette([*colours[:place], *paper, *colours[place + 3 :]])
-    first, *others = (frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames)
     film = io.BytesIO()
-    first.save(film, "GIF", save_all=True, append_images=others, duration=durations, loop=0)
+    write_gif(frames, durations, film)
     return film.getvalue()
 
 

@@ -101,7 +101,8 @@ def demo(*, frames: int, output: Path, no_pictures: bool) -> None:
     trace counts which entries a frame computes, finds in the cache, or leaves alone.
 
     It writes four_bar.html, a page to explore the graph of the model. With matplotlib (pip install
-    'stagecache[viz]') it also writes a plot, four_bar.png, and an animation, four_bar.gif. Existing
+    'stagecache[viz]') it also writes a plot, four_bar.png, and an animation, four_bar.gif; with
+    viser (stagecache[viewer]), too, the animation in three dimensions, four_bar_3d.html. Existing
     files of these names are replaced.
     """
     from rich.console import Console  # noqa: PLC0415

@@ -1,6 +1,7 @@
 """The files of the demonstration: the page of its graph, a plot, and an animation."""
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -13,12 +14,14 @@ from stagecache.decorations import DecorativeLine
 from stagecache.demo.turn import Demonstration, Vector, gauge_of
 from stagecache.examples.four_bar import ROCKER, closed_form
 from stagecache.pictures.animation import animate
-from stagecache.pictures.drawing import View, draw
+from stagecache.pictures.drawing import draw
+from stagecache.pictures.scene import View
 from stagecache.state import State
 
 PAGE: Final = "four_bar.html"
 PLOT: Final = "four_bar.png"
 ANIMATION: Final = "four_bar.gif"
+SCENE: Final = "four_bar_3d.html"
 
 FRONT: Final[View] = (0.0, 0.0)
 """Point of view on the plane of the linkage, x to the right and y upwards."""
@@ -70,6 +73,8 @@ def check_matplotlib() -> None:
 def write_pictures(found: Demonstration, folder: Path) -> Iterator[tuple[str, str]]:
     """Write the plot and the animation; yield the name and the subject of each when it is written.
 
+    The animation is written as a page in three dimensions, too, where viser is installed.
+
     Raises
     ------
     click.FileError
@@ -80,6 +85,10 @@ def write_pictures(found: Demonstration, folder: Path) -> Iterator[tuple[str, st
     yield PLOT, "positions, the curve of a coupler point, and angles"
     _writing(animation, lambda: _animate(found, animation))
     yield ANIMATION, "the turn"
+    if find_spec("viser") is not None:
+        scene = folder / SCENE
+        _writing(scene, lambda: _animate(found, scene))
+        yield SCENE, "the turn in three dimensions, for a browser"
 
 
 def plotted(found: Demonstration) -> Any:

@@ -220,11 +220,11 @@ def plot(trajectory: Trajectory, path: Path) -> None:
     upper = trajectory.plot(*temperatures)
     figure = upper.figure
     figure.set_size_inches(7, 4)
-    upper.set_position((0.1, 0.4, 0.87, 0.57))
+    upper.set_position((0.1, 0.4, 0.58, 0.57))
     upper.set(xlabel="", ylabel="°C")
-    lower = figure.add_axes((0.1, 0.12, 0.87, 0.2), sharex=upper)
+    lower = figure.add_axes((0.1, 0.12, 0.58, 0.2), sharex=upper)
     trajectory.plot("living.heats", ax=lower)
-    figure.savefig(path)
+    figure.savefig(path, bbox_inches="tight")
 
 
 def main() -> None:

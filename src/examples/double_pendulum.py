@@ -102,10 +102,9 @@ def plot(trajectory: Trajectory, path: Path) -> None:
     """Draw the angles over the time and, beside them, the path of the free end."""
     over_time = trajectory.plot("double_pendulum.angles")
     figure = over_time.figure
-    figure.set_size_inches(9, 4)
-    over_time.set_ylim(top=2.2)  # room for the legend
-    over_time.set_position((0.07, 0.13, 0.45, 0.82))
-    in_plane = figure.add_axes((0.6, 0.13, 0.38, 0.82))
+    figure.set_size_inches(10, 4)
+    over_time.set_position((0.07, 0.13, 0.33, 0.82))
+    in_plane = figure.add_axes((0.71, 0.13, 0.28, 0.82))
     x, y = trajectory["double_pendulum.ends"][:, 1].T
     in_plane.plot(x, y)
     in_plane.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")

@@ -1,4 +1,4 @@
-"""Animations: a System in a sequence of States, as a GIF."""
+"""Animations: a System in a sequence of States, as a GIF or as a page in three dimensions."""
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -10,17 +10,11 @@ import numpy as np
 
 from stagecache.checks import require_callable, require_extra, require_number
 from stagecache.errors import PictureError, WrongTypeError, short_repr
-from stagecache.pictures.drawing import (
-    INCHES,
-    Extra,
-    View,
-    check_look,
-    new_axes,
-    paint,
-    parts_of,
-    set_up,
-)
+from stagecache.pictures.drawing import INCHES, new_axes, paint, set_up
+from stagecache.pictures.gif import write_gif
+from stagecache.pictures.page import write_page
 from stagecache.pictures.parts import PictureParts
+from stagecache.pictures.scene import Extra, View, check_look, parts_of
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.progress import Progress, ProgressBar, check_progress
@@ -28,6 +22,8 @@ from stagecache.system.core.system import System
 
 FRAMES_PER_SECOND: Final = (0.1, 100.0)  # a GIF has hundredths of a second
 PIXELS: Final = (64, 4096)
+FILM: Final = ".gif"
+PAGE: Final = ".html"
 
 Title = Callable[[State], str]
 
@@ -45,11 +41,17 @@ def animate(
     pixels: int = 480,
     progress: Progress = None,
 ) -> Path:
-    """Write a GIF with a frame for each State, as `draw` draws it, by matplotlib.
+    """Write a GIF, or a page in three dimensions, with a frame for each State.
 
-    All frames have the same limits, so all States are looked at before the first frame is drawn.
-    Cost of a frame some 0.1 s, and memory for all frames until the file is written. Equal frames
-    are stored once, and shown for longer.
+    The ending of the path says which. Both show what `draw` shows. All frames have the same limits,
+    so all States are looked at before the first frame is drawn.
+
+    - ".gif": a picture by matplotlib (extra ``viz``), in 256 colours. Cost of a frame some 0.1 s,
+      and memory for all frames until the file is written. Equal frames are stored once, and shown
+      for longer.
+    - ".html": a page by viser (extra ``viewer``), in which a reader turns, stops and seeks. It is
+      one file of some 0.8 MB and a little for each frame, and loads nothing from elsewhere. While
+      it is written, viser listens on the loopback interface.
 
     Parameters
     ----------
@@ -58,15 +60,15 @@ def animate(
         A list, a `Trajectory`, or a generator, which may give one State again and again: each is
         drawn as it is at its turn. They are realized to `stage`.
     path : str or os.PathLike
-        A file of that name is replaced. It ends in ".gif".
+        A file of that name is replaced. It ends in ".gif" or ".html".
     frames_per_second : float
-        From 0.1 to 100. A GIF rounds the time between frames to hundredths of a second.
+        From 0.1 to 100. A GIF has hundredths of a second between frames.
     stage, extra, view
         Same as for `draw`.
     title : callable, optional
         Returns the title of the frame of a State.
     pixels : int
-        Width and height, from 64 to 4096.
+        Width and height of a GIF, from 64 to 4096.
     progress : bool or rich.console.Console, optional
         Same as for `simulate`.
 
@@ -78,15 +80,15 @@ def animate(
     Raises
     ------
     MissingExtraError
-        matplotlib is not installed.
+        matplotlib, or viser, is not installed.
     WrongTypeError, ForeignStateError, TopologyVersionError, StageOutOfRangeError
         An item is not a State of the System; a note names the frame.
     WrongTypeError, NotANumberError, OutOfRangeError
     PictureError
-        The States are empty, the folder does not exist, or the path does not end in ".gif"; and as
+        The States are empty, the folder does not exist, or the path has another ending; and as
         `draw`.
     OSError
-        The file cannot be written.
+        The file cannot be written, or a page without a loopback interface.
     Exception
         Any exception of a hook, a computation, `extra` or `title`. Nothing is written then.
 
@@ -95,6 +97,7 @@ def animate(
     >>> from stagecache import animate, simulate
     >>> trajectory = simulate(system, state, 2.0, every=0.04)  # doctest: +SKIP
     >>> animate(system, trajectory, "arm.gif")  # doctest: +SKIP
+    >>> animate(system, trajectory, "arm.html")  # doctest: +SKIP
     """
     stage = check_look("animate()", system, stage, extra, view)
     check_progress(progress)
@@ -107,28 +110,46 @@ def animate(
     what = "animate(frames_per_second=...)"
     rate = require_number(frames_per_second, what, least=least, most=most)
     least, most = PIXELS
-    dots_per_inch = require_number(pixels, "animate(pixels=...)", least=least, most=most) / INCHES
-    figures = require_extra("matplotlib.figure", "viz", "animate()")
-    writers = require_extra("matplotlib.animation", "viz", "animate()")
+    pixels = round(require_number(pixels, "animate(pixels=...)", least=least, most=most))
+    is_page = file.suffix.lower() == PAGE
+    if is_page:
+        require_extra("viser", "viewer", "animate()", "write a GIF")
+    else:
+        require_extra("matplotlib.figure", "viz", "animate()")
     frames = _frames(system, states, stage, extra, title)
-
-    ax = new_axes(figures.Figure(figsize=(INCHES, INCHES)))
-    set_up(ax, system, np.concatenate([parts.corners() for parts, _ in frames]), view)
-    writer = writers.PillowWriter(fps=rate)
-    writer.setup(
-        ax.figure, file, dots_per_inch
-    )  # not `saving`, which writes what there is if one fails
-    bar = ProgressBar(f"writing {file.name}", 0.0, len(frames), progress, counted="frame")
-    with bar, import_module("matplotlib").rc_context({"savefig.bbox": None}):  # one size for all
-        for number, (parts, text) in enumerate(frames, 1):
-            shown = paint(ax, parts)
-            ax.set_title(text, parse_math=False)
-            writer.grab_frame()
-            for artist in shown:
-                artist.remove()
-            bar.show(number)
-    writer.finish()
+    with ProgressBar(f"writing {file.name}", 0.0, len(frames), progress, counted="frame") as bar:
+        if is_page:
+            write_page(system, frames, file, view, rate, bar.show)
+        else:
+            _write_film(system, frames, file, view, rate, pixels, bar.show)
     return file
+
+
+def _write_film(
+    system: System,
+    frames: list[tuple[PictureParts, str]],
+    file: Path,
+    view: View | None,
+    rate: float,
+    pixels: int,
+    show: Callable[[float], object],
+) -> None:
+    """Draw all frames with the same limits, and write them as a GIF."""
+    figure = import_module("matplotlib.figure").Figure((INCHES, INCHES), dpi=pixels / INCHES)
+    canvas = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    ax = new_axes(figure)
+    set_up(ax, system, np.concatenate([parts.corners() for parts, _ in frames]), view)
+    found = []
+    for number, (parts, text) in enumerate(frames, 1):
+        shown = paint(ax, parts)
+        ax.set_title(text, parse_math=False)
+        canvas.draw()
+        found.append(np.array(canvas.buffer_rgba())[:, :, :3])
+        for artist in shown:
+            artist.remove()
+        show(number)
+    with file.open("wb") as opened:
+        write_gif(found, [int(1000.0 / rate)] * len(found), opened)
 
 
 def _frames(
@@ -165,12 +186,12 @@ def _checked_path(path: Any) -> Path:
         file = Path(path)
     except TypeError:
         file = Path()
-    if file.suffix.lower() != ".gif":
+    if file.suffix.lower() not in (FILM, PAGE):
         raise PictureError(
-            "animate(): writes GIFs only",
-            "a path that ends in .gif",
+            "animate(): writes GIFs and pages only",
+            f"a path that ends in {FILM} or {PAGE}",
             short_repr(path),
-            "give it that ending; for other forms, call draw() for each State",
+            "give it one of these endings; for other forms, call draw() for each State",
         )
     if file.is_dir() or not file.parent.is_dir():
         raise PictureError(

@@ -1,39 +1,37 @@
 """Pictures of a System in a State: its decorations, on three-dimensional axes of matplotlib."""
 
-from collections.abc import Callable, Iterable
 from importlib import import_module
-from math import isfinite
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.checks import require_callable, require_extra, require_type
-from stagecache.decorations.decorations import AbstractDecoration
+from stagecache.checks import require_extra
 from stagecache.errors import PictureError, short_repr
 from stagecache.pictures.parts import PictureParts
-from stagecache.state.stage import Stage, check_stage
+from stagecache.pictures.scene import (
+    Extra,
+    View,
+    angles_of,
+    box_of,
+    check_look,
+    directions_of,
+    parts_of,
+)
+from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 
 Array = NDArray[np.float64]
-View = tuple[float, float]
-Extra = Callable[[State], Iterable[AbstractDecoration]]
-
-VIEWS: Final[dict[str, View]] = {"x": (20.0, -60.0), "y": (20.0, 30.0), "z": (20.0, -60.0)}
-"""Default points of view, by the axis that points upwards."""
 
 INCHES: Final = 6.0  # of a new figure
 
 _POINT_SIZE: Final = 4.0  # of a point, for a line_width of 1, in points of 1/72 inch
-_THINNEST: Final = 0.3  # how long the shortest side of the box is, by the longest
-_MARGIN: Final = 0.05  # around all, by the longest side
 _PANE: Final = (0.50, 0.57, 0.66, 0.07)  # so that the background of a style is seen through it
 _END_ON: Final = 0.999  # the cosine to the line of sight, from which on an axis is left out
 _LEVEL: Final = 0.01  # degrees: exactly from the side, labels are at the top
 _FILLED: Final = 0.8  # how much of the axes is filled, by what matplotlib takes for 1
 _CLOSEST: Final = 1.3  # of zooms; there is to be room for labels
-_FARTHEST: Final = 1e100  # [m], up to where matplotlib can draw
 _TICKS: Final = 6  # along the longest side, at most
 _PLACE: Final = (0.03, 0.03, 0.92, 0.92)  # of axes on a figure
 
@@ -113,57 +111,6 @@ def draw(
     return ax
 
 
-# ---------------------------------------------------------------------- what animations need too
-
-
-def check_look(what: str, system: object, stage: Stage, extra: Any, view: Any) -> Stage:
-    """Check the arguments of `draw` and `animate`; return the stage.
-
-    Raises
-    ------
-    WrongTypeError, StageOutOfRangeError, PictureError
-    """
-    hint = "pass the System of the States first"
-    require_type(system, System, f"{what}: has no System", "a System", hint)
-    if extra is not None:
-        expected = "a function of a State that returns decorations"
-        hint = "for decorations that stay the same: extra=lambda state: [...]"
-        require_callable(extra, f"{what[:-1]}extra=...)", expected, hint)
-    try:
-        elevation, azimuth = (0.0, 0.0) if view is None else map(float, view)
-        is_pair = isfinite(elevation) and isfinite(azimuth) and not isinstance(view, str)
-    except (TypeError, ValueError, OverflowError):
-        is_pair = False
-    if not is_pair:
-        raise PictureError(
-            f"{what[:-1]}view=...): not a pair of angles",
-            "an elevation and an azimuth, in degrees",
-            short_repr(view),
-            "leave it out; from above is (90, 0)",
-        )
-    return check_stage(stage, Stage.TOPOLOGY, Stage.REPORT, f"{what[:-1]}stage=...)")
-
-
-def parts_of(system: System, state: State, stage: Stage, extra: Extra | None) -> PictureParts:
-    """Return the parts of a State that are drawn; realize the State if needed."""
-    system.realize(state, stage)
-    geometry: list[Any] = []
-    for reached in range(Stage.TOPOLOGY, stage + 1):
-        system.calc_decorative_geometry_and_append(state, Stage(reached), geometry)
-    parts = PictureParts(geometry, f"the geometry of {system.name}", system.up_direction.vector)
-    if extra is not None:
-        parts.add(extra(state), "what extra=... returns")
-    farthest = float(np.abs(parts.corners()).max(initial=0.0))
-    if not farthest <= _FARTHEST:
-        raise PictureError(
-            f"a picture of {system.name}: would be too large",
-            f"coordinates up to {_FARTHEST:g} m",
-            f"{farthest:.3g} m",
-            "find the decoration that is so far away",
-        )
-    return parts
-
-
 def new_axes(figure: Any) -> Any:
     """Return three-dimensional axes that fill a figure."""
     return figure.add_axes(_PLACE, projection="3d")
@@ -171,15 +118,10 @@ def new_axes(figure: Any) -> Any:
 
 def set_up(ax: Any, system: System, corners: Array, view: View | None) -> None:
     """Set limits for points (n, 3), equal lengths along all axes, and the point of view."""
-    lowest, highest = (
-        (corners.min(0), corners.max(0)) if len(corners) else (-np.ones(3), np.ones(3))
-    )
-    longest = float((highest - lowest).max()) or 1.0
-    spans = np.maximum(highest - lowest, _THINNEST * longest) + 2.0 * _MARGIN * longest
-    middle = (lowest + highest) / 2.0
-    across = _look(ax, system, view)
-    end_on = np.abs(np.cross(*across)) > _END_ON
-    seen = float((np.abs(across) @ spans).max() / np.linalg.norm(spans))
+    middle, spans = box_of(corners)
+    look = np.abs(_look(ax, system, view))
+    end_on = look[2] > _END_ON
+    seen = float((look[:2] @ spans).max() / np.linalg.norm(spans))
     ax.set_proj_type("ortho")
     ax.set_box_aspect(tuple(spans), zoom=min(_CLOSEST, _FILLED / seen))  # no array: it is changed
     ax.computed_zorder = False
@@ -198,22 +140,16 @@ def set_up(ax: Any, system: System, corners: Array, view: View | None) -> None:
 
 
 def _look(ax: Any, system: System, view: View | None) -> Array:
-    """Set the point of view; return the directions right and up in the picture, (2, 3)."""
+    """Set the point of view; return the directions of `directions_of`."""
+    elevation, azimuth = angles_of(system, view)
+    elevation = elevation or _LEVEL
     direction = str(system.up_direction)
     up = direction[1].lower()
-    elevation, azimuth = map(float, VIEWS[up] if view is None else view)
-    elevation = elevation or _LEVEL
     if direction[0] == "+":
         ax.view_init(elev=elevation, azim=azimuth, vertical_axis=up)
-    else:  # from the other side, and head over heels
+    else:
         ax.view_init(elev=-elevation, azim=azimuth, roll=180.0, vertical_axis=up)
-    height, angle = np.radians((elevation, azimuth))
-    forth, aside = np.cos(angle), np.sin(angle)
-    across = [
-        (-aside, forth, 0.0),
-        (-np.sin(height) * forth, -np.sin(height) * aside, np.cos(height)),
-    ]
-    return np.roll(across, "xyz".index(up) - 2, axis=1)
+    return directions_of(system, (elevation, azimuth))
 
 
 def paint(ax: Any, parts: PictureParts) -> list[Any]:

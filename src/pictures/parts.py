@@ -70,6 +70,7 @@ class PictureParts:
     lines : list of (ndarray of shape (2, 3), color, width)
     points : list of (ndarray of shape (3,), color, width)
     texts : list of (ndarray of shape (3,), str, color)
+    decorations : list of AbstractDecoration
 
     Raises
     ------
@@ -86,6 +87,7 @@ class PictureParts:
         self.lines: list[tuple[Array, Color, float]] = []
         self.points: list[tuple[Array, Color, float]] = []
         self.texts: list[tuple[Array, str, Color]] = []
+        self.decorations: list[AbstractDecoration] = []
         self.add(decorations, what)
 
     def add(self, decorations: Iterable[AbstractDecoration], what: str) -> None:
@@ -101,43 +103,62 @@ class PictureParts:
         return np.concatenate(parts) if parts else np.empty((0, 3))
 
     def _add(self, decoration: AbstractDecoration) -> None:
-        color = (*(decoration.color or STROKE), decoration.opacity)
+        self.decorations.append(decoration)
+        color, width = color_of(decoration, STROKE), decoration.line_width
         match decoration:
             case DecorativePoint():
-                place = _in_ground(decoration, decoration.point)
-                self.points.append((place, color, decoration.line_width))
-            case DecorativeLine():
-                self._add_line(decoration, decoration.point1, decoration.point2, color)
-            case DecorativeFrame():
-                for axis, own in zip(decoration.axis_length * np.eye(3), AXES, strict=True):
-                    shown = (*(decoration.color or own), decoration.opacity)
-                    self._add_line(decoration, np.zeros(3), axis, shown)
+                self.points.append((_in_ground(decoration, decoration.point), color, width))
+            case DecorativeLine() | DecorativeFrame():
+                for ends, ink in segments_of(decoration):
+                    self.lines.append((_in_ground(decoration, ends), ink, width))
             case DecorativeText():
-                self.texts.append((decoration.translation, decoration.text, color))
+                pass
             case _:
                 faces = _in_ground(decoration, _surface(decoration))
                 if len(faces):
                     self.faces.append(faces)
                     self.face_colors.append(_shaded(faces, decoration, self._light))
-        if decoration.label:
-            self.texts.append((self._place_of_label(decoration), decoration.label, color))
+        for place, text in texts_of(decoration):
+            self.texts.append((_in_ground(decoration, place), text, color))
 
-    def _add_line(
-        self, decoration: AbstractDecoration, one: Array, other: Array, color: Color
-    ) -> None:
-        ends = _in_ground(decoration, np.array([one, other]))
-        self.lines.append((ends, color, decoration.line_width))
 
-    def _place_of_label(self, decoration: AbstractDecoration) -> Array:
-        """Return the place of a line or point; of others, the origin of D."""
+# ---------------------------------------------------------------------- in D, for any drawer
+
+
+def color_of(decoration: AbstractDecoration, default: Color) -> Color:
+    """Return red, green, blue and opacity."""
+    return (*(decoration.color or default), decoration.opacity)
+
+
+def segments_of(decoration: DecorativeLine | DecorativeFrame) -> list[tuple[Array, Color]]:
+    """Return the ends, (2, 3), and the color of a line, or of the axes of a frame."""
+    if isinstance(decoration, DecorativeLine):
+        ends = np.array([decoration.point1, decoration.point2])
+        return [(ends, color_of(decoration, STROKE))]
+    axes = decoration.axis_length * np.eye(3)
+    return [
+        (np.array([np.zeros(3), axis]), color_of(decoration, own))
+        for axis, own in zip(axes, AXES, strict=True)
+    ]
+
+
+def texts_of(decoration: AbstractDecoration) -> list[tuple[Array, str]]:
+    """Return the text of a DecorativeText, and the label of any, with their places.
+
+    A label is at a point, or in the middle of a line; else at the origin of D.
+    """
+    found = []
+    if isinstance(decoration, DecorativeText):
+        found.append((np.zeros(3), decoration.text))
+    if decoration.label:
+        place = np.zeros(3)
         match decoration:
             case DecorativePoint():
-                return self.points[-1][0]
+                place = decoration.point
             case DecorativeLine():
-                middle: Array = self.lines[-1][0].mean(axis=0)
-                return middle
-            case _:
-                return decoration.translation
+                place = (decoration.point1 + decoration.point2) / 2.0
+        found.append((place, decoration.label))
+    return found
 
 
 def _in_ground(decoration: AbstractDecoration, points: Array) -> Array:

@@ -34,6 +34,10 @@ class AbstractSink(ABC):
     def append(self, state: State, integrator: Integrator, *, has_changed: bool) -> None:
         """Take a row; `has_changed` after events that have changed the State."""
 
+    @abstractmethod
+    def see_step(self, integrator: Integrator) -> None:
+        """Look at the last step of the method; the same one may be shown again."""
+
     @property
     @abstractmethod
     def is_full(self) -> bool:
@@ -99,10 +103,14 @@ class Run:
 
     def _step_to(self, time: float) -> StepStatus:
         while True:
-            status = self._stepper._step_to(time, self._show)
+            status = self._stepper._step_to(time, self._see_step)
             if status is not PAUSED:
                 return status
             self._renew()
+
+    def _see_step(self, time: float) -> None:
+        self._sink.see_step(self._stepper.integrator)
+        self._show(time)
 
     def _renew(self) -> None:
         """Go on from a restart, with new objects, as one would that was interrupted here."""

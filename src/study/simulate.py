@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from math import inf
 from os import PathLike
-from typing import Any, final
+from typing import Any, Final, final
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_path, require_type
 from stagecache.errors import StudyError, short_repr
 from stagecache.state.state import State
+from stagecache.study.integrate.advancer import Advancer
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.plan import Plan
@@ -19,6 +19,12 @@ from stagecache.study.run import AbstractSink, Run
 from stagecache.study.streaming import stream
 from stagecache.study.trajectory.trajectory import Item, Trajectory
 from stagecache.system.core.system import System
+
+MOST_PIECES: Final = 8
+"""Steps between two rows whose curves are kept; more are not, since rows at intervals are few."""
+
+CURVES_OF_INTERVALS: Final = 2**26
+"""Bytes that the curves between rows at intervals may take."""
 
 
 def simulate(
@@ -52,8 +58,8 @@ def simulate(
         Or the times of the rows [s], which increase, from the time of the State on and not beyond
         `until`. Events at these times are handled already. If a handler ends the simulation, the
         last row is at that time. By default each step of the method makes a row,
-        and each event two: before it, and after it if it has changed anything; and the dense output
-        of each step is kept, which `Trajectory.plot` draws.
+        and each event two: before it, and after it if it has changed anything. The dense output of
+        steps is kept beside the rows, for `Trajectory.plot`.
     record : sequence of str or handles
         Entries that are kept in each row, as for `Trajectory`.
     into : Trajectory, str or os.PathLike, optional
@@ -125,29 +131,60 @@ def simulate(
         return stream(system, state, plan, path, Trajectory(state, record), progress)
     trajectory = Trajectory(state, record) if into is None else _own(into, system, record)
     with ProgressBar(system.name, plan.begin, plan.until, progress) as bar:
-        run = Run(system, plan, Rows(trajectory, has_curves=every is None), bar.show)
+        run = Run(
+            system, plan, Rows(trajectory, inf if every is None else CURVES_OF_INTERVALS), bar.show
+        )
         trajectory._ending = run.begin(state)
     return trajectory
 
 
 @final
 class Rows(AbstractSink):
-    """The rows of a trajectory in memory, with the curves between them."""
+    """The rows of a trajectory in memory, with the curves between them.
 
-    def __init__(self, trajectory: Trajectory, *, has_curves: bool) -> None:
+    Parameters
+    ----------
+    trajectory : Trajectory
+    most_bytes : float
+        Memory that curves may take; those that follow are not kept.
+    """
+
+    def __init__(self, trajectory: Trajectory, most_bytes: float) -> None:
         self._trajectory = trajectory
-        self._has_curves = has_curves
+        self._bytes_left = most_bytes
+        self._pieces: list[StepPolynomial] = []  # since the last row
+        self._seen = -inf  # the start of the last step
+        self._has_gap = True  # since the last row
+
+    def see_step(self, integrator: Integrator) -> None:
+        """Take the curve of a new step, unless there are too many since the last row."""
+        advancer = integrator._initialized("the last step")
+        if not self._seen < advancer.t_old < advancer.t:
+            return
+        self._seen = advancer.t_old
+        self._has_gap |= len(self._pieces) == MOST_PIECES
+        if not self._has_gap:
+            self._take(advancer)
 
     def append(self, state: State, integrator: Integrator, *, has_changed: bool) -> None:
-        """Add a row, and the curve to it from the last one; after events it has no length."""
-        trajectory = self._trajectory
-        since = float(trajectory.times[-1]) if len(trajectory) else -inf
-        trajectory.append(state)
-        curves = trajectory._kept.curves
-        if self._has_curves and has_changed:
-            curves[-1] = StepPolynomial.constant(state.time, np.array(state.y))
-        elif self._has_curves:
-            curves[-1] = integrator._initialized("the last step").curve_since(since)
+        """Add a row, and the curve to it from the last one; after events it may have no length."""
+        self._trajectory.append(state)
+        if not self._has_gap and (self._pieces or has_changed):
+            self._trajectory._kept.curves[-1] = tuple(self._pieces)
+        goes_on = state.time < integrator.advanced_time  # the last step
+        self._pieces = self._pieces[-1:] if goes_on and not self._has_gap else []
+        if self._has_gap:
+            self._has_gap = False
+            if goes_on:
+                self._take(integrator._initialized("the last step"))
+
+    def _take(self, advancer: Advancer) -> None:
+        """Take the curve of the last step, unless there is no memory for it."""
+        self._has_gap = self._bytes_left <= 0
+        if not self._has_gap:
+            piece = advancer.curve()
+            self._bytes_left -= piece.y0.nbytes + piece.parts.nbytes
+            self._pieces.append(piece)
 
     @property
     def is_full(self) -> bool:

@@ -58,6 +58,9 @@ class Batches(AbstractSink):
             self._write()
         self._rows.append(state)
 
+    def see_step(self, integrator: Integrator) -> None:
+        """Ignore steps between rows."""
+
     @property
     def is_full(self) -> bool:
         """True after a batch; at the beginning after a row, so that no crash is too early."""

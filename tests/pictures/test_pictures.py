@@ -47,7 +47,9 @@ from stagecache.errors import (
     StageOutOfRangeError,
     WrongTypeError,
 )
-from stagecache.pictures.parts import AROUND, PictureParts
+from stagecache.multibody import Markers, MultibodySystem, Pin
+from stagecache.multibody.observers.markers import OBSERVED
+from stagecache.pictures.parts import AROUND, AXES, PictureParts
 from stagecache.study import progress
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -377,6 +379,31 @@ def test_what_moves_moves_and_the_rest_stays_where_it_is(matplotlib: Any, tmp_pa
     assert balls[1] - balls[0] > 10
 
 
+def test_frames_keep_the_colours_of_axes_and_of_observations(
+    matplotlib: Any, tmp_path: Path
+) -> None:
+    """Beside a sphere of hundreds of shades, on which most of a palette could be spent."""
+    system = MultibodySystem()
+    shapes = [DecorativeSphere(0.3), DecorativeFrame(0.5)]
+    arm = system.matter.add_body("arm", system.matter.ground, Pin(), decorations=shapes)
+    markers = Markers()
+    markers.add_marker(arm, [0.4, 0.1, 0.0])
+    markers.move_all_observations([[0.5, 0.3, 0.1]])
+    state = system.new_state()
+
+    def turning() -> Iterator[State]:
+        for angle in (0.0, 0.2, 0.4):
+            arm.q.set(state, [angle])
+            yield state
+
+    path = animate(system, turning(), tmp_path / "arm.gif", extra=markers.calc_decorations)
+    still = pixels_of(draw(system, state, extra=markers.calc_decorations))
+    for frame in (*frames_of(path)[0], still):
+        for color in (*AXES, OBSERVED):
+            differences = np.abs(frame - np.round(255 * np.array(color))).max(axis=2)
+            assert (differences <= 2).sum() > 10
+
+
 def test_a_list_and_a_trajectory_give_the_same_frames(matplotlib: Any, tmp_path: Path) -> None:
     system, state = cart()
     trajectory = Trajectory(state)
@@ -532,9 +559,9 @@ REFUSED = [
     gif("has no States", PictureError, states=()),
     gif("has no States", WrongTypeError, states=3),
     gif("State", WrongTypeError, states=["x"]),
-    gif("writes GIFs only", PictureError, path="a.mp4"),
-    gif("writes GIFs only", PictureError, path=""),
-    gif("writes GIFs only", PictureError, path=None),
+    gif("writes GIFs and pages only", PictureError, path="a.mp4"),
+    gif("writes GIFs and pages only", PictureError, path=""),
+    gif("writes GIFs and pages only", PictureError, path=None),
     gif("cannot write a.gif", PictureError, path="no folder/a.gif"),
     gif("title=.* cannot be called", WrongTypeError, title="cart"),
     gif("frames_per_second=.* not a number", NotANumberError, frames_per_second="fast"),

@@ -27,6 +27,9 @@ class Segments(AbstractSink):
     def append(self, state: State, integrator: Integrator, *, has_changed: bool) -> None:
         self.rows.append(state)
 
+    def see_step(self, integrator: Integrator) -> None:
+        pass
+
     @property
     def is_full(self) -> bool:
         since = self.restarts[-1][0] if self.restarts else 0

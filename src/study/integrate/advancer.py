@@ -536,13 +536,8 @@ class Advancer:
             self._interpolant = self.method.interpolant()
         return self._interpolant
 
-    def curve_since(self, time: float) -> StepPolynomial | None:
-        """Return y over the last step, with prescribed motion; None if that began later.
-
-        None also before the first step.
-        """
-        if self.t_old == self.t or not self.t_old - time <= NEARLY * (self.t - self.t_old):
-            return None
+    def curve(self) -> StepPolynomial:
+        """Return y over the last step, with prescribed motion."""
         found: StepPolynomial = self._unguarded(self._curve)
         return found
 

@@ -1,4 +1,4 @@
-"""Trajectories in other forms: plots, arrays of xarray, tables of pandas, as text and as HTML."""
+"""Trajectories in other forms: tables of pandas, as text and as HTML."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -11,84 +11,16 @@ import numpy as np
 from stagecache.checks import did_you_mean, require_extra, require_text, require_type
 from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
-from stagecache.study.methods.step_polynomial import StepPolynomial
-from stagecache.study.trajectory.rows import DISCRETE, NUMBERS, Column
-
-Curves = Sequence[StepPolynomial | None]
-"""For each row, y since the row before; None where it is not known."""
+from stagecache.study.trajectory.rows import NUMBERS, Column
 
 Units = Mapping[str, str]
 """Units of columns, by path."""
 
-RESOLUTION: Final = 600
-"""Number of points over the whole time."""
 
-
-def draw_columns(
-    times: Vector, columns: Sequence[Column], curves: Curves, units: Units, ax: Any
-) -> Any:
-    """Draw columns on axes, or on new ones if these are None; return the axes."""
-    pyplot = require_extra("matplotlib.pyplot", "viz", "plot()", "use to_csv()")
-    found = [(column, *_points(times, column, curves)) for column in columns]
-    if ax is None:
-        _, ax = pyplot.subplots()
-    for column, x, numbers, alone in found:
-        style = "steps-post" if column.kind == DISCRETE else "default"
-        for label, y in zip(_titles(column, units), numbers.T, strict=True):
-            (line,) = ax.plot(x, y, drawstyle=style, label=_literal(label))
-            if len(alone) == len(times):
-                line.set(marker=".", markersize=4, linestyle="none")
-            elif alone:
-                line.set(marker=".", markersize=4, markevery=alone)
-    ax.set_xlabel("time [s]")
-    if found:
-        ax.legend()
-    return ax
-
-
-def _points(times: Vector, column: Column, curves: Curves) -> tuple[Vector, Vector, list[int]]:
-    """Return the points of a column that a line connects, and those that are alone.
-
-    Returns
-    -------
-    (m,) float, (m, number of labels) float
-        NaN lies between points that are not connected.
-    list of int
-        The points that no line goes to.
-    """
-    numbers = column.numbers("plotted").astype(float)
-    has_lines = column.place is not None or column.kind == DISCRETE
-    known = [has_lines and curve is not None for curve in curves]
-    if not any(known):
-        return times, numbers, list(range(len(times)))
-    x, y, alone = [], [], []
-    for row, curve in enumerate(curves):
-        if row and not known[row]:
-            x.append(times[row])
-            y.append(np.full(numbers.shape[1], np.nan))
-        if known[row] and column.place is not None and curve is not None:
-            low, high = times[row - 1 : row + 1]
-            count = int(RESOLUTION * (high - low) / (times[-1] - times[0]))
-            for t in np.linspace(low, high, count + 1, endpoint=False)[1:].tolist():
-                x.append(t)
-                y.append(curve(t)[column.place])
-        x.append(times[row])
-        y.append(numbers[row])
-        if not any(known[row : row + 2]):
-            alone.append(len(x) - 1)
-    return np.array(x), np.array(y).reshape(-1, numbers.shape[1]), alone
-
-
-def _titles(column: Column, units: Units) -> list[str]:
+def titles(column: Column, units: Units) -> list[str]:
     """Return the labels of a column with its unit: "pendulum.angle [rad]"."""
     unit = units.get(column.path)
     return [f"{label} [{unit}]" if unit else label for label in column.labels]
-
-
-def _literal(label: str) -> str:
-    """Return a label that a legend shows as it is, even with "$", or "_" at the beginning."""
-    text = label.replace("$", r"\$")
-    return f"\u200b{text}" if text.startswith("_") else text
 
 
 MOST_ROWS: Final = 5
@@ -164,7 +96,7 @@ def html_table(summary: str, parts: Sequence[tuple[Vector, Sequence[Column]]], u
         for path, column in numeric[0].items()
         if all(path in others and others[path].labels == column.labels for others in numeric)
     ]
-    labels = [label for column in common for label in _titles(column, units)]
+    labels = [label for column in common for label in titles(column, units)]
     width = min(len(labels), MOST_COLUMNS)
     body = []
     for (times, _), columns in zip(parts, numeric, strict=True):

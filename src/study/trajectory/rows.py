@@ -50,6 +50,9 @@ Array = NDArray[Any]
 NUMBERS: Final = "biuf"
 """The kinds of arrays that are real numbers, or truth values."""
 
+Pieces = tuple[StepPolynomial, ...]
+"""y from one row to the next: each piece holds from its start until the next one, or the row."""
+
 DISCRETE: Final = "discrete variable"
 """The kind of a column."""
 
@@ -384,8 +387,8 @@ class AbstractRows(ABC):
     entries: Collection[str]
     """Paths of the recorded entries."""
 
-    curves: list[StepPolynomial | None]
-    """For each row, y since the row before, as it was computed; None where it is not known."""
+    curves: list[Pieces | None]
+    """For each row, y since the row before, as it was computed; None where it was not kept."""
 
     is_run: bool
     """True if they are in a file that a simulation writes, or has written."""
@@ -492,7 +495,7 @@ class Rows(AbstractRows):
         self.y = GrowingArray((pattern.template.ny,))
         self.discrete = [[SeldomChanging() for _ in found] for found in pattern.discrete]
         self.entries: dict[str, list[Any]] = {path: [] for path in entries}
-        self.curves: list[StepPolynomial | None] = []
+        self.curves: list[Pieces | None] = []
         self._layout: tuple[object, int] = (None, 0)  # of the State that was added last
 
     # ------------------------------------------------------------------ contents

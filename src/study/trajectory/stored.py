@@ -22,7 +22,6 @@ from stagecache.files.envelope import unpack
 from stagecache.state.handles import ScalarVariable, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.trajectory.dataset import read_dataset
 from stagecache.study.trajectory.file import TrajectoryFile
 from stagecache.study.trajectory.imported import ImportedFile
@@ -34,6 +33,7 @@ from stagecache.study.trajectory.rows import (
     Column,
     GrowingArray,
     Pattern,
+    Pieces,
     Rows,
     SeldomChanging,
     array_of_values,
@@ -81,7 +81,7 @@ class StoredRows(AbstractRows):
         self._forms = {names.get(path, path): form for path, form in file.header.forms.items()}
         self.entries = [names.get(path, path) for path in file.header.entries]
         self._places = file.header.places if pattern is None else pattern.places
-        self.curves: list[StepPolynomial | None] = [None] * len(rows)
+        self.curves: list[Pieces | None] = [None] * len(rows)
         self._changes = lru_cache(RECENT)(self._renamed_changes)
 
     def __reduce__(self) -> Any:

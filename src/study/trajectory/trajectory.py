@@ -24,16 +24,17 @@ from stagecache.state.values.values import duplicate
 from stagecache.study.ending import ENDING, Ending
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
+from stagecache.study.trajectory.curves import known_curves
 from stagecache.study.trajectory.dataset import places_of, write_dataset, xarray_dataset
 from stagecache.study.trajectory.export import (
     MOST_ROWS,
     check_units,
-    draw_columns,
     html_table,
     pandas_dataframe,
     write_csv,
 )
 from stagecache.study.trajectory.parquet import write_parquet
+from stagecache.study.trajectory.plot import draw_columns
 from stagecache.study.trajectory.rows import (
     AbstractRows,
     Array,
@@ -492,12 +493,21 @@ class Trajectory:
         write_csv(path, self.times, self._columns(paths))
 
     def plot(self, *paths: Item, ax: Any = None) -> Any:
-        """Draw columns over the time with matplotlib, with a legend of paths and declared units.
+        """Draw columns over the time with matplotlib, with declared units.
 
-        Between two rows it shows what was computed there, if that is known: between those that
-        `simulate` makes after each step, curves of q, u and z, from the dense output, and steps of
-        discrete variables. Elsewhere rows are marks that no line connects: at intervals (``every``)
-        or appended by hand, and for recorded entries.
+        Lines show what was computed between rows, with corners and jumps at events; elsewhere, rows
+        are marks that no line connects:
+
+        - Rows of `simulate`: the dense output of its steps, also between rows at intervals unless
+          there are many steps to a row or the curves take more than 64 MB. Discrete variables are
+          steps; with ``every``, only where no step ends between two rows.
+        - Rows of a file, and appended ones: cubics, if the System is known, there are at most 600
+          rows, and ydot of the model fits them; within 0.5 % of the range of each number. The model
+          is asked for 5 s at most.
+        - Recorded entries, and files without their System: marks.
+
+        Data are in seconds; the axis of times shows them in minutes, hours or days where these fit.
+        Several lines have a legend beside the axes.
 
         Parameters
         ----------
@@ -522,7 +532,7 @@ class Trajectory:
         if not paths:
             columns = [column for column in columns if column.kind == "q"] or columns
         units = self._units_of(columns)
-        return draw_columns(self.times, columns, self._kept.curves, units, ax)
+        return draw_columns(self.times, columns, known_curves(self._kept), units, ax)
 
     def __repr__(self) -> str:
         return f"Trajectory({self._summary})"
