@@ -189,7 +189,7 @@ class HookGraph:
                 found.add(self._path(item))
         for name, subsystems in parts.items():
             if name not in COMPUTED:
-                found.add(name if name in self._paths.node else "")
+                found.add(name if self._shows(name) else "")
             elif (name, None) in self._path_of_vector:
                 is_whole = len(subsystems) == self._number
                 for x in [None] if is_whole else sorted(subsystems):
@@ -197,6 +197,10 @@ class HookGraph:
                     found.add(known or self._add_vector(name, x))
         found.discard("")
         return found
+
+    def _shows(self, path: str) -> bool:
+        """Return True if views have a variable or an entry of this path."""
+        return path in self._paths.node and self._paths.is_shown(self._paths.node[path])
 
     def _path(self, item: Key) -> str:
         if isinstance(item, AbstractHandle):
@@ -225,9 +229,8 @@ class HookGraph:
             if trigger in self._paths.node:
                 yield EdgeInfo(trigger, path, EdgeKind.READ)
         yield from self._filled()
-        known = {**self._paths.node, **self.vectors}
         for source, target in SOURCES:
-            if source in known and target in self.vectors:
+            if target in self.vectors and (source in self.vectors or self._shows(source)):
                 yield EdgeInfo(source, target)
 
     def _filled(self) -> Iterator[EdgeInfo]:
