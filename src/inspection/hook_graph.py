@@ -27,6 +27,7 @@ from stagecache.inspection.reads import (
 )
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle
+from stagecache.state.items.realization import COPY
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import VectorKind
 from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
@@ -69,6 +70,7 @@ class HookGraph:
         self._contents = contents
         self._paths = paths
         self._layout = contents.realization.layout
+        self._causes = contents.realization.causes
         self._taken: dict[str, int] = {}
         self._number = len(self._layout.subsystems)
         self.vectors: dict[str, tuple[VectorKind, int | None]] = {}
@@ -119,9 +121,12 @@ class HookGraph:
         """Return the status of a computed vector, which is that of its stage."""
         kind, x = self.vectors[path]
         machine = self._contents.realization.machine
-        if (machine.stage if x is None else machine.stages[x]) >= kind.read:
+        at = machine.stage if x is None else machine.stages[x]
+        if at >= kind.read:
             return Status.VALID
-        was_left = machine.versions.in_system(kind.read) > 1
+        was_left = any(
+            clock and cause != COPY for clock, cause in self._causes[at + 1 : kind.read + 1]
+        )
         return Status.STALE if was_left else Status.NOT_COMPUTED
 
     def find(self, item: object) -> str:
