@@ -15,8 +15,8 @@ NO_STAGES: Final[Set[str]] = frozenset()
 
 
 @frozen
-class Reason:
-    """The cause why an entry is not valid, as `Explanation` has it."""
+class Diagnosis:
+    """The cause for which an entry is not valid, as `Explanation` has it."""
 
     cause: Cause
     others: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ def answer(
     functions: list[Function],
     paths: Mapping[int, str],
     entry: int,
-    reason: Reason | None,
+    diagnosis: Diagnosis | None,
     *,
     refuses: str = "",
     stages: Set[str] = NO_STAGES,
@@ -41,7 +41,7 @@ def answer(
         By node.
     paths : dict of int to str
         By node; what has none is not shown.
-    reason : Reason, optional
+    diagnosis : Diagnosis, optional
         None if the entry is valid.
     refuses : str
         Why a call would raise.
@@ -49,10 +49,10 @@ def answer(
         Paths of stages.
     """
     structure = store.structure
-    cause = None if reason is None else reason.cause
-    others = () if reason is None else reason.others
-    path = () if reason is None else reason.path
-    computes = () if refuses or reason is None else stale_upstream(store, functions, entry)
+    cause = None if diagnosis is None else diagnosis.cause
+    others = () if diagnosis is None else diagnosis.others
+    path = () if diagnosis is None else diagnosis.path
+    computes = () if refuses or diagnosis is None else stale_upstream(store, functions, entry)
     return Explanation(
         paths[entry],
         status_of(store, entry),

@@ -26,7 +26,7 @@ from stagecache.errors import NodeKindError
 from stagecache.graph.changes import invalidated_together
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.store import COMPUTING
-from stagecache.inspection.explain.answer import Reason, answer
+from stagecache.inspection.explain.answer import Diagnosis, answer
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.state.contents.causes import (
@@ -58,17 +58,17 @@ def explain(contents: Contents, item: object) -> Explanation:
             else "call state.graph.downstream_of(...) for what depends on it",
         )
     store = contents.realization.store
-    reason = None
+    diagnosis = None
     refuses = ""
     if not store.is_valid(node):
-        reason = _reason(contents, paths, entry)
-        refuses = _refusal(contents, node, reason.cause)
+        diagnosis = cause_of(contents, paths, entry)
+        refuses = _refusal(contents, node, diagnosis.cause)
     return answer(
         store,
         contents.realization.layout.functions,
         paths.of,
         node,
-        reason,
+        diagnosis,
         refuses=refuses,
         stages={stage_path(stage) for stage in STAGES},
     )
@@ -87,16 +87,16 @@ def _refusal(contents: Contents, node: int, cause: Cause) -> str:
 # ---------------------------------------------------------------------- causes
 
 
-def _reason(contents: Contents, paths: NodePaths, entry: CacheEntry[Any]) -> Reason:
-    """Why an entry is not valid, what else has changed since, and the path from the cause."""
+def cause_of(contents: Contents, paths: NodePaths, entry: CacheEntry[Any]) -> Diagnosis:
+    """Return why an entry is not valid, what else has changed, and the path from the cause."""
     realization = contents.realization
     store = realization.store
     node = entry._node
     itself = (paths.of[node],)
     if contents.outdated_by:
-        return Reason(Cause(CauseKind.OUTDATED, written_as=contents.outdated_by), (), itself)
+        return Diagnosis(Cause(CauseKind.OUTDATED, written_as=contents.outdated_by), (), itself)
     if store.marks[node] <= COMPUTING:
-        return Reason(Cause(CauseKind.COMPUTING), (), itself)
+        return Diagnosis(Cause(CauseKind.COMPUTING), (), itself)
     missing = missing_stage(realization, entry) if store.is_closed(node) else None
     changes: list[Change] = []
     if computed_at(realization, entry) >= 0:
@@ -111,20 +111,20 @@ def _reason(contents: Contents, paths: NodePaths, entry: CacheEntry[Any]) -> Rea
         if missing is not None:
             what, whose = stage_path(missing[1]), paths.subsystems[missing[0].subsystem or 0]
             cause = evolve(cause, kind=CauseKind.WAITING, what=what, subsystem=whose)
-        return Reason(
-            cause, _others(contents, paths, changes, first), _path(contents, paths, first)
+        return Diagnosis(
+            cause, _others(contents, paths, changes, first), path_of(contents, paths, first)
         )
     if missing is not None:
         waiting, stage, way = missing
         whose = paths.subsystems[waiting.subsystem or 0]
         path = (stage_path(stage), *[paths.of[n] for n in way])
-        return Reason(Cause(CauseKind.WAITING, stage_path(stage), subsystem=whose), (), path)
+        return Diagnosis(Cause(CauseKind.WAITING, stage_path(stage), subsystem=whose), (), path)
     if store.marks[node] >= 0:
-        return Reason(Cause(CauseKind.UNKNOWN), (), itself)
+        return Diagnosis(Cause(CauseKind.UNKNOWN), (), itself)
     if not store.was_computed(node):
-        return Reason(Cause(CauseKind.NEVER), (), itself)
+        return Diagnosis(Cause(CauseKind.NEVER), (), itself)
     path = tuple([paths.of[n] for n in invalidated_together(store, node)])
-    return Reason(Cause(CauseKind.INVALIDATED, path[0]), (), path)
+    return Diagnosis(Cause(CauseKind.INVALIDATED, path[0]), (), path)
 
 
 def _others(
@@ -182,7 +182,8 @@ def _written_node(contents: Contents, change: Change) -> int:
     return contents.realization.layout.weights.get(name, -1)
 
 
-def _path(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+def path_of(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+    """Return the path from a change down to the entry in question."""
     way = [paths.of[n] for n in change.way]
     if not change.stage:
         return (paths.of[change.node], *way)

@@ -23,7 +23,7 @@ from stagecache.graph.changes import invalidated_together, nodes_changed
 from stagecache.graph.handles import Handles
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.store import COMPUTING
-from stagecache.inspection.explain.answer import Reason, answer
+from stagecache.inspection.explain.answer import Diagnosis, answer
 from stagecache.inspection.explain.consequences import entries_downstream
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
 from stagecache.inspection.explain.impact import Impact
@@ -41,17 +41,19 @@ def explain_entry(handles: Handles, entry: int) -> Explanation:
             "ask what a write of it would make stale: graph.impact(...)",
         )
     paths = GraphSubject(handles).paths()
-    reason = None if store.is_valid(entry) else _reason(handles, paths, entry)
-    refuses = str(reason.cause) if reason and reason.cause.kind is CauseKind.COMPUTING else ""
-    return answer(store, handles.functions, paths, entry, reason, refuses=refuses)
+    diagnosis = None if store.is_valid(entry) else _diagnosis(handles, paths, entry)
+    refuses = (
+        str(diagnosis.cause) if diagnosis and diagnosis.cause.kind is CauseKind.COMPUTING else ""
+    )
+    return answer(store, handles.functions, paths, entry, diagnosis, refuses=refuses)
 
 
-def _reason(handles: Handles, paths: dict[int, str], entry: int) -> Reason:
+def _diagnosis(handles: Handles, paths: dict[int, str], entry: int) -> Diagnosis:
     store = handles.store
     mark = store.marks[entry]
     itself = (paths[entry],)
     if mark <= COMPUTING:
-        return Reason(Cause(CauseKind.COMPUTING), (), itself)
+        return Diagnosis(Cause(CauseKind.COMPUTING), (), itself)
     if mark >= 0:
         changes = nodes_changed(store, entry, mark).changes
         if not changes:  # what a read is yet to look into
@@ -60,12 +62,12 @@ def _reason(handles: Handles, paths: dict[int, str], entry: int) -> Reason:
             first, *others = sorted(changes, key=lambda change: change.clock)
             names = tuple([paths[c.node] for c in others if c.clock != first.clock])
             path = tuple([paths[n] for n in (first.node, *first.way)])
-            return Reason(_change(handles, paths, first.node), names, path)
-        return Reason(Cause(CauseKind.UNKNOWN), (), itself)
+            return Diagnosis(_change(handles, paths, first.node), names, path)
+        return Diagnosis(Cause(CauseKind.UNKNOWN), (), itself)
     if not store.was_computed(entry):
-        return Reason(Cause(CauseKind.NEVER), (), itself)
+        return Diagnosis(Cause(CauseKind.NEVER), (), itself)
     path = tuple([paths[n] for n in invalidated_together(store, entry)])
-    return Reason(Cause(CauseKind.INVALIDATED, path[0]), (), path)
+    return Diagnosis(Cause(CauseKind.INVALIDATED, path[0]), (), path)
 
 
 def _change(handles: Handles, paths: dict[int, str], variable: int) -> Cause:

@@ -66,12 +66,12 @@ def changes_upstream(
     store = realization.store
     node = entry._node
     search = nodes_changed(store, node, computed_at(realization, entry), cuts=cuts)
-    causes = _known_causes(realization)
+    causes = known_causes(realization)
     found = []
     for change in search.changes:
         is_variable = store.structure.kinds[change.node] is NodeKind.VARIABLE
         key = store.keys[change.node]
-        written = _written(causes, key, change.clock) if is_variable else None
+        written = cause_of_variable(causes, key, change.clock) if is_variable else None
         found.append(Change(change.clock, change.node, 0, written, change.way))
     of_stages: dict[int, Change] = {}
     for visited, since in search.visited:
@@ -113,7 +113,7 @@ def write_that_invalidated(realization: Realization, entry: CacheEntry[object]) 
     return None
 
 
-def _known_causes(realization: Realization) -> Causes:
+def known_causes(realization: Realization) -> Causes:
     """Return the causes in a State, with names of handles that were forgotten since."""
     keys = realization.store.keys
     return [
@@ -125,7 +125,7 @@ def _known_causes(realization: Realization) -> Causes:
     ]
 
 
-def _written(causes: Causes, variable: object, clock: int) -> object:
+def cause_of_variable(causes: Causes, variable: object, clock: int) -> object:
     """Return the cause of the last change of a variable, which was then; None if not known."""
     known = [
         (when, stage, cause)
