@@ -26,7 +26,7 @@ CHEAP: Final = 20
 
 
 class Expense:
-    """What a check knows of expensive entries.
+    """Knowledge of a check about expensive entries.
 
     Parameters
     ----------
