@@ -1,29 +1,25 @@
-"""`stagecache check`: run the checks of the testing kit on a model, and print the results.
+"""`stagecache check`: run the checks of the testing kit on a model, and print each verdict.
 
 Progress goes to the standard error, if that is a terminal; results go to the standard output.
 """
 
 import re
 import shlex
-import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Final
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
 
-from attrs import frozen
+from attrs import define, field, frozen
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
-from stagecache import testing
-from stagecache.checks import require_extra
 from stagecache.cli.loading import load_system
-from stagecache.cli.output import new_table, print_table, print_text
+from stagecache.cli.output import print_json, print_text
 from stagecache.errors import StagecacheError
 from stagecache.system import System
-from stagecache.testing.result import CheckResult
+from stagecache.testing import Verdict, run_checks
 
 HOW_TO_GET_IT: Final = re.compile("^# system = .*$", re.MULTILINE)
 """First lines of a program of the kit, which does not know the source of the System."""
@@ -31,33 +27,158 @@ HOW_TO_GET_IT: Final = re.compile("^# system = .*$", re.MULTILINE)
 INNERMOST: Final = -3
 """Most frames that are shown of an error of the model itself."""
 
+PASSED: Final = 0
+FAILED: Final = 1
+INTERRUPTED: Final = 130
+"""Exit statuses; the last one is that of a program which Control-C has ended, by custom."""
+
+COLORS: Final = {"passed": "green", "failed": "bold red"}
+ROW: Final = "{:<10} {:<11} {:>8} {:>10} {:>8}"
+
 
 @frozen
-class Outcome:
-    """Outcome of one check: a result, or an error."""
+class CheckOptions:
+    """Options of `stagecache check`.
 
-    name: str
-    result: CheckResult | None
-    error: Exception | None
-    examples: int
-    seconds: float
-
-
-def check_model(
-    model: str, names: Sequence[str], *, examples: int, seed: int, out: Console, err: Console
-) -> bool:
-    """Load a System, run checks on it, and print a table, the errors, and a summary.
-
-    Parameters
+    Attributes
     ----------
-    model : str
-        In a form that `load_system` accepts.
-    names : sequence of str
+    checks : sequence of str
         Names of the checks: "coherence" for `check_coherence`, and so on.
     examples : int
         Number of programs of each check.
     seed : int
         Seed; the same number gives the same programs.
+    budget : float or None
+        Time for all checks [s].
+    keep_going : bool
+        True to go on after a failure.
+    """
+
+    checks: Sequence[str]
+    examples: int
+    seed: int
+    budget: float | None = None
+    keep_going: bool = False
+
+
+@define
+class Report:
+    """Verdicts so far, and the check that Control-C has interrupted.
+
+    Attributes
+    ----------
+    model : str
+    system : System
+    options : CheckOptions
+    verdicts : list of Verdict
+    running : str
+        The check that runs; "" if none does.
+    examples : int
+        Number of its programs.
+    """
+
+    model: str
+    system: System
+    options: CheckOptions
+    verdicts: list[Verdict] = field(factory=list)
+    running: str = ""
+    examples: int = 0
+    is_interrupted: bool = False
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The verdict of each check, by its name."""
+        words = dict.fromkeys(self.options.checks, "not run")
+        words |= {verdict.name: verdict.word for verdict in self.verdicts}
+        if self.running:
+            words[self.running] = "interrupted"
+        return words
+
+    @property
+    def word(self) -> str:
+        """The verdict on the model."""
+        words = self.words.values()
+        for word in ("failed", "interrupted", "unfinished"):
+            if word in words:
+                return word
+        return "interrupted" if self.is_interrupted else "passed"
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.is_interrupted:
+            return INTERRUPTED
+        return FAILED if self.word == "failed" else PASSED
+
+    @property
+    def again(self) -> str:
+        """The command that runs failed checks again; "" if none has failed."""
+        failed = [verdict.name for verdict in self.verdicts if verdict.error is not None]
+        if not failed:
+            return ""
+        chosen = [option for name in failed for option in ("--check", name)]
+        numbers = ["--examples", str(self.options.examples), "--seed", str(self.options.seed)]
+        keep_going = ["--keep-going"] if len(failed) > 1 else []
+        return f"stagecache check {shlex.join([self.model, *chosen, *numbers, *keep_going])}"
+
+    def message(self, error: Exception) -> str:
+        """Return an error, with a program that loads this model."""
+        load = (
+            f"from stagecache.cli.loading import load_system\nsystem = load_system({self.model!r})"
+        )
+        return HOW_TO_GET_IT.sub(lambda _: load, _message(error), count=1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it in plain values, for JSON."""
+        verdicts = {verdict.name: verdict for verdict in self.verdicts}
+        return {
+            "model": self.model,
+            "system": repr(self.system),
+            "verdict": self.word,
+            "is_interrupted": self.is_interrupted,
+            "seed": self.options.seed,
+            "examples": self.options.examples,
+            "budget": self.options.budget,
+            "again": self.again or None,
+            "checks": [
+                {"check": name, "verdict": word}
+                | (self._details(verdicts[name]) if name in verdicts else {})
+                | ({"examples": self.examples} if word == "interrupted" else {})
+                for name, word in self.words.items()
+            ],
+        }
+
+    def _details(self, verdict: Verdict) -> dict[str, Any]:
+        found: dict[str, Any] = {"examples": verdict.examples, "seconds": verdict.seconds}
+        if verdict.result is not None:
+            result = verdict.result
+            return found | {
+                "operations": result.operations,
+                "entries": result.entries,
+                "computed": result.computed,
+                "shared": result.shared,
+            }
+        error = verdict.error
+        assert error is not None
+        return found | {
+            "error": type(error).__name__,
+            "message": self.message(error),
+            "suspects": list(getattr(error, "suspects", ())),
+        }
+
+
+def check_model(
+    model: str, options: CheckOptions, *, as_json: bool, out: Console, err: Console
+) -> int:
+    """Load a System, run checks on it, and print each verdict, the errors, and a summary.
+
+    Parameters
+    ----------
+    model : str
+        In a form that `load_system` accepts.
+    options : CheckOptions
+    as_json : bool
+        True to print one JSON document at the end instead, also after Control-C.
     out : rich.console.Console
         Console for the results.
     err : rich.console.Console
@@ -65,97 +186,135 @@ def check_model(
 
     Returns
     -------
-    bool
-        True if all checks have passed.
+    int
+        The exit status.
 
     Raises
     ------
-    MissingExtraError
-        Hypothesis is not installed.
     ModelError, WrongTypeError
         The model does not exist.
     """
-    require_extra("hypothesis", "testing", "stagecache check")
-    system = load_system(model)
-    outcomes = list(_run(system, names, examples, seed, err))
-    errors = {outcome.name: outcome.error for outcome in outcomes if outcome.error is not None}
-    print_text(out, f"{model}: {system!r}")
-    out.print()
-    print_table(out, _table(outcomes))
-    for outcome in outcomes:
-        if outcome.result is not None and outcome.result.computed < outcome.result.entries:
-            print_text(out, f"\n{outcome.result}")
-    load = f"from stagecache.cli.loading import load_system\nsystem = load_system({model!r})"
-    found = sum(outcome.result.shared for outcome in outcomes if outcome.result is not None)
-    if found:
-        print_text(out, f"\n{found} values were taken from shared results, and verified.")
-    for name, error in errors.items():
-        out.print(f"\n[bold red]{name} failed[/]")
-        print_text(out, HOW_TO_GET_IT.sub(lambda _: load, _message(error), count=1))
-    out.print()
-    if not errors:
-        out.print(f"[bold green]Passed[/]: {', '.join(names)}.")
-        return True
-    out.print(f"[bold red]Failed[/]: {', '.join(errors)}.")
-    options = [option for name in errors for option in ("--check", name)]
-    again = [model, *options, "--examples", str(examples), "--seed", str(seed)]
-    print_text(out, f"Again: stagecache check {shlex.join(again)}")
-    return False
+    report = Report(model, load_system(model), options)
+    if not as_json:
+        print_text(out, f"{model}: {report.system!r}\n")
+        print_text(out, ROW.format("check", "verdict", "examples", "operations", "time"))
+    try:
+        for verdict in _verdicts(report, err):
+            report.verdicts.append(verdict)
+            report.running = ""
+            if not as_json:
+                _print_verdict(report, verdict, out)
+    except KeyboardInterrupt:
+        report.is_interrupted = True
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        _print_summary(report, out)
+    return report.status
 
 
-def _run(
-    system: System, names: Sequence[str], examples: int, seed: int, err: Console
-) -> Iterator[Outcome]:
-    """Run one check after the other, whatever comes of each, with a bar for each."""
-    columns = (
+def _verdicts(report: Report, err: Console) -> Iterator[Verdict]:
+    """Run the checks, each with a bar on a terminal while it runs."""
+    from stagecache.testing.checks.explore import DEFAULT  # noqa: PLC0415  # needs Hypothesis
+
+    options = report.options
+    bars: list[Progress] = []
+
+    def begin(name: str) -> None:
+        report.running, report.examples = name, 0
+        bars[:] = [_bar(name, options.examples, err)]
+        bars[0].start()
+
+    def show(examples: int) -> None:
+        report.examples = examples
+        bars[0].update(bars[0].task_ids[0], completed=examples)
+
+    with _stopped(bars):
+        for verdict in run_checks(
+            report.system,
+            options.checks,
+            keep_going=options.keep_going,
+            budget=options.budget,
+            begin=begin,
+            settings=type(DEFAULT)(DEFAULT, max_examples=options.examples),
+            seed=options.seed,
+            progress=show,
+        ):
+            bars[0].stop()  # before anything else is printed on the terminal
+            yield verdict
+
+
+def _bar(name: str, total: int, err: Console) -> Progress:
+    bar = Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(),
         TextColumn("{task.completed:.0f} examples"),
         TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
     )
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        bars = {name: progress.add_task(name, total=examples, start=False) for name in names}
-        for name, bar in bars.items():
-            progress.start_task(bar)
-            yield _outcome(system, name, examples, seed, partial(progress.update, bar))
-            progress.stop_task(bar)
+    bar.add_task(name, total=total)
+    return bar
 
 
-def _outcome(
-    system: System, name: str, examples: int, seed: int, show: Callable[..., None]
-) -> Outcome:
-    from stagecache.testing.checks.explore import DEFAULT  # noqa: PLC0415  # needs Hypothesis
-
-    check = getattr(testing, f"check_{name}")
-    settings = type(DEFAULT)(DEFAULT, max_examples=examples)
-    done = 0
-
-    def count(examples_done: int) -> None:
-        nonlocal done
-        done = examples_done
-        show(completed=done)
-
-    start = time.perf_counter()
-    result = error = None
+@contextmanager
+def _stopped(bars: list[Progress]) -> Iterator[None]:
+    """Remove the last bar at the end, also after Control-C."""
     try:
-        result = check(system, settings=settings, seed=seed, progress=count)
-    except Exception as raised:  # of the check, or of the model
-        error = raised
-    return Outcome(name, result, error, done, time.perf_counter() - start)
+        yield
+    finally:
+        for bar in bars:
+            bar.stop()
 
 
-def _table(outcomes: Sequence[Outcome]) -> Table:
-    table = new_table("check", "verdict", "examples", "operations", "time", numbers=3)
-    for outcome in outcomes:
-        passed = outcome.result is not None
-        table.add_row(
-            Text(outcome.name),
-            Text("passed", "green") if passed else Text("failed", "bold red"),
-            str(outcome.examples),
-            str(outcome.result.operations) if outcome.result else "",
-            f"{outcome.seconds:.1f} s",
+# ---------------------------------------------------------------------- texts
+
+
+def _print_verdict(report: Report, verdict: Verdict, out: Console) -> None:
+    """Print a line for a verdict, and what has to be said about it."""
+    result = verdict.result
+    operations = "" if result is None else result.operations
+    line = Text(
+        ROW.format(
+            verdict.name,
+            verdict.word,
+            verdict.examples,
+            operations,
+            f"{verdict.seconds:.1f} s",
         )
-    return table
+    )
+    line.highlight_words([verdict.word], COLORS.get(verdict.word, "yellow"))
+    print_text(out, line)
+    if result is not None and result.computed < result.entries:
+        print_text(out, f"  {result}")
+    if verdict.error is not None:
+        out.print(f"\n[bold red]{verdict.name} failed[/]")
+        print_text(out, f"{report.message(verdict.error)}\n")
+
+
+def _print_summary(report: Report, out: Console) -> None:
+    """Print a line for each kind of verdict."""
+    results = [verdict.result for verdict in report.verdicts if verdict.result is not None]
+    shared = sum(result.shared for result in results)
+    if shared:
+        print_text(out, f"\n{shared} values were taken from shared results, and verified.")
+    words = report.words
+    names = {word: [n for n, w in words.items() if w == word] for word in words.values()}
+    if report.word != "failed":
+        out.print()
+    if "interrupted" in names:
+        out.print(f"[yellow]Interrupted[/]: {report.running}, after {report.examples} examples.")
+    if "unfinished" in names:
+        counts = [f"{r.name} ({r.examples} examples)" for r in results if r.is_out_of_time]
+        print_text(out, f"No fault found within the budget: {', '.join(counts)}.")
+    if "passed" in names:
+        out.print(f"[bold green]Passed[/]: {', '.join(names['passed'])}.")
+    if "not run" in names:
+        out.print(f"Not run: {', '.join(names['not run'])}.")
+    if "failed" in names:
+        out.print(f"[bold red]Failed[/]: {', '.join(names['failed'])}.")
+        print_text(out, f"Again: {report.again}")
 
 
 def _message(error: Exception) -> str:

@@ -141,15 +141,15 @@ def new(*, name: str, output: Path) -> None:
     click.echo(f"Next: cd {output / name}, then python {name}.py, and pytest. README.md has more.")
 
 
-CHECKS: Final = ("coherence", "precision", "strict", "pickle", "threads")
+CHECKS: Final = ("strict", "coherence", "precision", "pickle", "threads")
 
 
 @main.command(
     epilog="""\b
 Checks:
+  strict     Each computation reads only what it declares.
   coherence  After random writes, each read gives the value of a new computation.
   precision  Each declared prerequisite is read.
-  strict     Each computation reads only what it declares.
   pickle     The System and its States are the same in another process.
   threads    Several threads that read one State get the values that one thread gets.
 
@@ -157,6 +157,18 @@ Checks:
 Examples:
   stagecache check stagecache.examples.pendulum --examples 10
   stagecache check stagecache.examples.pendulum:system --check strict --seed 1
+  stagecache check stagecache.examples.pendulum --budget 60 --keep-going
+  stagecache check stagecache.examples.pendulum --examples 10 --json
+
+\b
+With --json, one document is printed at the end, also after Control-C:
+  verdict  "passed", "failed", "interrupted", or "unfinished": no fault was
+           found, but the budget ended before all programs had run
+  checks   for each check: its verdict, which may be "not run", examples (the
+           number of programs), seconds; error, message and suspects if it
+           failed, else operations, entries, computed and shared
+  again    the command that repeats what failed, or null
+  model, system, seed, examples, budget, is_interrupted
 """
 )
 @click.argument("model")
@@ -181,9 +193,25 @@ Examples:
     metavar="N",
     help="Repeat the programs of an earlier run with this seed.  [default: a new one each time]",
 )
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Time for all checks, which share it.  [default: no limit]",
+)
+@click.option("--keep-going", is_flag=True, help="Go on after the first check that fails.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
 @click.pass_context
 def check(
-    context: click.Context, model: str, checks: tuple[str, ...], examples: int, seed: int | None
+    context: click.Context,
+    model: str,
+    *,
+    checks: tuple[str, ...],
+    examples: int,
+    seed: int | None,
+    budget: float | None,
+    keep_going: bool,
+    as_json: bool,
 ) -> None:
     """Search a model for faults in its declarations.
 
@@ -191,24 +219,31 @@ def check(
     arguments that returns one. Leave the name out if there is only one, annotated so:
     def system() -> System.
 
-    The exit status is 0 if all checks pass, and 1 if one fails. It needs Hypothesis: pip install
+    Each verdict is printed when it is known, and the first failure ends the command. Control-C
+    ends it, too, after what was found so far.
+
+    The exit status is 0 if no check fails, also if the budget ends before all programs have run;
+    1 if one fails; and 130 after Control-C. It needs Hypothesis: pip install
     'stagecache[testing]'.
     """
     from random import randrange  # noqa: PLC0415
 
     from rich.console import Console  # noqa: PLC0415
 
-    from stagecache.cli.check import check_model  # noqa: PLC0415
+    from stagecache.checks import require_extra  # noqa: PLC0415
 
-    passed = check_model(
+    require_extra("hypothesis", "testing", "stagecache check")
+    from stagecache.cli.check import CheckOptions, check_model  # noqa: PLC0415
+
+    seed = randrange(2**32) if seed is None else seed
+    status = check_model(
         model,
-        checks or CHECKS,
-        examples=examples,
-        seed=randrange(2**32) if seed is None else seed,
+        CheckOptions(tuple(dict.fromkeys(checks or CHECKS)), examples, seed, budget, keep_going),
+        as_json=as_json,
         out=Console(highlight=False),
         err=Console(stderr=True),
     )
-    context.exit(0 if passed else 1)
+    context.exit(status)
 
 
 @main.command(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stagecache.checks import require_extra
 
 if TYPE_CHECKING:
-    from stagecache.testing.all import check_all
+    from stagecache.testing.all import Verdict, check_all, run_checks
     from stagecache.testing.checks.coherence import check_coherence
     from stagecache.testing.checks.pickling import check_pickle
     from stagecache.testing.checks.precision import check_precision, over_declared
@@ -28,6 +28,7 @@ else:
         "CheckResult": "result",
         "InvalidationMachine": "strategies.machine",
         "Run": "programs.run",
+        "Verdict": "all",
         "check_all": "all",
         "check_coherence": "checks.coherence",
         "check_pickle": "checks.pickling",
@@ -37,6 +38,7 @@ else:
         "graphs": "strategies.graph",
         "operations": "strategies.state",
         "over_declared": "checks.precision",
+        "run_checks": "all",
         "states": "strategies.state",
         "structures": "strategies.graph",
         "systems": "strategies.random_systems",
@@ -59,6 +61,7 @@ __all__ = [
     "CheckResult",
     "InvalidationMachine",
     "Run",
+    "Verdict",
     "check_all",
     "check_coherence",
     "check_pickle",
@@ -68,6 +71,7 @@ __all__ = [
     "graphs",
     "operations",
     "over_declared",
+    "run_checks",
     "states",
     "structures",
     "systems",

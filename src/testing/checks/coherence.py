@@ -3,11 +3,13 @@
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
 from stagecache.system.core.system import System
+from stagecache.testing.checks.expense import Expense
 from stagecache.testing.checks.explore import Progress, explore
 from stagecache.testing.checks.never import Tally
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import error_of
 from stagecache.testing.diagnosis.shortening import Program
+from stagecache.testing.oracle.memory import Memory
 from stagecache.testing.oracle.oracle import Blueprint
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.run import Run
@@ -22,6 +24,7 @@ def check_coherence(
     settings: Settings | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> CheckResult:
     """Check by random programs that every value equals the one of a fresh State.
 
@@ -43,6 +46,9 @@ def check_coherence(
         Seed; the same number gives the same programs. By default they differ each time.
     progress : callable, optional
         Called after each program, with the number of programs so far, until one fails.
+    budget : float, optional
+        Time after which no operation begins [s], but of the first program, which reads all entries.
+        The result then says `is_out_of_time`.
 
     Raises
     ------
@@ -57,19 +63,21 @@ def check_coherence(
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)
     tally = Tally(has.entries, blueprint.build)
+    memory = Memory()
+    expense = Expense(has, memory, memory.attach(blueprint.build(), "fresh"), has_scouts=True)
 
     def perform(program: Program) -> int:
-        run = Run(blueprint.build())
-        watch = Watch(run, blueprint.build())
+        run = Run(memory.attach(blueprint.build(), "run"))
+        watch = Watch(run, memory.attach(blueprint.build(), "fresh"), memory.is_put_off)
         count = sum([watch.perform(operation) for operation in program])
         watch.check_all()
         if blueprint.is_known:
-            watch.check_pristine(blueprint.build())
+            watch.check_pristine(memory.attach(blueprint.build(), "fresh"))
         tally.add(program, run)
         return count
 
     try:
-        result = explore("coherence", has, perform, settings, seed, progress)
+        result = explore("coherence", has, expense, perform, settings, seed, progress, budget)
     except Failure as failure:
         raise error_of(failure) from None
     return tally.result(result)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import hypothesis
@@ -10,9 +10,12 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
 from stagecache.sharing.results import shared_results
+from stagecache.testing.budget import OutOfTimeError, within, without_limit
+from stagecache.testing.checks.expense import Expense
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.shortening import Program, Shortener
 from stagecache.testing.programs.inventory import Inventory
+from stagecache.testing.programs.operation import AbstractOperation, ReadAll, Realize
 from stagecache.testing.programs.programs import programs
 from stagecache.testing.result import CheckResult
 
@@ -22,16 +25,25 @@ DEFAULT: Final = Settings(max_examples=100, derandomize=False)
 FEWER: Final = Settings(DEFAULT, max_examples=25)
 """Default of checks with slow examples."""
 
+FIRST_LOOK: Final[list[AbstractOperation]] = [Realize(), ReadAll()]
+"""The first program of each check: no variable is written, and each entry is computed once."""
+
+
+class _ProgramsChangedError(BaseException):
+    """Programs are drawn in another way from here on, which is another test for Hypothesis."""
+
 
 def explore(
     name: str,
     has: Inventory,
+    expense: Expense,
     perform: Callable[[Program], int],
     settings: Settings | None,
     seed: int | None,
     progress: Progress | None,
+    budget: float | None,
 ) -> CheckResult:
-    """Run random programs, and raise the failure of the first that fails.
+    """Run the first look and random programs, and raise the failure of the first that fails.
 
     Parameters
     ----------
@@ -39,6 +51,8 @@ def explore(
         Name of the check.
     has : Inventory
         Items of the System, and strategies for their values.
+    expense : Expense
+        Costs of its entries, which shape the programs.
     perform : callable
         Runs a program, and returns the number of its operations.
     settings : hypothesis.settings or None
@@ -47,32 +61,151 @@ def explore(
         Seed; the same number gives the same programs.
     progress : callable or None
         Called after each program, with the number of programs so far, until one fails.
+    budget : float or None
+        Time after which no operation begins [s], except those of the first look.
 
     Raises
     ------
     Failure
         The failure of the shortest program that was found.
     """
-    examples = operations = 0
-    failures: list[tuple[Program, Failure]] = []
+    search = Search(has, expense, perform, settings or DEFAULT, seed, progress)
+    with quiet(), shared_results() as shared, within(budget):
+        is_out_of_time = not search.run()
+    return CheckResult(
+        name,
+        search.examples,
+        search.operations,
+        shared=shared.statistics.hits,
+        is_out_of_time=is_out_of_time,
+    )
 
-    def example(program: Program) -> None:
-        nonlocal examples, operations
-        is_new = not failures  # later runs shorten it
+
+class Search:
+    """The search for a program that fails.
+
+    Parameters
+    ----------
+    has, expense, perform, settings, seed, progress
+        Same as for `explore`.
+
+    Attributes
+    ----------
+    examples, operations : int
+        Numbers of programs, and of operations in them.
+    """
+
+    def __init__(
+        self,
+        has: Inventory,
+        expense: Expense,
+        perform: Callable[[Program], int],
+        settings: Settings,
+        seed: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self.examples = self.operations = 0
+        self._has = has
+        self._expense = expense
+        self._perform = perform
+        self._settings = settings
+        self._seed = seed
+        self._progress = progress
+        self._failed: tuple[Program, Failure] | None = None
+
+    def run(self) -> bool:
+        """Run all programs, and return True; False if the time was over.
+
+        Raises
+        ------
+        Failure
+        """
+        most = self._settings.max_examples
         try:
-            operations += perform(program)
-        except Failure as failure:
-            failures.append((program, failure))
-            raise
-        finally:
-            if is_new:
-                examples += 1
-                if progress is not None:
-                    progress(examples)
+            with suppress(_ProgramsChangedError, Failure), without_limit():
+                self._example(FIRST_LOOK)
+            self._judge()
+            while self.examples < most:
+                left = most - self.examples
+                planned = self._expense.next_round()
+                if self._round(min(left, planned or left)) and not planned:
+                    break
+        except OutOfTimeError:
+            return False
+        return True
 
+    def _round(self, most: int) -> bool:
+        """Run programs of one kind; return False if others follow."""
+        test = _test(self._has, self._example, self._settings, most)
+        if self._seed is not None:
+            test = hypothesis.seed(self._seed + self.examples)(test)
+        try:
+            test()
+        except _ProgramsChangedError:
+            return False
+        except BaseException:
+            if self._failed is None:
+                raise
+            self._judge()
+            return False
+        return True
+
+    def _example(self, program: Program) -> None:
+        """Run a program, and count it."""
+        if self._failed is not None:  # Hypothesis runs it again
+            raise self._failed[1]
+        try:
+            self.operations += self._perform(program)
+        except Exception as error:
+            if isinstance(error, Failure):
+                self._failed = program, error
+            self._count()
+            raise
+        self._count()
+        if self._expense.has_changed():
+            raise _ProgramsChangedError
+
+    def _count(self) -> None:
+        self.examples += 1
+        if self._progress is not None:
+            self._progress(self.examples)
+
+    def _judge(self) -> None:
+        """Raise the failure of the shortest program, if one has failed.
+
+        It has to fail as well if nothing is remembered of other values of the variables. If it does
+        not, an entry depends on a variable whose writes leave it valid, and remembered values are
+        wrong: from here on, all are computed.
+        """
+        if self._failed is None:
+            return
+        program, failure = self._failed
+        found = Shortener(self._perform, program, failure, self._has.given)
+        failure = found.shorten()
+        if not self._expense.distrust():
+            raise failure from None
+        for each in (found.program, program):
+            try:
+                with without_limit():
+                    self._perform(each)
+            except Failure as again:
+                if each is program:
+                    again = Shortener(self._perform, each, again, self._has.given).shorten()
+                raise again from None
+        self._failed = None
+
+
+def _test(
+    has: Inventory,
+    example: Callable[[Program], None],
+    settings: Settings,
+    most: int,
+) -> Callable[[], None]:
+    """Return the test of Hypothesis that runs random programs."""
     test = hypothesis.given(program=programs(has))(example)
     test = Settings(
-        settings or DEFAULT,
+        settings,
+        max_examples=most,
         phases=(Phase.generate,),  # `Shortener` does the rest, and is faster
         database=None,
         deadline=None,
@@ -80,18 +213,8 @@ def explore(
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )(test)
-    if seed is not None:
-        test = hypothesis.seed(seed)(test)
-    with quiet(), shared_results() as shared:
-        try:
-            test()
-        except BaseException:
-            if not failures:
-                raise
-        if failures:
-            program, failure = min(reversed(failures), key=lambda found: len(found[0]))
-            raise Shortener(perform, program, failure, has.given).shorten() from None
-    return CheckResult(name, examples, operations, shared=shared.statistics.hits)
+    run: Callable[[], None] = test
+    return run
 
 
 @contextmanager

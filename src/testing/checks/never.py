@@ -6,7 +6,6 @@ never gave a value in any program is one, or the values that are drawn make no s
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final
 
 import attrs
 
@@ -19,12 +18,8 @@ from stagecache.testing.diagnosis.shortening import Program, Shortener
 from stagecache.testing.items import Item
 from stagecache.testing.oracle.comparison import NOTHING, Outcome, depth_of, hook_of, place_of
 from stagecache.testing.oracle.oracle import Subject
-from stagecache.testing.programs.operation import AbstractOperation, ReadAll, Realize
 from stagecache.testing.programs.run import FOUND_BY_STRICT, Run, state_name
 from stagecache.testing.result import CheckResult
-
-FIRST_VALUES: Final[list[AbstractOperation]] = [Realize(), ReadAll()]
-"""A program in which no variable is written."""
 
 
 @attrs.frozen(eq=False)
@@ -98,8 +93,6 @@ class Tally:
         UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
             It always raises an error of strict mode, which was begun outside of the check.
         """
-        if self._never():
-            self.add(FIRST_VALUES, self._performed(FIRST_VALUES))
         for raising in self._never():
             if isinstance(raising.error, FOUND_BY_STRICT):
                 raising.error.add_note("\n" + self._program(raising))

@@ -7,12 +7,14 @@ from hypothesis import settings as Settings  # noqa: N812  # a class
 from stagecache.errors import UnfaithfulPickleError
 from stagecache.state.state import State
 from stagecache.system.core.system import System
+from stagecache.testing.checks.expense import Expense
 from stagecache.testing.checks.explore import FEWER, Progress, explore
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import asserted, program_of
 from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.items import Item, entries_of, variables_of
 from stagecache.testing.oracle.comparison import NOTHING, Outcome, outcome_of, same_outcome
+from stagecache.testing.oracle.memory import Memory
 from stagecache.testing.oracle.oracle import (
     Snapshot,
     Subject,
@@ -34,6 +36,7 @@ def check_pickle(
     settings: Settings | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> CheckResult:
     """Check by random programs that a System, its States and its handles survive pickle.
 
@@ -46,21 +49,26 @@ def check_pickle(
     UnfaithfulPickleError
     """
     has = Inventory(system, strategies)
+    memory = Memory()
+    expense = Expense(has, memory, system)
 
     def there_and_back(program: Program) -> int:
         run = Run(system)
         count = run.perform(program)
         for number in range(len(run.states)):
-            _compare(run, number)
+            _compare(run, number, memory)
         return count
 
     try:
-        return explore("pickle", has, there_and_back, settings or FEWER, seed, progress)
+        with memory.attached(system, "run"):
+            return explore(
+                "pickle", has, expense, there_and_back, settings or FEWER, seed, progress, budget
+            )
     except Failure as failure:
         raise _error(failure) from None
 
 
-def _compare(run: Run, number: int) -> None:
+def _compare(run: Run, number: int, memory: Memory) -> None:
     """Compare a State with its copy after a journey.
 
     Raises
@@ -74,6 +82,7 @@ def _compare(run: Run, number: int) -> None:
     if travel.error is not None:
         raise Failure("pickle", run, number, Subject(), NOTHING, travel)
     twin = travel.value
+    memory.attach(twin.system, "twin")
     now, there = Snapshot.of(state), Snapshot.of(twin.state)
     for key in now.at(there.stage).differing(there):
         subject = Subject(key) if isinstance(key, Item) else Subject(vector=key)

@@ -11,11 +11,13 @@ from stagecache.inspection.strict.reads import OverDeclared
 from stagecache.inspection.strict.strict import strict
 from stagecache.state.handles import CacheEntry
 from stagecache.system.core.system import System
+from stagecache.testing.checks.expense import Expense
 from stagecache.testing.checks.explore import Progress, explore
 from stagecache.testing.checks.strictness import StrictFailure
 from stagecache.testing.diagnosis.report import program_of
 from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.items import Names, entries_of
+from stagecache.testing.oracle.memory import Memory
 from stagecache.testing.oracle.oracle import Snapshot
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.run import FOUND_BY_STRICT, Run
@@ -41,13 +43,14 @@ def over_declared(
     settings: Settings | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> tuple[OverDeclared, ...]:
     """Return the prerequisites that no computation has read in random programs.
 
     The parameters are those of `check_coherence`. Entries that were computed for fewer than 20
     different values of the variables are not judged.
     """
-    return _look(system, strategies, settings, seed, progress).over_declared
+    return _look(system, strategies, settings, seed, progress, budget).over_declared
 
 
 def check_precision(
@@ -57,13 +60,14 @@ def check_precision(
     settings: Settings | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> CheckResult:
     """Check by random programs that each declared prerequisite is read by some computation.
 
     The parameters are those of `check_coherence`. A prerequisite that is never read makes the entry
     stale needlessly. If it is read only for rare values of the variables, give strategies with
     such values. Entries that were computed for fewer than 20
-    different values of the variables are not judged.
+    different values of the variables are not judged, nor are expensive ones.
 
     Raises
     ------
@@ -72,7 +76,7 @@ def check_precision(
     MutatedValueError
         A value was changed in place; see `check_strict`.
     """
-    found = _look(system, strategies, settings, seed, progress)
+    found = _look(system, strategies, settings, seed, progress, budget)
     if not found.over_declared:
         return found.result
     names = Names(system)
@@ -98,8 +102,11 @@ def _look(
     settings: Settings | None,
     seed: int | None,
     progress: Progress | None,
+    budget: float | None,
 ) -> Found:
     has = Inventory(system, strategies)
+    memory = Memory()
+    expense = Expense(has, memory, system)
     seen: set[tuple[CacheEntry[Any], int]] = set()
     count: Counter[CacheEntry[Any]] = Counter()
 
@@ -135,9 +142,15 @@ def _look(
                 raise StrictFailure(error, run, run.last_read, lines, 0, RECORDING) from None
 
         try:
-            result = explore("precision", has, watched, settings, seed, progress)
+            with memory.attached(system, "run"):
+                result = explore(
+                    "precision", has, expense, watched, settings, seed, progress, budget
+                )
         except StrictFailure as failure:
             raise failure.told() from None
+    state = system.default_state
+    for item in memory.seconds:  # their values were found, for a few values of the variables
+        count.pop(item.handle(state), None)
     superfluous = [
         each for each in reads.over_declared() if count[each.entry] >= FEWEST_COMPUTATIONS
     ]

@@ -6,11 +6,13 @@ from hypothesis import settings as Settings  # noqa: N812  # a class
 
 from stagecache.inspection.strict.strict import strict, verify
 from stagecache.system.core.system import System
+from stagecache.testing.checks.expense import Expense
 from stagecache.testing.checks.explore import Progress, explore
 from stagecache.testing.checks.never import Tally
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import program_in
 from stagecache.testing.diagnosis.shortening import Program
+from stagecache.testing.oracle.memory import Memory
 from stagecache.testing.oracle.oracle import Blueprint, Subject
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.operation import ReadAll
@@ -69,6 +71,7 @@ def check_strict(
     settings: Settings | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> CheckResult:
     """Check by random programs that computations read only what they declare.
 
@@ -90,13 +93,15 @@ def check_strict(
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)
     tally = Tally(has.entries, blueprint.build)
+    memory = Memory()
+    expense = Expense(has, memory, memory.attach(blueprint.build(), "run"), has_scouts=True)
 
     def in_strict_mode(operations: Program) -> int:
         count, lines, number = 0, None, 0
         run: Run | None = None
         try:
             with strict():
-                run = Run(blueprint.build())
+                run = Run(memory.attach(blueprint.build(), "run"))
                 count = run.perform(operations)
             lines = len(run.lines)
             for number, state in enumerate(run.states):
@@ -111,7 +116,7 @@ def check_strict(
         return count
 
     try:
-        result = explore("strict", has, in_strict_mode, settings, seed, progress)
+        result = explore("strict", has, expense, in_strict_mode, settings, seed, progress, budget)
     except StrictFailure as failure:
         raise failure.told() from None
     return tally.result(result)

@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import copy_context
 from threading import Barrier, Thread
 from typing import Final
 
@@ -13,11 +14,13 @@ from stagecache.errors import ThreadedReadError
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
-from stagecache.testing.checks.explore import FEWER, Progress, explore
+from stagecache.testing.checks.expense import Expense
+from stagecache.testing.checks.explore import FEWER, FIRST_LOOK, Progress, explore
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import program_of
 from stagecache.testing.diagnosis.shortening import Program
 from stagecache.testing.oracle.comparison import NOTHING, Outcome, outcome_of, same_outcome
+from stagecache.testing.oracle.memory import Memory, nothing_remembered
 from stagecache.testing.oracle.oracle import Snapshot, Subject, entries_now, expected, fresh_state
 from stagecache.testing.programs.inventory import Inventory, Strategies
 from stagecache.testing.programs.run import Run
@@ -35,6 +38,7 @@ def check_threads(
     settings: Settings | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> CheckResult:
     """Check by random programs that threads that read at the same time get right values.
 
@@ -49,24 +53,45 @@ def check_threads(
         A computation uses something that threads share.
     """
     has = Inventory(system, strategies)
+    memory = Memory()
+    expense = Expense(has, memory, system)
 
     def in_threads(program: Program) -> int:
         run = Run(system)
         count = run.perform(program)
         snapshots = [run.history[0][0], *map(Snapshot.of, run.states)]
-        for found in differences(system, snapshots):
+        for found in differences(system, snapshots, remembers=program is not FIRST_LOOK):
             kind = "twice" if found.is_twice else "threads"
             raise Failure(kind, run, 0, found.subject, found.expected, found.got)
         return count
 
     try:
-        return explore("threads", has, in_threads, settings or FEWER, seed, progress)
+        with memory.attached(system, "run"):
+            return explore(
+                "threads",
+                has,
+                expense,
+                in_threads,
+                settings or FEWER,
+                seed,
+                progress,
+                budget,
+            )
     except Failure as failure:
         raise _error(failure) from None
 
 
-def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[Outcome]]:
+def read_in_threads(
+    states: list[State], subjects: list[Subject], *, remembers: bool = False
+) -> list[list[Outcome]]:
     """Return the values that threads get when they read at the same time, each from its State.
+
+    Parameters
+    ----------
+    states : list of State
+    subjects : list of Subject
+    remembers : bool
+        True if values of expensive entries may be remembered, and not computed.
 
     Returns
     -------
@@ -85,7 +110,10 @@ def read_in_threads(states: list[State], subjects: list[Subject]) -> list[list[O
             outcomes[i] = outcome_of(lambda: subjects[i].read(states[number]))  # noqa: B023  # called at once
         found[number] = [outcomes[i] for i in range(len(subjects))]
 
-    threads = [Thread(target=read, args=(number,)) for number in range(len(states))]
+    with nullcontext() if remembers else nothing_remembered():
+        threads = [
+            Thread(target=copy_context().run, args=(read, number)) for number in range(len(states))
+        ]
     with _switching_often():
         for thread in threads:
             thread.start()
@@ -112,7 +140,9 @@ class Difference:
     got: Outcome = NOTHING
 
 
-def differences(system: System, snapshots: list[Snapshot]) -> Iterator[Difference]:
+def differences(
+    system: System, snapshots: list[Snapshot], *, remembers: bool = False
+) -> Iterator[Difference]:
     """Read a State with the last variables in several threads, and then one State in each.
 
     Parameters
@@ -120,17 +150,20 @@ def differences(system: System, snapshots: list[Snapshot]) -> Iterator[Differenc
     system : System
     snapshots : list of Snapshot
         The variables of these States, which are realized to Report.
+    remembers : bool
+        True if values of expensive entries may be remembered, and not computed in the threads.
     """
     several = [snapshot.at(Stage.REPORT) for snapshot in snapshots[-THREADS:]]
     several = [several[i % len(several) - 1] for i in range(THREADS)]  # the last one first
     state = fresh_state(system, several[0]).state
     subjects = entries_now(state, valid=False)
     before = [_version(state, subject) for subject in subjects]
-    together = read_in_threads([state] * THREADS, subjects)
+    together = read_in_threads([state] * THREADS, subjects, remembers=remembers)
     for subject, version in zip(subjects, before, strict=True):
         if _version(state, subject) > version + 1:
             yield Difference(subject, is_twice=True)
-    apart = read_in_threads([fresh_state(system, each).state for each in several], subjects)
+    each_its_own = [fresh_state(system, each).state for each in several]
+    apart = read_in_threads(each_its_own, subjects, remembers=remembers)
     pairs = [*zip([several[0]] * THREADS, together, strict=True), *zip(several, apart, strict=True)]
     for snapshot, outcomes in pairs:
         fresh = fresh_state(system, snapshot)

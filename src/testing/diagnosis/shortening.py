@@ -5,11 +5,13 @@ of attempts, and this needs dozens.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 import attrs
 
 from stagecache.state.stage import Stage
+from stagecache.testing.budget import OutOfTimeError, put_off_interrupt, within, without_limit
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.items import Item
 from stagecache.testing.programs.operation import AbstractOperation, ReadAll, ReadEntry, Realize
@@ -17,6 +19,8 @@ from stagecache.testing.programs.writes import Related, SetTime, SetVariable, Se
 
 Program = list[AbstractOperation]
 MOST_ATTEMPTS: Final = 400
+LONGEST: Final = 10.0
+"""Time for the attempts [s]."""
 
 
 class Shortener:
@@ -47,11 +51,16 @@ class Shortener:
         self._attempts = 0
 
     def shorten(self) -> Failure:
-        """Return the failure of the shortest program."""
+        """Return the failure of the shortest program that is found within `LONGEST`."""
         size = None
-        while size != (size := (len(self.program), self._weight())):
-            self._remove()
-            self._simplify()
+        try:
+            with suppress(OutOfTimeError), without_limit(), within(LONGEST):
+                while size != (size := (len(self.program), self._weight())):
+                    self._remove()
+                    self._simplify()
+        except KeyboardInterrupt:  # what was found is reported first
+            if not put_off_interrupt():
+                raise
         return self.failure
 
     def _remove(self) -> None:

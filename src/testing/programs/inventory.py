@@ -31,6 +31,7 @@ from stagecache.errors import UnknownItemError, short_repr
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.state.values.sameness import same
 from stagecache.state.vectors.vectors import CONTINUOUS, WEIGHTS
 from stagecache.system.core.system import System
 from stagecache.testing.items import (
@@ -42,9 +43,11 @@ from stagecache.testing.items import (
     variables_of,
 )
 from stagecache.testing.oracle.comparison import outcome_of
-from stagecache.testing.programs.writes import OTHER
+from stagecache.testing.oracle.oracle import Snapshot
+from stagecache.testing.programs.writes import OTHER, Related
 
 MOST: Final = 1000
+MOST_DRAWS: Final = 5
 ROUND: Final = 3  # decimals of a number, so that programs are short
 
 
@@ -151,9 +154,20 @@ class Inventory:
     given : frozenset of Item
         Variables with strategies of the user.
     entries : list of Item
+    first : dict of Item to object
+        Values of the variables in the default State.
     vectors, weights : list of (str, int or None)
         By name and subsystem.
-    has_auto_update : bool
+    auto_updated : list of Item
+        Variables with automatic updates.
+    costly : frozenset of Item
+        Variables whose writes make an expensive entry stale. A program writes at most one of them,
+        and always the same value.
+    writes_costly : bool
+        True if programs write costly variables.
+    scout : tuple of (Item, list of Item), or None
+        An expensive entry, and the variables on which it must not depend: the next program tries
+        that.
 
     Raises
     ------
@@ -178,7 +192,36 @@ class Inventory:
         self.entries = [item for item, _ in entries_of(state)]
         self.vectors = [*_vectors(state)]
         self.weights = [(kind.name, x) for kind, x in _vectors_of_weights(state)]
-        self.has_auto_update = any(handle.update is not None for _, handle in discrete_of(state))
+        self.auto_updated = [i for i, handle in discrete_of(state) if handle.update is not None]
+        self.first = Snapshot.of(state).values
+        self.costly: frozenset[Item] = frozenset()
+        self.writes_costly = True
+        self.scout: tuple[Item, list[Item]] | None = None
+        self._costly_values: dict[Item, Any] = {}
+
+    @property
+    def has_auto_update(self) -> bool:
+        """True if a variable has an automatic update that makes no expensive entry stale."""
+        return bool(self.auto_updated) and self.costly.isdisjoint(self.auto_updated)
+
+    def other_value(self, item: Item, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
+        """Draw a value that a variable does not have at first; a related one if that is rare."""
+        first = self.first.get(item)
+        for _ in range(MOST_DRAWS):
+            value = draw(self.values[item])
+            if isinstance(value, Related):
+                return value
+            if item.kind in CONTINUOUS and first is not None:
+                if not np.array_equal(np.resize(value, np.shape(first)), first):
+                    return value
+            elif not same(value, first):
+                return value
+        return value
+
+    def costly_value(self, item: Item, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
+        """Return the value that programs write to a costly variable: the first that was drawn."""
+        value = self.other_value(item, draw)  # each time, as Hypothesis demands
+        return self._costly_values.setdefault(item, value)
 
 
 def _by_item(state: State, strategies: Strategies) -> dict[Item, st.SearchStrategy[Any]]:

@@ -50,6 +50,7 @@ NUM_VALUES: Final = 2  # of a variable, for one program
 BACKWARDS: Final = 0.3  # how often entries are read in the opposite order
 READ_BEFORE: Final = 0.5  # how often a sweep reads right after a write
 UPDATED_FIRST: Final = 0.5
+COSTLY: Final = 0.3  # how often a program writes a costly variable, where there are some
 SCALARS: Final = (bool, int, float, str, Related)
 STATES: Final = (0, 0, 0, 1, 2)  # most often the first
 REALIZED: Final = (
@@ -72,12 +73,15 @@ class Composer:
         Returns a value for an item.
     variables : list of Item
         Variables to write.
+    writes_time : bool
+        False if the time is costly, and another variable is the one that is written.
     """
 
     has: Inventory
     random: Random
     value: Callable[[Item], Any]
     variables: list[Item]
+    writes_time: bool = True
 
     # ------------------------------------------------------------------ single operations
 
@@ -134,7 +138,8 @@ class Composer:
     def related(self, where: int) -> Program:
         """Write the value again that a variable has, or one that is near to it."""
         item = self.random.choice(self.variables)
-        value = PRESENT if item in self.has.given else self.random.choice((PRESENT, NEAR))
+        is_kept = item in self.has.given or item in self.has.costly
+        value = PRESENT if is_kept else self.random.choice((PRESENT, NEAR))
         return [SetVariable(item, value, where=where)]
 
     def vector(self, where: int) -> Program:
@@ -151,7 +156,9 @@ class Composer:
         return self.weights_of(*self.random.choice(self.has.weights), where)
 
     def weights_of(self, name: str, subsystem: int | None, where: int) -> Program:
-        """Write certain weights."""
+        """Write certain weights; none where each of them would be computed with at a high cost."""
+        if self.has.costly:
+            return []
         count = self.random.randint(1, 3)
         values = tuple(round(self.random.uniform(0, 10), 2) for _ in range(count))
         in_place = self._chance(0.5)
@@ -159,6 +166,8 @@ class Composer:
 
     def time(self, where: int) -> Program:
         """Write the time."""
+        if not self.writes_time:
+            return []
         return [SetTime(float(self.value(TIME)), self._chance(0.5), where=where)]
 
     def update(self, where: int) -> Program:
@@ -224,15 +233,36 @@ class Composer:
                 found += [*write(where), Realize(where=where)]
         return found
 
+    def scout(self, entry: Item, others: list[Item]) -> Program:
+        """Write all variables at once on which an entry must not depend: it is not computed again.
+
+        So one computation, in a fresh State, judges them all.
+        """
+        writes = [self.write(item, 0) if item != TIME else self.time(0) for item in others]
+        look = [Realize(), ReadEntry(entry)]
+        return [*look, *(operation for write in writes for operation in write), *look]
+
 
 @st.composite
 def programs(draw: st.DrawFn, has: Inventory, max_steps: int = MOST_STEPS) -> Program:
     """Return programs for a System."""
+    if has.scout is not None:
+        entry, others = has.scout
+        values = {item: has.other_value(item, draw) for item in others}
+        return Composer(has, Random(0), values.__getitem__, others).scout(entry, others)
     choice = Random(draw(st.integers(0, MOST_SEEDS)))
-    chosen = choice.sample(has.variables, min(len(has.variables), MOST_SWEPT))
+    cheap = [item for item in has.variables if item not in has.costly]
+    chosen = choice.sample(cheap, min(len(cheap), MOST_SWEPT))
     stock = {item: [draw(has.values[item]) for _ in range(NUM_VALUES)] for item in (TIME, *chosen)}
+    writes_time = TIME not in has.costly
+    if has.costly and has.writes_costly and (not chosen or choice.random() < COSTLY):
+        costly = choice.choice(sorted(has.costly, key=str))
+        stock[costly] = [has.costly_value(costly, draw)]
+        writes_time = writes_time or costly == TIME
+        chosen += [costly] if costly != TIME else []
     random = Random(repr(stock))
-    return Composer(has, random, lambda item: random.choice(stock[item]), chosen).program(max_steps)
+    composer = Composer(has, random, lambda item: random.choice(stock[item]), chosen, writes_time)
+    return composer.program(max_steps)
 
 
 @st.composite

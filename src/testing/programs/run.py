@@ -15,6 +15,7 @@ from stagecache.errors import (
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
+from stagecache.testing.budget import require_time
 from stagecache.testing.items import Names
 from stagecache.testing.oracle.comparison import Outcome, outcome_of
 from stagecache.testing.oracle.oracle import Snapshot, Subject
@@ -169,7 +170,14 @@ class Run:
         return count
 
     def do(self, operation: Any, refuse: Callable[[Any, int, Exception | None], None]) -> None:
-        """Do an operation, and note it; `refuse` may raise because of what it raises."""
+        """Do an operation, and note it; `refuse` may raise because of what it raises.
+
+        Raises
+        ------
+        OutOfTimeError
+            The limit of time is exceeded.
+        """
+        require_time()
         lines = operation.code(self).splitlines()
         number = operation.number(self)
         self.reads.clear()

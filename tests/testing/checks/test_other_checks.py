@@ -184,5 +184,5 @@ def test_sound_models_pass(make: type[System], check: Callable[..., CheckResult]
 def test_all_checks_are_run_one_after_the_other() -> None:
     results = check_all(system_of(Lever()), settings=FEW)
     names = [result.name for result in results]
-    assert names == ["coherence", "precision", "strict", "pickle", "threads"]
+    assert names == ["strict", "coherence", "precision", "pickle", "threads"]
     assert all(result.examples == 10 for result in results)

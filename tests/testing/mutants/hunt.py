@@ -23,7 +23,7 @@ CHECKS: Final[dict[str, Callable[..., Any]]] = {
     "pickle": check_pickle,
     "threads": check_threads,
 }
-"""All, in the order in which `check_all` runs them."""
+"""All checks by name."""
 
 
 @frozen
