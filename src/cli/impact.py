@@ -40,7 +40,7 @@ def show_impact(
         print_json(impact.as_dict())
         return
     out = Console(highlight=False)
-    print_text(out, str(impact).splitlines()[0].removesuffix(":").removesuffix(".") + ".")
+    print_text(out, f"{impact._sentence}.")
     if impact.entries:
         out.print()
         print_table(out, _table(impact))
