@@ -157,6 +157,8 @@ def _cell(tag: str, text: str, side: str, scope: str = "", style: str = "") -> s
         text = f"{text[: MOST_CHARACTERS - 1]}…"
     of = f' scope="{scope}"' if scope else ""
     look = f"text-align:{side};padding:.15em .6em{style}"
+    if side == "right" or isinstance(text, Html):
+        look += ";white-space:nowrap"
     return f'<{tag}{of} style="{look}">{escaped(text)}</{tag}>'
 
 

@@ -28,7 +28,8 @@ def lines_of(
     """Lay out a table: the number of the row, 0 for headings, and the pieces of each of its lines.
 
     If the table is too wide, its last column is broken between words, if that is a text. If this is
-    not enough, names too long for the first column have lines of their own.
+    not enough, that column has lines of its own, below the others. And if this is not enough, names
+    too long for the first column have lines of their own.
 
     Parameters
     ----------
@@ -42,29 +43,33 @@ def lines_of(
     cells = [headings, *rows]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     last = len(widths) - 1
+    is_broken = last > 0 and not numbers
     over = sum(widths) + len(GAP) * last - width
-    if over > 0 and last and not numbers:
-        words = (word for row in cells for word in row[last].split())
-        least = max(map(cell_len, words), default=0)
-        widths[last] = max(least, widths[last] - over)
+    if over > 0 and is_broken:
+        words = [word for row in cells for word in row[last].split()]
+        widths[last] = max(widths[last] - over, *map(cell_len, [*words, headings[last]]))
         over = sum(widths) + len(GAP) * last - width
+    is_below = over > 0 and is_broken
+    if is_below:
+        over -= len(GAP) + widths[last]
+        widths[last] = max(1, width - len(GAP) * last)
     if over > 0 and last:
         least = min(widths[0], max(LEAST_NAME, cell_len(headings[0])))
         widths[0] = max(least, widths[0] - over)
-    for number, row in enumerate(cells):
-        name, *others = row
+    for number, (name, *others) in enumerate(cells):
+        lines = [[name, *others]]
+        if is_broken:
+            parts = _wrap(others.pop(), widths[last])
+            if is_below:
+                parts.insert(0, "")
+            lines = [[name, *others, *parts[:1]], *[[""] * last + [part] for part in parts[1:]]]
+            lines[0] += [""] * (not parts)
         if cell_len(name) > widths[0]:
             yield number, [name]
-            name = ""
-        if last and not numbers:
-            for part in textwrap.wrap(others[-1], widths[last], **UNBROKEN) or [""]:
-                yield number, _aligned([name, *others[:-1], part], widths, numbers)
-                name, others = "", [""] * last
-        else:
-            yield number, _aligned([name, *others], widths, numbers)
-
-
-UNBROKEN: Final = {"break_long_words": False, "break_on_hyphens": False}
+            lines[0][0] = ""
+        for x, line in enumerate(lines):
+            is_indented = is_below and x
+            yield number, line if is_indented else _aligned(line, widths, numbers)
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int], numbers: int) -> list[str]:
@@ -94,6 +99,12 @@ def wrapped(text: str, width: int = WIDTH) -> str:
     lines = []
     for line in text.split("\n"):
         indent = line[: len(line) - len(line.lstrip(" "))]
-        parts = textwrap.wrap(line, width, subsequent_indent=f"{indent}  ", **UNBROKEN)
+        parts = _wrap(line, width, f"{indent}  ")
         lines += parts if cell_len(line) > width else [line]
     return "\n".join(lines)
+
+
+def _wrap(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -69,7 +69,7 @@ class SubsystemState(AbstractPartition):
     def _repr_html_(self) -> str:
         if self.index >= len(self._contents.realization.machine.stages):
             return output(paragraph(repr(self)))
-        return html_of_subsystem(self._contents, self._index)
+        return html_of_subsystem(self._contents, self.index)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubsystemState):

@@ -180,11 +180,11 @@ def test_trajectories_are_shown_in_part(tmp_path: Any) -> None:
 def test_an_explanation_shows_its_text_and_its_tree_with_marks() -> None:
     system = example.system()
     state = system.new_state()
-    tip = system["pendulum"].tip
+    tip = system.get(example.Pendulum).tip
     assert "○ not computed" in text_of(state.explain(tip))
     system.realize(state)
     tip(state)
-    system["pendulum"].angle.set(state, 0.5)
+    system.get(example.Pendulum).angle.set(state, 0.5)
     shown = text_of(state.explain(tip))
     assert "◐ stale" in shown
     assert "pendulum.angle: changed, now version 2" in shown
@@ -206,7 +206,7 @@ def test_a_comparison_a_profile_and_an_empty_trace_are_shown() -> None:
         pass
     assert "no entry was read" in text_of(trace)
     assert "no difference" in text_of(compare(state, state.copy()))
-    assert "What costs most" in text_of(profile(system, system["pendulum"].tip))
+    assert "What costs most" in text_of(profile(system, system.get(example.Pendulum).tip))
     assert "no entry was read" in text_of(profile(system, lambda _: None))
 
 
@@ -224,7 +224,7 @@ def test_the_result_of_an_assembly_shows_all_its_numbers() -> None:
 
 def test_results_of_a_study_are_shown_with_failures_and_in_part() -> None:
     system = example.system()
-    pendulum = system["pendulum"]
+    pendulum = system.get(example.Pendulum)
 
     def swing(state: State) -> float:
         if pendulum.length(state) > 1.5:

@@ -174,7 +174,7 @@ def html_table(summary: str, parts: Sequence[tuple[Vector, Sequence[Column]]], u
     rows = body[0] + [cells for part in body[1:] for cells in (["…"] * (1 + width), *part)]
     more = len(labels) - width
     shown = table(("time [s]", *labels[:width]), rows, texts=0)
-    parts = [heading("Trajectory", summary), shown]
+    said = [heading("Trajectory", summary), shown]
     if more:
-        parts.append(paragraph(f"... and {more:,} more column{'s' if more > 1 else ''}"))
-    return output(*parts)
+        said.append(paragraph(f"... and {more:,} more column{'s' if more > 1 else ''}"))
+    return output(*said)
