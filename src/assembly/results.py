@@ -4,6 +4,8 @@ from typing import Final, final
 
 from attrs import define, frozen
 
+from stagecache.display.html import facts, heading, output
+from stagecache.errors import listed
 from stagecache.study.counters import AbstractCounters
 
 GAUSS_NEWTON: Final = "Gauss-Newton"
@@ -56,6 +58,19 @@ class AssemblyResult:
         if self.independent_goals:
             text += f"; no free q changes {', '.join(self.independent_goals)}"
         return text
+
+    def _repr_html_(self) -> str:
+        found = [
+            ("goal", f"{self.goal:.6g}"),
+            ("error norm", f"{self.error_norm:.3g}"),
+            ("time", f"{self.time:.6g}"),
+            ("method", self.method),
+            ("iterations", f"{self.num_iterations:,}"),
+            ("converged", "yes" if self.has_converged else "no"),
+        ]
+        if self.independent_goals:
+            found.append(("goals that no free q changes", listed(self.independent_goals)))
+        return output(heading("AssemblyResult"), facts(found))
 
 
 @final

@@ -40,9 +40,8 @@ def show_impact(
         print_json(impact.as_dict())
         return
     out = Console(highlight=False)
-    direct = f": {len(impact.by_prerequisite)} direct, {len(impact.entries)} in all."
-    first = str(impact).splitlines()[0].removesuffix(":").removesuffix(".")
-    print_text(out, first + (direct if impact.entries else "."))
+    direct = f": {len(impact.by_prerequisite)} direct, {len(impact.entries)} in all"
+    print_text(out, f"{impact._sentence}{direct if impact.entries else ''}.")
     if impact.entries:
         out.print()
         print_table(out, _table(impact))

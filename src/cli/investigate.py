@@ -4,13 +4,16 @@ As in `main`, each command imports what it needs when it runs.
 """
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from stagecache.display.text import wrapped
 from stagecache.errors import StagecacheError
 
 SHELL_HINTS: Final = (
@@ -28,6 +31,15 @@ SHELL_HINTS: Final = (
 """Calls in hints of the library, and the commands that a person at a shell runs instead."""
 
 
+def for_terminal(error: Exception) -> str:
+    """Return the message of an error; its lines are broken between words to fit a terminal."""
+    if not sys.stderr.isatty():
+        return str(error)
+    head = "Error: "  # which click writes before it
+    columns = get_terminal_size().columns
+    return wrapped(f"{head}{error}", columns).removeprefix(head)
+
+
 class ModelCommand(click.Command):
     """A command with the argument MODEL. Hints of its errors name commands, not Python calls."""
 
@@ -43,7 +55,7 @@ class ModelCommand(click.Command):
                 if found:
                     shown = found.expand(command).format(**names)
                     error.hint = error.hint.replace(found[0], shown)
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(for_terminal(error)) from error
 
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -93,8 +105,10 @@ def _stage(default: str) -> Callable[[F], F]:
 Examples:
   stagecache graph stagecache.examples.pendulum
   stagecache graph stagecache.examples.pendulum -o pendulum.html
-  stagecache graph stagecache.examples.pendulum --upstream-of anchor.torque --format mermaid
-  stagecache graph stagecache.examples.pendulum --after pendulum.angle=0.3 -o stale.svg
+  stagecache graph stagecache.examples.pendulum \\
+    --upstream-of anchor.torque --format mermaid
+  stagecache graph stagecache.examples.pendulum \\
+    --after pendulum.angle=0.3 -o stale.svg
 """,
 )
 @_model
@@ -198,8 +212,10 @@ def _format_of(output: Path) -> str:
     epilog="""\b
 Examples:
   stagecache explain stagecache.examples.pendulum anchor.torque
-  stagecache explain stagecache.examples.pendulum anchor.torque --after pendulum.angle=0.3
-  stagecache explain stagecache.examples.pendulum pendulum.weight --stage Velocity --json
+  stagecache explain stagecache.examples.pendulum anchor.torque \\
+    --after pendulum.angle=0.3
+  stagecache explain stagecache.examples.pendulum pendulum.weight \\
+    --stage Velocity --json
 """,
 )
 @_model

@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from stagecache.cli.investigate import COMMANDS, ModelCommand
+from stagecache.cli.investigate import COMMANDS, ModelCommand, for_terminal
 from stagecache.errors import StagecacheError
 
 
@@ -27,7 +27,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except StagecacheError as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(for_terminal(error)) from error
         except OSError as error:
             if error.errno == EPIPE:  # the reader has closed the pipe, which click handles
                 raise
@@ -138,7 +138,8 @@ def new(*, name: str, output: Path) -> None:
 
     for path in write_model(name, output):
         click.echo(f"wrote {path}")
-    click.echo(f"Next: cd {output / name}, then python {name}.py, and pytest. README.md has more.")
+    click.echo(f"Next: cd {output / name}")
+    click.echo(f"then python {name}.py, and pytest. README.md has more.")
 
 
 CHECKS: Final = ("strict", "coherence", "precision", "pickle", "threads")
@@ -148,10 +149,10 @@ CHECKS: Final = ("strict", "coherence", "precision", "pickle", "threads")
     epilog="""\b
 Checks:
   strict     Each computation reads only what it declares.
-  coherence  After random writes, each read gives the value of a new computation.
+  coherence  After random writes, each read gives a newly computed value.
   precision  Each declared prerequisite is read.
   pickle     The System and its States are the same in another process.
-  threads    Several threads that read one State get the values that one thread gets.
+  threads    Threads that read one State get the values that one thread gets.
 
 \b
 Examples:
@@ -256,10 +257,14 @@ Values:
 
 \b
 Examples:
-  stagecache study stagecache.examples.parameter_study --vary hall.height=3,5 --run warmed
-  stagecache study stagecache.examples.building --vary walls.brick=1,2 --until 900 --keep walls.lost
-  stagecache study stagecache.examples.pendulum --vary pendulum.length=1:2:3 --until 1 -o swings
-  stagecache study stagecache.examples.pendulum --vary pendulum.mass=1,2 --until 1 --workers 2
+  stagecache study stagecache.examples.parameter_study \\
+    --vary hall.height=3,5 --run warmed
+  stagecache study stagecache.examples.building --vary walls.brick=1,2 \\
+    --until 900 --keep walls.lost
+  stagecache study stagecache.examples.pendulum \\
+    --vary pendulum.length=1:2:3 --until 1 -o swings
+  stagecache study stagecache.examples.pendulum \\
+    --vary pendulum.mass=1,2 --until 1 --workers 2
 """,
 )
 @click.argument("model")

@@ -16,12 +16,14 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from graphlib import TopologicalSorter
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, final, overload
 
 from attrs import frozen
 
 from stagecache.checks import did_you_mean, require_bool, require_path
+from stagecache.display.html import MOST_ROWS, heading, output, status, table
 from stagecache.errors import (
     DuplicateNameError,
     ForeignNodeError,
@@ -408,6 +410,17 @@ class Graph:
             f"Graph({self.name!r}: {counts.variables} variables, "
             f"{counts.valid_entries} of {counts.entries} entries valid)"
         )
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, number in islice(self._numbers.items(), MOST_ROWS):
+            node = self._info(name, number)
+            shown = f"version {node.version}" if node.kind == "variable" else str(node.status)
+            rows.append((name, node.kind, node.value, status(shown)))
+        about = repr(self).removeprefix("Graph(").removesuffix(")")
+        heads = ("node", "kind", "value", "status")
+        nodes = table(heads, rows, texts=4, more=len(self) - len(rows), what="nodes")
+        return output(heading("Graph", about), nodes)
 
     # ------------------------------------------------------------------ copying
 

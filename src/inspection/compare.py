@@ -14,12 +14,13 @@ False
 """
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any, Final, final
 
 import numpy as np
 from attrs import asdict, frozen
 
+from stagecache.display import text
+from stagecache.display.html import heading, output, table
 from stagecache.errors import WrongTypeError, short_repr
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
@@ -93,24 +94,18 @@ class Comparison:
     def __str__(self) -> str:
         if not self.differences:
             return "no difference"
-        rows = [HEADS, *[(d.path, d.what, d.first, d.second) for d in self.differences]]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
+        return text.table(HEADS, self._rows(), numbers=0)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self)} differences)"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in HEADS)
-        rows = [
-            "".join(f"<td>{escape(cell)}</td>" for cell in (d.path, d.what, d.first, d.second))
-            for d in self.differences
-        ]
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        if not self.differences:
+            return output(heading("Comparison", "no difference"))
+        return output(table(HEADS, self._rows(), texts=len(HEADS), what="differences"))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [(d.path, d.what, d.first, d.second) for d in self.differences]
 
 
 def compare(first: State, second: State) -> Comparison:

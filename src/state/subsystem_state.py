@@ -6,6 +6,7 @@ from typing import Any, Final, SupportsIndex, TypeVar, final, overload
 from numpy.typing import ArrayLike
 
 from stagecache.checks import AnyText, require_count
+from stagecache.display.html import output, paragraph
 from stagecache.errors import ForeignStateError
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
@@ -18,7 +19,7 @@ from stagecache.state.allocation import (
     new_entry,
 )
 from stagecache.state.contents.contents import Contents, HasContents
-from stagecache.state.display import counted
+from stagecache.state.display import counted, html_of_subsystem
 from stagecache.state.handles import (
     AbstractHandle,
     AutoUpdateVariable,
@@ -64,6 +65,11 @@ class SubsystemState(AbstractPartition):
             f"SubsystemState({self._contents.who(self._index)} at {self.stage}: "
             f"{counted(discrete, 'discrete variable')}, {counted(entries, 'cache entry')})"
         )
+
+    def _repr_html_(self) -> str:
+        if self.index >= len(self._contents.realization.machine.stages):
+            return output(paragraph(repr(self)))
+        return html_of_subsystem(self._contents, self.index)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubsystemState):

@@ -14,17 +14,18 @@ shows what was read in it, and another one may read more: so they say "if it nev
 """
 
 from collections.abc import Callable
-from html import escape
 from operator import itemgetter
 from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
+from stagecache.display import html
+from stagecache.display.text import table, wrapped
 from stagecache.errors import WrongTypeError, short_repr
 from stagecache.graph.declaration import check_returns
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.trace.log import Changes, EntryTally, TraceLog
-from stagecache.inspection.trace.summary import duration, html_table, table
+from stagecache.inspection.trace.summary import duration
 from stagecache.inspection.trace.trace import Trace
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -172,7 +173,7 @@ class Profile:
     def __str__(self) -> str:
         parts = [f"{title}\n{table(head, rows)}" for title, head, rows in self._tables() if rows]
         if self.suggestions:
-            lines = [f"- {suggestion}" for suggestion in self.suggestions[:MOST_SHOWN]]
+            lines = [wrapped(f"- {suggestion}") for suggestion in self.suggestions[:MOST_SHOWN]]
             parts.append("\n".join(["Suggestions", *lines]))
         return "\n\n".join(parts or ["no entry was read"])
 
@@ -181,10 +182,15 @@ class Profile:
 
     def _repr_html_(self) -> str:
         parts = [
-            f"<h4>{title}</h4>{html_table(head, rows)}" for title, head, rows in self._tables()
+            part
+            for title, head, rows in self._tables()
+            if rows
+            for part in (html.heading(title), html.table(head, rows))
         ]
-        lines = "".join(f"<li>{escape(s)}</li>" for s in self.suggestions[:MOST_SHOWN])
-        return "".join(parts) + f"<h4>Suggestions</h4><ul>{lines}</ul>"
+        if self.suggestions:
+            parts.append(html.heading("Suggestions"))
+            parts.append(html.bullets(self.suggestions[:MOST_SHOWN]))
+        return html.output(*(parts or [html.heading("Profile", "no entry was read")]))
 
 
 def profile(system: System, run: Callable[[State], object]) -> Profile:

@@ -51,7 +51,7 @@ def test_the_examples_in_the_help_of_a_command_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where some write files
     monkeypatch.setattr(sys, "path", [*sys.path])
-    text = run(name, "--help").output
+    text = run(name, "--help").output.replace("\\\n", "")
     examples = [line.split() for line in text.split("Examples:")[1].splitlines() if line.strip()]
     assert len(examples) >= 2
     for program, *args in examples:

@@ -76,7 +76,7 @@ def test_it_prints_as_a_table() -> None:
         "load.work  validity  valid  not valid"
     )
     assert repr(comparison) == "Comparison(2 differences)"
-    assert "<td>load.pull</td>" in comparison._repr_html_()
+    assert ">load.pull</td>" in comparison._repr_html_()
     assert len(comparison) == len(list(comparison)) == 2
 
 

@@ -56,7 +56,7 @@ def test_a_state_can_be_shown_at_every_stage(stage: Stage) -> None:
         assert str(stage) in text
     html = state._repr_html_()
     assert "arm &lt;1&gt;" in html
-    assert html.count("<tr>") == 3
+    assert "1, at" in html
 
 
 def test_of_many_subsystems_the_first_are_shown() -> None:

@@ -1,11 +1,12 @@
 """Answers of `State.explain`: the cause, other changes, and the computations of a call."""
 
 from enum import StrEnum
-from html import escape
 from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
+from stagecache.display.html import output, paragraph, tree
+from stagecache.display.text import wrapped
 from stagecache.graph.sources import shown_file
 from stagecache.state.vectors.vectors import Y
 from stagecache.views.nodes import Status
@@ -180,13 +181,13 @@ class Explanation:
         return "\n".join(parts)
 
     def __str__(self) -> str:
-        return f"{self.text}\n{self.tree}"
+        return f"{wrapped(self.text)}\n{self.tree}"
 
     def __repr__(self) -> str:
         return f"Explanation({self.entry}: {self.cause or self.status})"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.text)}</p><pre>{escape(self.tree)}</pre>"
+        return output(paragraph(self.text), tree(self.tree))
 
 
 def _few(paths: tuple[str, ...]) -> str:

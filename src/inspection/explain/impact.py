@@ -9,11 +9,12 @@ A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2 vali
   by its own change: pendulum.tip
 """
 
-from html import escape
 from typing import Any, final
 
 from attrs import asdict, frozen
 
+from stagecache.display.html import output, paragraph, table
+from stagecache.display.text import wrapped
 from stagecache.errors import NodeKindError
 from stagecache.inspection.explain.consequences import Consequences
 from stagecache.inspection.hook_graph import HookGraph
@@ -73,7 +74,8 @@ class Impact:
             "by_stage": {stage: list(entries) for stage, entries in self.by_stage.items()}
         }
 
-    def __str__(self) -> str:
+    @property
+    def _sentence(self) -> str:
         if not self.has_stages:
             left = ""
         elif not self.stages:
@@ -83,8 +85,11 @@ class Impact:
         else:
             left = f"leaves stages {self.stages[0]} to {self.stages[-1]}. It "
         number = f"{len(self.entries)} of {counted(self.num_valid, 'valid entry')}"
-        lost = f"{number} stale:" if self.entries else "no entry stale."
-        lines = [f"A write of {self.variable} {left}makes {lost}"]
+        made = f"{number} stale" if self.entries else "no entry stale"
+        return f"A write of {self.variable} {left}makes {made}"
+
+    def __str__(self) -> str:
+        lines = [f"{self._sentence}{':' if self.entries else '.'}"]
         if self.by_prerequisite:
             lines.append(f"  by its own change: {', '.join(self.by_prerequisite)}")
         for stage, entries in self.by_stage.items():
@@ -93,13 +98,20 @@ class Impact:
             lines.append(f"  forgotten: {', '.join(self.forgotten)}")
         if self.through_hooks:
             lines.append(f"Through hooks that run again: {', '.join(self.through_hooks)}")
-        return "\n".join(lines)
+        return wrapped("\n".join(lines))
 
     def __repr__(self) -> str:
         return f"Impact({self.variable}: {len(self.entries)} of {self.num_valid} valid entries)"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        rows = [(path, "by its own change") for path in self.by_prerequisite]
+        rows += [(p, f"by stage {stage}") for stage, paths in self.by_stage.items() for p in paths]
+        rows += [(path, "forgotten") for path in self.forgotten]
+        rows += [(path, "through hooks") for path in self.through_hooks]
+        parts = [paragraph(f"{self._sentence}.")]
+        if rows:
+            parts.append(table(("entry", "stale"), rows, texts=2, what="entries"))
+        return output(*parts)
 
 
 def impact(contents: Contents, item: object, recorded: RecordedHooks) -> Impact:

@@ -1,10 +1,12 @@
 """The summary of a trace: a table with a row for each entry that was read."""
 
-from html import escape
 from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
+from stagecache.display import html
+from stagecache.display.html import heading, output
+from stagecache.display.text import table
 from stagecache.graph.handles import AbstractNode
 from stagecache.inspection.trace.log import NS, TraceLog
 
@@ -173,27 +175,12 @@ class TraceSummary:
         return f"TraceSummary({len(self.rows)} entries, {self.computed} computed, {self.hits} hits)"
 
     def _repr_html_(self) -> str:
-        return html_table(HEADINGS, self._lines())
-
-
-def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Lines of text, in columns; all but the first to the right."""
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    lines = []
-    for row in (headings, *rows):
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def html_table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Return the table as HTML."""
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    lines = [
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows
-    ]
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        counts = f"{self.computed:,} computed, {self.hits:,} hits, {duration(self.seconds)}"
+        if not self.rows:
+            return output(heading("Trace", "no entry was read"))
+        *rows, total = self._lines()
+        lines = [total, *rows]
+        return output(heading("Trace", counts), html.table(HEADINGS, lines, what="entries"))
 
 
 def duration(seconds: float) -> str:

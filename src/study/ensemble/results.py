@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, SupportsIndex, final
 from attrs import frozen
 
 from stagecache.checks import require_bool
+from stagecache.display.html import heading, output, table
 from stagecache.errors import StudyError, UnknownItemError, short_repr
 from stagecache.sharing.results import Totals
 from stagecache.study.ensemble.labelled import dataframe_of, dataset_of
@@ -19,6 +20,9 @@ from stagecache.study.ensemble.labelled import dataframe_of, dataset_of
 OK: Final = "ok"
 FAILED: Final = "failed"
 MISSING: Final = "missing"
+
+MOST_SHOWN: Final = 50
+"""Members that a notebook shows."""
 
 
 @final
@@ -317,6 +321,32 @@ class StudyResults:
         said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         members = f"{len(self)} member{'' if len(self) == 1 else 's'}"
         return f"StudyResults(of {self._ensemble.system!r}: {members}{said and ', '}{said})"
+
+    def _repr_html_(self) -> str:
+        shown = [self[index] for index in range(min(len(self), MOST_SHOWN))]
+        results = list(dict.fromkeys(name for result in shown for name in result.values))
+        heads = [
+            f"{name} [{self.units[name]}]" if name in self.units else name for name in self.names
+        ]
+        rows = [
+            (
+                str(result.index),
+                *[short_repr(result.parameters.get(name, "")) for name in self.names],
+                result.status,
+                *[
+                    short_repr(result.values[name]) if name in result.values else ""
+                    for name in results
+                ],
+            )
+            for result in shown
+        ]
+        columns = ("member", *heads, "status", *results)
+        about = repr(self).removeprefix("StudyResults(").removesuffix(")")
+        parts = [heading("StudyResults", about)]
+        if rows:
+            more = len(self) - len(shown)
+            parts.append(table(columns, rows, texts=len(columns), more=more, what="members"))
+        return output(*parts)
 
 
 @final

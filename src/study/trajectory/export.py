@@ -2,13 +2,13 @@
 
 import csv
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from stagecache.checks import did_you_mean, require_extra, require_text, require_type
+from stagecache.display.html import heading, output, paragraph, table
 from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
 from stagecache.study.trajectory.rows import NUMBERS, Column
@@ -104,11 +104,9 @@ def html_table(summary: str, parts: Sequence[tuple[Vector, Sequence[Column]]], u
         numbers = np.hstack([times[:, None], *found])[:, : 1 + width]
         body.append([[f"{x:.6g}" for x in row] for row in numbers.tolist()])
     rows = body[0] + [cells for part in body[1:] for cells in (["…"] * (1 + width), *part)]
-    head = "".join(f"<th>{escape(label)}</th>" for label in ("time [s]", *labels[:width]))
     more = len(labels) - width
-    return (
-        f"<p><b>Trajectory</b> {escape(summary)}</p><table><thead><tr>{head}</tr></thead><tbody>"
-        + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>" for cells in rows)
-        + "</tbody></table>"
-        + (f"<p>... and {more} more column{'s' if more > 1 else ''}</p>" if more else "")
-    )
+    shown = table(("time [s]", *labels[:width]), rows, texts=0)
+    said = [heading("Trajectory", summary), shown]
+    if more:
+        said.append(paragraph(f"... and {more:,} more column{'s' if more > 1 else ''}"))
+    return output(*said)

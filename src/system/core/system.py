@@ -20,6 +20,7 @@ from stagecache.checks import (
     wrong_type,
 )
 from stagecache.decorations.coordinate_direction import CoordinateDirection
+from stagecache.display.html import MOST_ROWS, heading, output, table
 from stagecache.errors import (
     AdoptionError,
     ConstModelError,
@@ -30,6 +31,7 @@ from stagecache.errors import (
     StageTooLowError,
     TopologyVersionError,
     UnknownSubsystemError,
+    listed,
     short_repr,
 )
 from stagecache.graph.sources import Source
@@ -39,6 +41,7 @@ from stagecache.inspection.reads import RecordedHooks
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
+from stagecache.state.display import counted
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
@@ -1248,6 +1251,25 @@ class System:
     def __repr__(self) -> str:
         names = ", ".join(subsystem.name for subsystem in self._subsystems[1:])
         return f"{type(self).__name__}({self._name!r}: {names or 'no subsystems'})"
+
+    def _repr_html_(self) -> str:
+        default = self._default
+        layouts = [] if default is None else default._contents.realization.layout.subsystems
+        rows = []
+        for x, subsystem in enumerate(self._subsystems[:MOST_ROWS]):
+            variables = entries = ""
+            if x < len(layouts):
+                blocks = [block for blocks in layouts[x].blocks.values() for block in blocks]
+                variables = listed(item.name for item in (*blocks, *layouts[x].discrete))
+                entries = listed(entry.name for entry in layouts[x].entries)
+            rows.append((subsystem.name, type(subsystem).__name__, variables, entries))
+        about = f"{self._name}: {counted(len(self._subsystems), 'subsystem')}"
+        if default is None:
+            about += ", topology not realized"
+        more = len(self._subsystems) - len(rows)
+        heads = ("subsystem", "class", "variables", "entries")
+        subsystems = table(heads, rows, texts=len(heads), more=more, what="subsystems")
+        return output(heading(type(self).__name__, about), subsystems)
 
     # ------------------------------------------------------------------ other processes
 

@@ -158,8 +158,8 @@ def test_a_variable_that_was_written_and_the_way_from_there() -> None:
     assert explained.path == ("joint.length", "joint.tip", "body.place", "load.work")
     assert explained.refuses
     assert str(explained) == (
-        "load.work is stale: load has not reached stage Position, "
-        "since joint.length (now version 2) was written.\n"
+        "load.work is stale: load has not reached stage Position, since joint.length (now\n"
+        "  version 2) was written.\n"
         "Path: joint.length -> joint.tip -> body.place -> load.work.\n"
         "A call raises.\n"
         "load.work: stale, waits for a stage\n"
@@ -467,7 +467,7 @@ def test_it_shows_itself_in_short_and_as_html_and_as_a_dictionary() -> None:
     state = build()
     explained = state.explain("arm.tip")
     assert repr(explained) == "Explanation(arm.tip: valid)"
-    assert "<pre>" in explained._repr_html_()
+    assert "<pre " in explained._repr_html_()
     assert explained.as_dict()["cause"] is None
     state.q = [2.0]
     assert state.explain("arm.tip").as_dict()["cause"]["variable"] == "arm.angle"

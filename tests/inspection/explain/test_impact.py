@@ -91,8 +91,8 @@ def test_it_tells_what_depends_on_the_variable_from_what_depends_on_the_stage() 
     assert impact.by_stage == {"Velocity": ("body.momentum", "joint.speed")}
     assert impact.stages == ("Position", "Velocity", "Dynamics", "Acceleration", "Report")
     assert str(impact) == (
-        "A write of joint.angle leaves stages Position to Report. "
-        "It makes 6 of 6 valid entries stale:\n"
+        "A write of joint.angle leaves stages Position to Report. It makes 6 of 6 valid\n"
+        "  entries stale:\n"
         "  by its own change: load.height, load.work, body.place, joint.tip\n"
         "  by stage Velocity: body.momentum, joint.speed"
     )

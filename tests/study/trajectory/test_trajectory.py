@@ -767,7 +767,7 @@ def test_labelled_arrays_have_declared_units_unless_others_are_given() -> None:
 def test_tables_in_notebooks_have_declared_units() -> None:
     shown = driven()._repr_html_()
     for head in ("car.place[0] [m]", "car.place[1] [m]", "car.speeds[1] [m/s]", "car.wear"):
-        assert f"<th>{head}</th>" in shown
+        assert f">{head}</th>" in shown
 
 
 def test_units_of_a_trajectory_stay_when_the_model_changes() -> None:
@@ -806,11 +806,11 @@ def test_its_repr_says_how_much_there_is() -> None:
 def test_notebooks_show_the_first_and_the_last_rows() -> None:
     _, trajectory = filled(50, ("chain.label", "chain.tips"))
     shown = trajectory._repr_html_()
-    assert shown.count("<tr>") == 1 + 5 + 1 + 5
-    assert "<th>chain.angles[1]</th>" in shown
-    assert "<td>4.9</td>" in shown
-    assert "<td>2.5</td>" not in shown
+    assert shown.count("<tr") == 1 + 5 + 1 + 5
+    assert ">chain.angles[1]</th>" in shown
+    assert ">4.9</td>" in shown
+    assert ">2.5</td>" not in shown
     assert "... and 3 more columns" in shown
     assert "chain.label" not in shown.partition("<table>")[2]
     _, none = filled(0)
-    assert none._repr_html_().count("<tr>") == 1
+    assert none._repr_html_().count("<tr") == 1

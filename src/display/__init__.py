@@ -1,0 +1,1 @@
+"""Objects as people see them: tables in notebooks and in terminals."""
