@@ -48,7 +48,8 @@ class SharedGraphFunction(AbstractSharedFunction):
     def _place(self, arguments: Sequence[Any]) -> Place:
         handles: Handles = arguments[0]._handles
         node = handles.numbers[self._name]
-        return Place(handles.store, handles.evaluator, node, arguments, arguments)
+        equals = handles.evaluator.equals
+        return Place(handles.store, handles.functions, equals, node, arguments, arguments)
 
     def _read(self, handle: Any, place: Place) -> Any:  # noqa: ARG002  # a State is read by it
         return handle()

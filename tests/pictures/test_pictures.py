@@ -32,6 +32,7 @@ from stagecache import (
     Trajectory,
     animate,
     draw,
+    progress,
     q_variable,
     u_variable,
 )
@@ -50,7 +51,6 @@ from stagecache.errors import (
 from stagecache.multibody import Markers, MultibodySystem, Pin
 from stagecache.multibody.observers.markers import OBSERVED
 from stagecache.pictures.parts import AROUND, AXES, PictureParts
-from stagecache.study import progress
 
 UP = np.array([0.0, 0.0, 1.0])
 RED, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)

@@ -5,7 +5,7 @@ from typing import Any, Final, final
 from attrs import asdict, frozen
 
 from stagecache.display import html
-from stagecache.display.html import heading, output
+from stagecache.display.html import heading, output, paragraph
 from stagecache.display.text import table
 from stagecache.graph.handles import AbstractNode
 from stagecache.inspection.trace.log import NS, TraceLog
@@ -33,8 +33,11 @@ class EntrySummary:
     computed, hits : int
         The reads of it, by whether they had to compute. What is computed ahead of a read, as in
         long chains, belongs to the first read that finds it.
+    found : int
+        The reads that found a shared value (`@cached(shared=True)`) which this State did not have.
     seconds : float
-        Time of its computations, without those of other entries that they began.
+        Time of its computations and of the search for shared values, without computations of other
+        entries that they began.
     total_seconds : float
         Time of its computations, with these.
     last_seconds : float
@@ -61,22 +64,23 @@ class EntrySummary:
     unchanged: int
     needless: int
     failed: int
+    found: int = 0
 
     @property
     def reads(self) -> int:
-        """Number of reads: computations and hits."""
-        return self.computed + self.hits
+        """Number of reads: computations, hits, and shared values that were found."""
+        return self.computed + self.hits + self.found
 
     @property
     def hit_rate(self) -> float:
         """Part of the reads that found a value."""
-        return self.hits / self.reads
+        return (self.hits + self.found) / self.reads
 
     def _cells(self) -> tuple[str, ...]:
         return (
             self.entry,
             f"{self.computed:,}",
-            f"{self.hits:,}",
+            f"{self.hits:,}" + (f" + {self.found:,} shared" if self.found else ""),
             f"{self.hit_rate:.0%}",
             duration(self.seconds),
             f"{self.share:.0%}",
@@ -88,9 +92,17 @@ class EntrySummary:
 @final
 @frozen
 class TraceSummary:
-    """A table of the entries that were read, those first that took the most time."""
+    """A table of the entries that were read, those first that took the most time.
+
+    Attributes
+    ----------
+    rows : tuple of EntrySummary
+    untraced : tuple of str
+        Same as for `Trace`.
+    """
 
     rows: tuple[EntrySummary, ...]
+    untraced: tuple[str, ...] = ()
 
     @classmethod
     def _of(cls, log: TraceLog) -> "TraceSummary":
@@ -108,10 +120,13 @@ class TraceSummary:
                 tally.unchanged,
                 tally.needless,
                 tally.failed,
+                tally.found,
             )
             for path, tally in tallies.items()
         ]
-        return cls(tuple(sorted(rows, key=lambda row: (-row.seconds, row.entry))))
+        return cls(
+            tuple(sorted(rows, key=lambda row: (-row.seconds, row.entry))), tuple(log.untraced)
+        )
 
     def __getitem__(self, entry: object) -> EntrySummary:
         """Return the row of an entry, by its handle or its path.
@@ -135,9 +150,14 @@ class TraceSummary:
         return self._sum("hits")
 
     @property
+    def found(self) -> int:
+        """The number of shared values that were found in place of a computation."""
+        return self._sum("found")
+
+    @property
     def reads(self) -> int:
         """The number of reads."""
-        return self.computed + self.hits
+        return self.computed + self.hits + self.found
 
     @property
     def seconds(self) -> float:
@@ -147,8 +167,13 @@ class TraceSummary:
     def as_dict(self) -> dict[str, Any]:
         """Return the summary in plain values, for JSON."""
         rows = [asdict(row) | {"hit_rate": row.hit_rate} for row in self.rows]
-        total = {"computed": self.computed, "hits": self.hits, "seconds": self.seconds}
-        return {"entries": rows, "total": total}
+        total = {
+            "computed": self.computed,
+            "hits": self.hits,
+            "found": self.found,
+            "seconds": self.seconds,
+        }
+        return {"entries": rows, "total": total, "untraced": list(self.untraced)}
 
     def _lines(self) -> list[tuple[str, ...]]:
         total = EntrySummary(
@@ -162,6 +187,7 @@ class TraceSummary:
             self._sum("unchanged"),
             self._sum("needless"),
             0,
+            self.found,
         )
         return [row._cells() for row in (*self.rows, *([total] if self.rows else []))]
 
@@ -169,18 +195,20 @@ class TraceSummary:
         return sum(getattr(row, column) for row in self.rows)
 
     def __str__(self) -> str:
-        return table(HEADINGS, self._lines()) if self.rows else "no entry was read"
+        found = table(HEADINGS, self._lines()) if self.rows else "no entry was read"
+        return "\n".join([found, *self.untraced])
 
     def __repr__(self) -> str:
         return f"TraceSummary({len(self.rows)} entries, {self.computed} computed, {self.hits} hits)"
 
     def _repr_html_(self) -> str:
+        notes = map(paragraph, self.untraced)
         counts = f"{self.computed:,} computed, {self.hits:,} hits, {duration(self.seconds)}"
         if not self.rows:
-            return output(heading("Trace", "no entry was read"))
+            return output(heading("Trace", "no entry was read"), *notes)
         *rows, total = self._lines()
         lines = [total, *rows]
-        return output(heading("Trace", counts), html.table(HEADINGS, lines, what="entries"))
+        return output(heading("Trace", counts), html.table(HEADINGS, lines, what="entries"), *notes)
 
 
 def duration(seconds: float) -> str:

@@ -31,6 +31,9 @@ class Observer:
         """Return an observer of a copy of the State, which has these contents, or None."""
         return None
 
+    def made(self, state: Any) -> None:
+        """Note that the copy exists which has the contents that `inherited` was told of."""
+
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""
         return None
