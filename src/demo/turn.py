@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from stagecache.assembly import Assembler, AssemblyResult, QValue
 from stagecache.examples.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
 from stagecache.graph.evaluation import NO_FUNCTION
+from stagecache.graph.observing import Act
 from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.progress import ProgressBar
 from stagecache.state import CacheEntry, State
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Observer, observe
+from stagecache.state.contents.observer import Observer, observe
 from stagecache.system import System
 from stagecache.views import GraphView, Status
 
