@@ -100,7 +100,7 @@ def rooms(number: int = 12) -> tuple[GraphView, dict[str, Reason]]:
                 f"{room}.loss", "entry", "cached", status=Status.NOT_COMPUTED,
                 **{**at_model, "column": "Velocity"},
             ),
-            NodeInfo(f"{room}.realize_dynamics", "hook", "realize", **{**own, "column": "Velocity"}),
+            NodeInfo(f"{room}.realize_dynamics", "hook", "realize", column="Velocity", **own),
         ]  # fmt: skip
         edges += [EdgeInfo(f"{room}.power", f"{room}.flow[{i}]") for i in range(8)]
         edges += [EdgeInfo("weather.air", f"{room}.flow[0]")]

@@ -45,9 +45,9 @@ class Explorer {
     this.live = new Live(header, this);
     this.filters = new Filters(header, this);
     this.makeTools(header);
-    this.bar = make(this.frame, "div", "", "bar", { role: "group", "aria-label": "Shown" });
     const main = make(this.frame, "main");
     const left = make(main, "div", "", "left");
+    this.bar = make(left, "div", "", "bar", { role: "group", "aria-label": "Shown" });
     const element = make(left, "div", "", "picture", {
       tabindex: 0, role: "application", "aria-roledescription": "dependency graph",
       "aria-label": "Dependency graph: arrows go from node to node, Enter chooses or unfolds",

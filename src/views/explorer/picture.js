@@ -11,8 +11,8 @@ const LINES = {
   stage: { colour: "pale", width: 0.75, text: "comes before" },
   invalidates: { colour: "pale", width: 0.75, dash: [4, 3], text: "invalidates" },
   part: { colour: "part", width: 1, text: "is a part of" },
-  read: { colour: "hook-line", width: 1, dash: [1, 3], text: "is read by the hook" },
-  write: { colour: "hook-line", width: 1.5, dash: [7, 3], text: "is written by the hook" },
+  read: { colour: "hook-line", width: 1, dash: [1, 3], text: "is read by" },
+  write: { colour: "hook-line", width: 1, text: "writes" },
 };
 const NO_MARKS = { chosen: null, above: new Set(), below: new Set(), stale: new Set(), isLighting: false };
 const LEGIBLE = 0.85; // scale in which a node is shown that somebody looks for
