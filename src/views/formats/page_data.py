@@ -1,14 +1,14 @@
-"""What the explorer needs of a view, small enough for 20,000 nodes.
+"""Data of a view for the explorer, small enough for 20,000 nodes.
 
-Nodes and edges come in columns: a list of values, or `words` and the number of one for each. Columns
-of default values are left out. Nodes are known by their numbers::
+Nodes and edges come in columns: a list of values, or `words` and the number of one for each.
+Columns of default values are left out. Nodes are known by their numbers::
 
     {"title": "arm", "stages": ["Time", ...],
-     "nodes": {"path": ["arm.q", ...], "kind": {"words": ["variable", "entry"], "of": [0, 1, ...]}, ...},
+     "nodes": {"path": ["arm.q", ...], "kind": {"words": ["variable", "entry"], "of": [0, 1]}, ...},
      "edges": {"source": [0, ...], "target": [1, ...], "kind": {...}}}
 
-Sets of nodes are runs: gaps and lengths in turn. What a write makes stale is shared by the variables
-that have it in common, and left out where the page finds the same by following the edges::
+Sets of nodes are runs: gaps and lengths in turn. What a write makes stale is shared by the
+variables that have it in common, and left out where the page finds the same by the edges::
 
     {"sets": [[[4, 2], 0], ...],   entries 4 and 5 are stale then, and 0 that are not in the view
      "of": {"0": 0}, "edges": [1, 3]}   by variable; variables 1, 2, 3: valid entries below them
@@ -109,7 +109,9 @@ def _parts(
     text: str, paths: Iterable[str], numbers: Mapping[str, int], words: dict[str, int]
 ) -> Iterable[int]:
     """Split a text at the names of nodes: numbers of words, and -1 - number for a node."""
-    names = sorted((name for name in dict.fromkeys(paths) if name in numbers), key=len, reverse=True)
+    names = sorted(
+        (name for name in dict.fromkeys(paths) if name in numbers), key=len, reverse=True
+    )
     pattern = "|".join(map(re.escape, names))
     for part in re.split(f"({pattern})", text) if pattern else [text]:
         if part in numbers and part in names:
