@@ -15,15 +15,21 @@ from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
+from attrs import evolve
 
 from stagecache.errors import short_repr
 from stagecache.graph.evaluation import no_function
-from stagecache.graph.sources import NOWHERE, source_of
+from stagecache.graph.sources import NOWHERE, shown_file, source_of
+from stagecache.inspection.alike import with_alike
+from stagecache.inspection.columns import columns_of
 from stagecache.inspection.explain.consequences import Consequences
 from stagecache.inspection.explain.tree import status_of
+from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
+from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
+from stagecache.state.display import snake_case
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -39,19 +45,21 @@ from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
 from stagecache.views.view import GraphView
 
 
-def graph_view(contents: Contents, title: str, *, is_static: bool = False) -> GraphView:
+def graph_view(
+    contents: Contents, title: str, recorded: RecordedHooks, *, is_static: bool = False
+) -> GraphView:
     """Return the view of a State; if static, without what differs between States of a System."""
-    builder = _Builder(contents, is_static=is_static)
+    builder = _Builder(contents, recorded, is_static=is_static)
+    edges = [*builder.edges(), *builder.hooks.edges]
+    nodes = with_alike([*builder.nodes()], edges, builder.classes())
     if is_static:
-        return GraphView(builder.nodes(), builder.edges(), title)
-    return GraphView(
-        builder.nodes(), builder.edges(), title, find_impacts=builder.consequences().paths
-    )
+        return GraphView(nodes, edges, title)
+    return GraphView(nodes, edges, title, find_impacts=builder.consequences().paths)
 
 
 @final
 class _Builder:
-    def __init__(self, contents: Contents, *, is_static: bool) -> None:
+    def __init__(self, contents: Contents, recorded: RecordedHooks, *, is_static: bool) -> None:
         self._contents = contents
         self._realization = contents.realization
         self._store = contents.realization.store
@@ -59,6 +67,18 @@ class _Builder:
         self._is_static = is_static
         self._paths = NodePaths(contents)
         self._shown = [node for node in self._paths.of if self._paths.is_shown(node)]
+        self._columns = columns_of(contents)
+        self._files: dict[str, str] = {}
+        self.hooks = HookGraph(contents, self._paths, recorded)
+
+    def classes(self) -> dict[str, str]:
+        """Return the names of the classes of subsystems, by the name of a subsystem."""
+        system = self._contents.system
+        subsystems = () if system is None else system.subsystems[: len(self._paths.subsystems)]
+        return {
+            name: snake_case(type(subsystem).__name__)
+            for name, subsystem in zip(self._paths.subsystems, subsystems, strict=False)
+        }
 
     # ------------------------------------------------------------------ nodes
 
@@ -73,6 +93,19 @@ class _Builder:
                 yield self._entry(node, key)
             else:
                 yield self._variable(node, key)
+        for info in self.hooks.nodes(is_static=self._is_static):
+            yield evolve(info, file=self._shown_file(info.file)) if info.file else info
+
+    def _shown_file(self, file: str) -> str:
+        if file not in self._files:
+            self._files[file] = shown_file(file) if file else ""
+        return self._files[file]
+
+    def _family(self, key: object) -> str:
+        """Return the path of the family of a handle; "" without one."""
+        if not isinstance(key, AbstractHandle) or key._number < 0 or key._owner is None:
+            return ""
+        return f"{self._paths.subsystems[key.subsystem or 0]}.{key._declared_as}"
 
     def _stage(self, node: int, stage: Stage) -> NodeInfo:
         is_reached = self._realization.machine.stage >= stage
@@ -81,6 +114,7 @@ class _Builder:
             kind="stage",
             variant="stage",
             stage=str(stage),
+            column=str(stage),
             status=self._status(Status.REALIZED if is_reached else Status.NOT_REALIZED),
             version=None
             if self._is_static
@@ -101,8 +135,10 @@ class _Builder:
             status=self._status(Status.VALUE),
             version=self._version(node),
             value="" if self._is_static else self._value(node, key),
-            file=file,
+            file=self._shown_file(file),
             line=line,
+            column=str(self._columns[node]),
+            family=self._family(key),
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
@@ -123,8 +159,10 @@ class _Builder:
             waits_for="" if self._is_static else self._awaited(node, entry),
             version=self._version(node),
             value=_short(self._store.values[node]) if has_value else "",
-            file=file,
+            file=self._shown_file(file),
             line=line,
+            column=str(self._columns[node]),
+            family=self._family(entry),
         )
 
     def _awaited(self, node: int, entry: CacheEntry[Any]) -> str:

@@ -146,7 +146,7 @@ def _cause(
         changes = [change]
     if changes:
         first = min(changes, key=_clock)
-        cause = _change(contents, paths, first)
+        cause = change_of(contents, paths, first)
         if missing is not None:
             what, whose = stage_path(missing[1]), paths.subsystems[missing[0].subsystem or 0]
             cause = evolve(cause, kind=CauseKind.WAITING, what=what, subsystem=whose)
@@ -188,7 +188,8 @@ def _clock(change: Change) -> int:
     return change.clock
 
 
-def _change(contents: Contents, paths: NodePaths, change: Change) -> Cause:
+def change_of(contents: Contents, paths: NodePaths, change: Change) -> Cause:
+    """Return the cause that a change is."""
     node = _written_node(contents, change)
     written = change.written
     if isinstance(written, AbstractHandle):
@@ -225,7 +226,11 @@ def _path(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ..
     first = contents.realization.store.keys[change.way[0]]
     assert isinstance(first, CacheEntry)
     stages = [stage_path(g) for g in range(change.stage, first.available_from + 1)]
+    return (*start_of(contents, paths, change), *stages, *way)
+
+
+def start_of(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+    """Return the variable that has left a stage, and the variables that it is a part of."""
     node = _written_node(contents, change)
     is_known = node >= 0 and paths.is_shown(node)
-    start = [paths.of[n] for n in paths.parts_to_whole(node)] if is_known else []
-    return (*start, *stages, *way)
+    return tuple([paths.of[n] for n in paths.parts_to_whole(node)]) if is_known else ()
