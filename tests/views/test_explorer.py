@@ -675,6 +675,14 @@ def test_a_box_unfolds_and_folds_again(browser: Browser, way: str) -> None:
     assert "room × 30" in browser.titles
 
 
+def test_unfolding_one_box_leaves_the_others_as_they_are(browser: Browser) -> None:
+    view, _ = rooms()
+    browser.open(view)
+    before = set(browser.titles)
+    browser.point("room × 12", times=2)
+    assert set(browser.titles) == before - {"room × 12"} | {f"room_{i}" for i in range(12)}
+
+
 def test_families_fold_in_their_subsystem(browser: Browser) -> None:
     nodes = [NodeInfo("arm.q", "variable", "q", "arm")]
     nodes += [NodeInfo(f"arm.f[{i}]", "entry", "", "arm", family="arm.f") for i in range(200)]

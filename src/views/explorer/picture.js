@@ -263,10 +263,14 @@ class Picture {
         .map((box) => ({ text: box.remark, x: middle(box), y: box.y + 30 }));
       if (remarks.length) pen.texts(remarks, { ...style, size: 10 });
     }
-    const counted = [...shownLines.values()].flat().filter((line) => line.edges.length > 1);
-    pen.texts(counted.map(({ edges, points }) => ({
-      text: String(edges.length), x: points[points.length - 2] - 10, y: points[points.length - 1] - 4,
-    })), { size: 9, align: "right", fill: name("faint"), halo: name("paper") });
+    const counted = together([...shownLines.values()].flat().filter((line) => line.edges.length > 1),
+      ({ points }) => (points[points.length - 4] > points[points.length - 2] ? "left" : "right"));
+    for (const [align, group] of counted) { // beside the head of the arrow, outside of the box
+      const side = align === "left" ? 10 : -10;
+      pen.texts(group.map(({ edges, points }) => ({
+        text: String(edges.length), x: points[points.length - 2] + side, y: points[points.length - 1] - 4,
+      })), { size: 9, align, fill: name("faint"), halo: name("paper") });
+    }
   }
 
   /** Titles of columns stay at the upper edge, those of bands at the left one. */
