@@ -11,24 +11,27 @@ those of the system. Those of subsystems, which are reached one after the other,
 shown: an entry is below the stage of the system that makes it stale.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, final
 
 import numpy as np
 from attrs import evolve
 
 from stagecache.errors import short_repr
-from stagecache.graph.evaluation import no_function
+from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.graph.sources import NOWHERE, shown_file, source_of
 from stagecache.inspection.alike import with_alike
 from stagecache.inspection.columns import columns_of
 from stagecache.inspection.explain.consequences import Consequences
+from stagecache.inspection.explain.reasons import reasons
 from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observer import Observer
 from stagecache.state.display import snake_case
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -41,7 +44,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import WEIGHTS
-from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
+from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Reason, Status
 from stagecache.views.view import GraphView
 
 
@@ -54,7 +57,13 @@ def graph_view(
     nodes = with_alike([*builder.nodes()], edges, builder.classes())
     if is_static:
         return GraphView(nodes, edges, title)
-    return GraphView(nodes, edges, title, find_impacts=builder.consequences().paths)
+    return GraphView(
+        nodes,
+        edges,
+        title,
+        find_impacts=builder.consequences().paths,
+        find_reasons=builder.find_reasons(),
+    )
 
 
 @final
@@ -228,6 +237,37 @@ class _Builder:
         self._realization.share()
         self._store.share()
         return Consequences(self._contents, self._paths)
+
+    def find_reasons(self) -> Callable[[], dict[str, Reason]]:
+        """Return a function that finds the reasons as they are now, whatever is written later."""
+        contents = self._contents
+        twin = Contents(self._realization.clone(_no_arguments), contents.system)
+        if contents.outdated_by:
+            twin.outdate(contents.outdated_by)
+        twin.observers = (_LastWrites(contents, self._paths),) if contents.observers else ()
+        return partial(reasons, twin, self._paths)
+
+
+@final
+class _LastWrites(Observer):
+    """The last writes of variables, as far as they were traced until now."""
+
+    def __init__(self, contents: Contents, paths: NodePaths) -> None:
+        self._found = {
+            node: found
+            for node in paths.of
+            if invalidated_by(contents, node) is not None
+            and (found := contents.trace_of_write(node)) is not None
+        }
+
+    def last_write(self, node: int) -> tuple[int, str, int] | None:
+        """Return the version before the last write of a variable, its file and its line."""
+        return self._found.get(node)
+
+
+def _no_arguments(_: int) -> Arguments:
+    """Return no arguments, for a copy that computes nothing."""
+    return ()
 
 
 def _variant(key: object) -> str:

@@ -27,6 +27,7 @@ from stagecache.inspection.reads import (
 )
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle
+from stagecache.state.items.realization import COPY
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import VectorKind
 from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
@@ -69,6 +70,7 @@ class HookGraph:
         self._contents = contents
         self._paths = paths
         self._layout = contents.realization.layout
+        self._causes = contents.realization.causes
         self._taken: dict[str, int] = {}
         self._number = len(self._layout.subsystems)
         self.vectors: dict[str, tuple[VectorKind, int | None]] = {}
@@ -119,9 +121,12 @@ class HookGraph:
         """Return the status of a computed vector, which is that of its stage."""
         kind, x = self.vectors[path]
         machine = self._contents.realization.machine
-        if (machine.stage if x is None else machine.stages[x]) >= kind.read:
+        at = machine.stage if x is None else machine.stages[x]
+        if at >= kind.read:
             return Status.VALID
-        was_left = machine.versions.in_system(kind.read) > 1
+        was_left = any(
+            clock and cause != COPY for clock, cause in self._causes[at + 1 : kind.read + 1]
+        )
         return Status.STALE if was_left else Status.NOT_COMPUTED
 
     def find(self, item: object) -> str:
@@ -189,7 +194,7 @@ class HookGraph:
                 found.add(self._path(item))
         for name, subsystems in parts.items():
             if name not in COMPUTED:
-                found.add(name if name in self._paths.node else "")
+                found.add(name if self._shows(name) else "")
             elif (name, None) in self._path_of_vector:
                 is_whole = len(subsystems) == self._number
                 for x in [None] if is_whole else sorted(subsystems):
@@ -197,6 +202,10 @@ class HookGraph:
                     found.add(known or self._add_vector(name, x))
         found.discard("")
         return found
+
+    def _shows(self, path: str) -> bool:
+        """Return True if views have a variable or an entry of this path."""
+        return path in self._paths.node and self._paths.is_shown(self._paths.node[path])
 
     def _path(self, item: Key) -> str:
         if isinstance(item, AbstractHandle):
@@ -225,9 +234,8 @@ class HookGraph:
             if trigger in self._paths.node:
                 yield EdgeInfo(trigger, path, EdgeKind.READ)
         yield from self._filled()
-        known = {**self._paths.node, **self.vectors}
         for source, target in SOURCES:
-            if source in known and target in self.vectors:
+            if target in self.vectors and (source in self.vectors or self._shows(source)):
                 yield EdgeInfo(source, target)
 
     def _filled(self) -> Iterator[EdgeInfo]:

@@ -63,7 +63,7 @@ def explain(contents: Contents, item: object) -> Explanation:
     computes: tuple[int, ...] = ()
     refuses = ""
     if not contents.realization.store.is_valid(node):
-        cause, others, path = _cause(contents, paths, entry)
+        cause, others, path = cause_of(contents, paths, entry)
         refuses = _refusal(contents, node, cause)
         computes = () if refuses else stale_upstream(contents, node)
     structure = contents.realization.store.structure
@@ -124,10 +124,10 @@ def _refusal(contents: Contents, node: int, cause: Cause) -> str:
 # ---------------------------------------------------------------------- causes
 
 
-def _cause(
+def cause_of(
     contents: Contents, paths: NodePaths, entry: CacheEntry[Any]
 ) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
-    """Why an entry is not valid, what else has changed since, and the path from the cause."""
+    """Return why an entry is not valid, what else has changed, and the path from the cause."""
     realization = contents.realization
     store = realization.store
     node = entry._node
@@ -150,7 +150,7 @@ def _cause(
         if missing is not None:
             what, whose = stage_path(missing[1]), paths.subsystems[missing[0].subsystem or 0]
             cause = evolve(cause, kind=CauseKind.WAITING, what=what, subsystem=whose)
-        return cause, _others(contents, paths, changes, first), _path(contents, paths, first)
+        return cause, _others(contents, paths, changes, first), path_of(contents, paths, first)
     if missing is not None:
         waiting, stage, way = missing
         whose = paths.subsystems[waiting.subsystem or 0]
@@ -219,7 +219,8 @@ def _written_node(contents: Contents, change: Change) -> int:
     return contents.realization.layout.weights.get(name, -1)
 
 
-def _path(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+def path_of(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+    """Return the path from a change down to the entry in question."""
     way = [paths.of[n] for n in change.way]
     if not change.stage:
         return (paths.of[change.node], *way)
