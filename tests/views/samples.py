@@ -45,6 +45,7 @@ def random_view(number: int, seed: int = 0) -> GraphView:
     nodes = [NodeInfo(f"stage {s}", "stage", stage=s, status=Status.REALIZED) for s in stages]
     edges = [EdgeInfo(a.path, b.path, EdgeKind.STAGE) for a, b in pairwise(nodes)]
     items: list[NodeInfo] = []
+    own: dict[str, list[NodeInfo]] = {name: [] for name in names}
     while len(nodes) < number:
         here = rng.choice(names)
         stage = rng.choice(stages)
@@ -56,16 +57,17 @@ def random_view(number: int, seed: int = 0) -> GraphView:
             status = rng.choice([Status.VALID, Status.STALE, Status.NOT_COMPUTED])
             node = NodeInfo(path, "entry", "cached", here, stage, status=status)
             edges.append(EdgeInfo(f"stage {stage}", path, EdgeKind.STAGE))
+            some = rng.sample(items, min(len(items), 3))
             known = [
                 n
-                for n in items
-                if (n.subsystem == here or rng.random() < 0.05)
-                and (n.kind == "variable" or stages.index(n.stage) <= stages.index(stage))
+                for n in [*own[here], *[n for n in some if n.subsystem != here]]
+                if n.kind == "variable" or stages.index(n.stage) <= stages.index(stage)
             ]
             chosen = rng.sample(known, min(len(known), rng.randint(0, 3)))
             edges.extend(EdgeInfo(other.path, path) for other in chosen)
         nodes.append(node)
         items.append(node)
+        own[here].append(node)
     rng.shuffle(nodes)
     order = {s: i for i, s in enumerate(stages)}
     nodes.sort(key=lambda n: order[n.stage] if n.kind == "stage" else len(order))
