@@ -360,13 +360,15 @@ class GraphView:
     def to_html(self, impacts: Impacts | None = None) -> str:
         """Return a page to explore the graph: one file that needs no network.
 
+        Large graphs open folded. The page embeds `reasons`, so it tells why an entry is stale.
+
         Parameters
         ----------
         impacts : mapping of str to sequence of str, optional
             By path of a variable: what a write of it invalidates, for its what-if. Of the others
             the page follows the edges. If it is not given, `impacts` of the view.
         """
-        return html_of(self, self.impacts if impacts is None else impacts)
+        return html_of(self, self.impacts if impacts is None else impacts, self.reasons)
 
     def to_svg(self, *, most: int = 500) -> str:
         """Return an SVG, made without other programs: stages are columns, subsystems are bands.
