@@ -425,7 +425,10 @@ def test_a_click_beside_all_nodes_and_escape_light_all_again(browser: Browser) -
         chain = ActionChains(browser.driver)
         chain.move_to_element_with_offset(browser.find(".picture"), -470, -300).click().perform()
 
-    for clear in (lambda: browser.press(browser.keys.ESCAPE), beside):
+    def escape() -> None:
+        browser.press(browser.keys.ESCAPE)
+
+    for clear in (escape, beside):
         browser.point("pendulum.tip")
         assert browser.marked("above")
         clear()

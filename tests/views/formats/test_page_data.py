@@ -123,7 +123,8 @@ def test_reasons_can_be_read_again(view: GraphView, draw: st.DataObject) -> None
             before = [other for other in draw.draw(some) if other != path]
             reasons[path] = Reason(
                 "".join(draw.draw(words)), (*before, path),
-                draw.draw(st.sampled_from(["", *paths])), draw.draw(st.sampled_from(["", "a.py"])), draw.draw(st.integers(0, 3)),
+                draw.draw(st.sampled_from(["", *paths])),
+                draw.draw(st.sampled_from(["", "a.py"])), draw.draw(st.integers(0, 3)),
                 draw.draw(st.sampled_from([None, 0.5])),
             )  # fmt: skip
     data = read(reasons_data(view, reasons))
