@@ -141,6 +141,9 @@ class TraceLog:
         """Give the State of a tracer a number."""
         (self._states.get(tracer) or self._state(tracer)).number = number
 
+    def halt(self) -> None:
+        """Go on at once."""
+
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""
         records = self._records

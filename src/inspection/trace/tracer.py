@@ -45,6 +45,9 @@ Record = tuple[Any, ...]
 class TakesRecords(Protocol):
     """A log."""
 
+    def halt(self) -> None:
+        """Wait here, before a computation or the write of a variable, if the log wants it."""
+
     def add(self, record: Record) -> None:
         """Take a record."""
 
@@ -274,6 +277,9 @@ class Tracer(Observer):
         nodes : sequence of int
             Nodes of all that changes.
         """
+        if len(nodes) > 1:
+            for log in self.logs:
+                log.halt()
         realization = self.contents.realization
         stage = realization.machine.stage
         node = cause._node if isinstance(cause, AbstractHandle) else nodes[-1]
@@ -449,6 +455,8 @@ class TracedFunction:
         node = self._node
         if not tracer.logs or store.marks[node] > COMPUTING:
             return self._function(state)  # it has ended; or the value is only verified
+        for log in tracer.logs:
+            log.halt()
         entry = store.keys[node]
         assert isinstance(entry, CacheEntry)
         is_known = entry in tracer.known
