@@ -366,7 +366,7 @@ class GraphView:
             By path of a variable: what a write of it invalidates, for its what-if. Of the others
             the page follows the edges. If it is not given, `impacts` of the view.
         """
-        return html_of(self, self.impacts if impacts is None else impacts)
+        return html_of(self, self.impacts if impacts is None else impacts, self.reasons)
 
     def to_svg(self, *, most: int = 500) -> str:
         """Return an SVG, made without other programs: stages are columns, subsystems are bands.

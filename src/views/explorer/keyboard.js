@@ -1,84 +1,50 @@
-// All of it without a mouse; and how it starts.
-
-let focused = null;
-
-/** One node at a time is reached by the key Tab; arrows go on from there. */
-function focusOn(node, doesFocus = true) {
-  if (focused) focused.shape.setAttribute("tabindex", -1);
-  focused = node || null;
-  if (!node) return;
-  node.shape.setAttribute("tabindex", 0);
-  if (!doesFocus) return;
-  reveal(node);
-  node.shape.focus({ preventScroll: true });
-}
+// All of it without a mouse. A canvas has no elements for nodes: the picture itself has the focus, one
+// box is current, and the live text says which.
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** The nearest node in a direction; what is aside counts as further away. */
-function nextNode(from, [right, down]) {
-  const cost = (node) => {
-    const [dx, dy] = [node.x - from.x, node.y - from.y];
+/** The nearest box in a direction; what is aside counts as further away. */
+function nextBox(boxes, from, [right, down]) {
+  const at = (box) => [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = at(from);
+  let best = null, least = Infinity;
+  for (const box of boxes) {
+    const [dx, dy] = [at(box)[0] - x, at(box)[1] - y];
     const along = dx * right + dy * down;
-    return along < 1 ? Infinity : along + 3 * Math.abs(dx * down + dy * right);
+    const cost = along < 1 ? Infinity : along + 3 * Math.abs(dx * down + dy * right);
+    if (cost < least) [best, least] = [box, cost];
+  }
+  return best;
+}
+
+function listenToKeys(app) {
+  const { picture, filters } = app;
+  const keys = {
+    "/": () => filters.search.select(), w: () => app.askWhatIf(!app.isWhatIf), f: () => app.foldFocused(),
+    "+": () => picture.zoomBy(1.25), "-": () => picture.zoomBy(0.8), 0: () => picture.fit(picture.marks.chosen),
   };
-  const others = nodes.filter((node) => node.isShown && cost(node) < Infinity);
-  return others.reduce((best, node) => (cost(node) < cost(best) ? node : best), others[0]);
+  const onKey = (event) => {
+    const { key, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const entries = [filters.search, ...filters.results.querySelectorAll("button")];
+    const isPicture = target === picture.element;
+    if (key === "Escape") app.back(!filters.results.hidden || entries.includes(target));
+    else if (entries.includes(target) && (key === "ArrowDown" || key === "ArrowUp")) {
+      entries[entries.indexOf(target) + (key === "ArrowDown" ? 1 : -1)]?.focus();
+    } else if (target === filters.search) {
+      if (key !== "Enter" || entries.length < 2) return;
+      entries[1].click();
+    } else if (target.closest("select, input")) return;
+    else if (keys[key]) keys[key]();
+    else if (isPicture && ARROWS[key]) app.focusOn(nextBox(app.scene.boxes, picture.focused, ARROWS[key]) || picture.focused);
+    else if (isPicture && (key === "Enter" || key === " ")) app.enter(picture.focused, key === "Enter");
+    else return;
+    event.preventDefault();
+  };
+  app.frame.addEventListener("keydown", onKey, { signal: app.signal });
+  if (!app.host) { // the page is all ours: keys count wherever the focus is
+    document.addEventListener("keydown", (event) => {
+      if (event.target === document.body) onKey(event);
+    }, { signal: app.signal });
+  }
 }
-
-const KEYS = {
-  "/": () => byId("search").select(), "w": () => askWhatIf(!state.isWhatIf),
-  "+": () => zoom(1.25), "-": () => zoom(0.8), "0": () => fit(),
-};
-
-function onKey(event) {
-  const { key, target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const entries = [byId("search"), ...results.querySelectorAll("button")];
-  if (key === "Escape") {
-    const isSearch = !results.hidden || entries.includes(target);
-    if (isSearch && focused) focused.shape.focus({ preventScroll: true });
-    else if (state.isWhatIf) askWhatIf(false);
-    else choose(null);
-    if (isSearch || !state.chosen) clearSearch();
-  } else if (entries.includes(target) && (key === "ArrowDown" || key === "ArrowUp")) {
-    const next = entries[entries.indexOf(target) + (key === "ArrowDown" ? 1 : -1)];
-    if (next) next.focus();
-  } else if (target === byId("search")) {
-    if (key !== "Enter" || entries.length < 2) return;
-    entries[1].click();
-  } else if (target.closest("select, input")) return;
-  else if (KEYS[key]) KEYS[key]();
-  else if (focused && target === focused.shape && ARROWS[key]) {
-    focusOn(nextNode(focused, ARROWS[key]) || focused);
-  } else if (focused && target === focused.shape && (key === "Enter" || key === " ")) choose(focused);
-  else return;
-  event.preventDefault();
-}
-
-document.body.classList.add("running");
-svg.setAttribute("role", "group");
-svg.setAttribute("aria-label", "Dependency graph: arrows go from node to node");
-svg.removeAttribute("width");
-svg.removeAttribute("height");
-svg.setAttribute("preserveAspectRatio", "xMinYMin meet");
-for (const node of nodes) {
-  node.shape.setAttribute("role", "button");
-  node.shape.setAttribute("tabindex", -1);
-  node.shape.setAttribute("aria-label", [node.path, node.kind, node.status].filter(Boolean).join(", "));
-}
-fillFilters();
-focusOn(nodes[0], false);
-update();
-fit(LEGIBLE);
-new ResizeObserver(() => {
-  if (camera.isMoved) show();
-  else fit(LEGIBLE);
-  if (state.chosen) reveal(state.chosen);
-}).observe(svg);
-document.addEventListener("keydown", onKey);
-byId("search").addEventListener("input", search);
-document.addEventListener("pointerdown", (event) => {
-  if (!event.target.closest(".search")) results.hidden = true;
-});
-byId("what-if").addEventListener("click", () => askWhatIf(!state.isWhatIf));

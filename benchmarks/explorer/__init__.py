@@ -1,0 +1,1 @@
+"""Speed of the page that `GraphView.to_html` makes, in a browser."""
