@@ -1,7 +1,7 @@
 """The feed: a thread that glances at a State while there are listeners, and tells them the news."""
 
 from collections.abc import Callable
-from threading import Condition, Event, Thread
+from threading import Condition, Event, RLock, Thread
 from time import perf_counter
 from typing import Final, final
 
@@ -35,7 +35,7 @@ class Feed:
         self._gate = gate
         self._every = every
         self._listeners: list[Listener] = []
-        self._telling = Condition()
+        self._telling = Condition(RLock())
         self._ended = Event()
         self._thread = Thread(target=self._run, name="stagecache watch", daemon=True)
         self._thread.start()
@@ -43,11 +43,14 @@ class Feed:
     def add(self, listener: Listener) -> None:
         """Tell a listener all that was told before, and all news from now on."""
         with self._telling:
-            news = self._follower.everything()
-            if news is not None:
-                listener(news)
+            listener(self._follower.everything())
             self._listeners.append(listener)
             self._telling.notify_all()
+
+    def everything(self) -> News:
+        """Return all that was told before, as if it was new."""
+        with self._telling:
+            return self._follower.everything()
 
     def remove(self, listener: Listener) -> None:
         """Tell a listener nothing more; the last one to leave lets the State go on."""

@@ -268,12 +268,12 @@ class Follower:
             self._view_told = self._view
             return News(self._view if is_other else None, _update(nodes, computed, written, state))
 
-    def everything(self) -> News | None:
-        """Return all that was told so far, as if it was new; None before the first glance."""
+    def everything(self) -> News:
+        """Return all that was told so far, as if it was new."""
         with self._looking:
             if self._view_told is None:
-                return None
-            return News(self._view_told, _update(self._nodes_told, [], [], self._state_told))
+                self.glance()
+            return News(self._view, _update(self._nodes_told, [], [], self._state_told))
 
     def _changed(self, told: Mapping[int, dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield what is to be told of nodes that are not as they were told last."""

@@ -16,15 +16,19 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
 from threading import Condition, Thread
 from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 from stagecache.live.feed import Feed
 from stagecache.live.mailbox import Mailbox
+from stagecache.views.formats.html import page_of
 from stagecache.views.formats.page_data import graph_data
+from stagecache.views.formats.svg import escaped
 
 HOST: Final = "127.0.0.1"
 NAMES: Final = (HOST, "localhost")
@@ -36,6 +40,9 @@ PATIENCE: Final = 30.0
 HEARTBEAT: Final = 1.0
 """Seconds between two signs of life, which find out that a page was closed."""
 
+LOOK: Final = 0.1
+"""Seconds between two looks if the server is to end."""
+
 LONGEST: Final = 64
 """Bytes of a command."""
 
@@ -46,16 +53,17 @@ class Server:
 
     Parameters
     ----------
-    page : str
-        HTML of the page.
-    policy : str
-        Content security policy of the page.
+    title : str
+        Title of the page.
     feed : Feed
         News for it.
-    command : callable
-        Takes the command that the page gives; it returns False for one that does not exist.
+    obey : callable
+        Takes the command that a page gives; it returns False for one that does not exist.
     port : int
         Port of 127.0.0.1; 0 for a free one.
+
+    Attributes
+    ----------
     is_embedded : bool
         True to take commands also from pages of other servers of this host: from notebooks.
 
@@ -65,29 +73,23 @@ class Server:
         The port is taken.
     """
 
-    def __init__(
-        self,
-        page: str,
-        policy: str,
-        feed: Feed,
-        command: Callable[[str], bool],
-        *,
-        port: int = 0,
-        is_embedded: bool = False,
-    ) -> None:
-        self.page = page.encode()
-        self.policy = policy
+    def __init__(self, title: str, feed: Feed, obey: Callable[[str], bool], port: int = 0) -> None:
+        own = resources.files("stagecache.live").joinpath("served.js")
+        data = dict.fromkeys(("graph", "impacts", "reasons"), "")
+        start = own.read_text(encoding="utf-8")
+        self.page = page_of(escaped(title), data, start, connects="'self'").encode()
+        self.obey = obey
+        self.is_embedded = False
+        self.token = secrets.token_urlsafe(32)
         self._feed = feed
-        self.command = command
-        self.is_embedded = is_embedded
         self._tickets: set[str] = set()
         self._mailboxes: list[Mailbox] = []
         self._changed = Condition()
-        self.token = secrets.token_urlsafe(32)
         self._http = _HTTPServer((HOST, port), Handler)
         self._http.owner = self
         self.port: int = self._http.server_address[1]
-        Thread(target=self._http.serve_forever, name="stagecache server", daemon=True).start()
+        serve = partial(self._http.serve_forever, poll_interval=LOOK)
+        Thread(target=serve, name="stagecache server", daemon=True).start()
 
     @property
     def url(self) -> str:
@@ -173,7 +175,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND)
         elif not length.isdecimal() or int(length) > LONGEST:
             self._refuse(HTTPStatus.BAD_REQUEST)
-        elif self.server.owner.command(self.rfile.read(int(length)).decode("ascii", "replace")):
+        elif self.server.owner.obey(self.rfile.read(int(length)).decode("ascii", "replace")):
             self.send_response(HTTPStatus.NO_CONTENT)
             self.end_headers()
         else:
@@ -224,7 +226,7 @@ class Handler(BaseHTTPRequestHandler):
     def end_headers(self) -> None:
         """Forbid all that no answer of this server needs."""
         self.send_header("Cache-Control", "no-store")
-        self.send_header("Content-Security-Policy", self.server.owner.policy)
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("X-Content-Type-Options", "nosniff")

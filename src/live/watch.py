@@ -17,6 +17,7 @@ from weakref import WeakSet
 from stagecache.checks import (
     require_bool,
     require_count,
+    require_extra,
     require_positive,
     require_type,
 )
@@ -24,6 +25,7 @@ from stagecache.inspection.trace.trace import begin_tracing, end_tracing
 from stagecache.live.feed import Feed
 from stagecache.live.follower import Follower
 from stagecache.live.gate import Gate
+from stagecache.live.server import Server
 from stagecache.state.contents.observer import OBSERVERS_OF_NEW
 from stagecache.state.state import State
 
@@ -44,10 +46,11 @@ class LiveView:
     """
 
     def __init__(self, title: str, state: State | None, *, every: float, is_paused: bool) -> None:
+        self._title = title
         self._gate = Gate(is_shut=is_paused)
         self._follower = Follower(title, self._gate, None if state is None else state._contents)
         self._feed = Feed(self._follower, self._gate, every)
-        self._server: Any = None
+        self._server: Server | None = None
         self._widget: Any = None
         self._serials: deque[str] = deque(maxlen=MOST_SERIALS)
         self._states: WeakSet[Any] = WeakSet()
@@ -84,9 +87,34 @@ class LiveView:
             The port is taken.
         """
         port = require_count(port, 0, "serve(port)")
+        return self._served(port).url
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Show the page in a notebook.
+
+        Raises
+        ------
+        MissingExtraError
+            anywidget is not installed.
+        """
+        if self._widget is None:
+            instead = "use serve(), and open its address"
+            require_extra("anywidget", "notebook", "watch() in a notebook", instead)
+            from stagecache.live.widget import LiveWidget  # noqa: PLC0415  # needs the extra
+
+            server = self._served(0)
+            server.is_embedded = True
+            self._widget = LiveWidget(self._feed, self._obey, f"{server.url}command")
+        return self._widget._repr_mimebundle_(**options)
+
+    def _ticket(self) -> str:
+        """Return an address that leads to the page once; see `Server.ticket`."""
+        return self._served(0).ticket()
+
+    def _served(self, port: int) -> Server:
         if self._server is None:
-            self._server = self._new_server(port)
-        return self._server.url
+            self._server = Server(self._title, self._feed, self._obey, port)
+        return self._server
 
     # ------------------------------------------------------------------ commands
 
@@ -153,8 +181,12 @@ class LiveView:
         return True
 
     def __repr__(self) -> str:
-        counts = f"{self._follower.num_computed} computed, {self._follower.num_written} written"
-        return f"LiveView({self._follower.state}: {counts})"
+        return f"LiveView({self._follower.state}: {self._counts})"
+
+    @property
+    def _counts(self) -> str:
+        self._follower.count()
+        return f"{self._follower.num_computed:,} computed, {self._follower.num_written:,} written"
 
 
 def watch(state: State, *, every: float = EVERY, paused: bool = False) -> LiveView:
