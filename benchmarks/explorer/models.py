@@ -83,7 +83,7 @@ def table(rows: int = 30, columns: int = 100) -> GraphView:
     return graph.view
 
 
-def links(number: int = 1_330) -> GraphView:
+def links(number: int = 1_537) -> GraphView:
     """Return a System of so many links, and a State in which all entries are computed but a few."""
     parts = [Link() for _ in range(number)]
     system = System(*parts)

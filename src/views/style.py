@@ -23,8 +23,8 @@ LIGHT: Final = {
     "entry-line": "#52606d",
     "stage": "#e9e2f5",
     "stage-line": "#7a5aa6",
-    "hook": "#d5f1ee",
-    "hook-line": "#0f766e",
+    "hook": "#fbe1ec",
+    "hook-line": "#b0346b",
     "valid": "#d3f0dc",
     "valid-line": "#2b7d46",
     "stale": "#fde7bd",
@@ -49,8 +49,8 @@ DARK: Final = {
     "entry-line": "#94a2af",
     "stage": "#382d4d",
     "stage-line": "#a98fd0",
-    "hook": "#123f3c",
-    "hook-line": "#4fc4ba",
+    "hook": "#4f2238",
+    "hook-line": "#e57fac",
     "valid": "#1d4a2c",
     "valid-line": "#5cbf7d",
     "stale": "#5a4010",
@@ -102,11 +102,14 @@ STYLE: Final = (
     ".stagecache .invalidates path{stroke-dasharray:4 3}"
     ".stagecache .part path{stroke:var(--sc-part)}"
     ".stagecache .part .head{fill:var(--sc-part);stroke:none}"
+    ".stagecache :is(.read,.write) path{stroke:var(--sc-hook-line)}"
+    ".stagecache .read path{stroke-dasharray:1 3}"
+    ".stagecache :is(.read,.write) .head{fill:var(--sc-hook-line);stroke:none}"
     ".stagecache .edge:hover path{stroke:var(--sc-ink);stroke-width:2}"
     + "".join(
         f".stagecache :is(.node,.key).{name} :is(rect,path)"
         f"{{fill:var(--sc-{name});stroke:var(--sc-{name}-line)}}"
-        for name in ("variable", "entry", "stage", "valid", "stale", "not-computed")
+        for name in ("variable", "entry", "stage", "hook", "valid", "stale", "not-computed")
     )
     + "".join(
         f".stagecache .{name} :is(rect,path){{stroke-dasharray:{dash} {gap}}}"

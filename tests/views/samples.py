@@ -3,7 +3,7 @@
 import random
 from itertools import pairwise
 
-from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Status
+from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Reason, Status
 
 STAGES = ("Topology", "Model", "Instance", "Time", "Position", "Velocity")
 
@@ -70,3 +70,50 @@ def random_view(number: int, seed: int = 0) -> GraphView:
     order = {s: i for i, s in enumerate(stages)}
     nodes.sort(key=lambda n: order[n.stage] if n.kind == "stage" else len(order))
     return GraphView(nodes, edges, f"random {number}")
+
+
+def rooms(number: int = 12) -> tuple[GraphView, dict[str, Reason]]:
+    """A house of rooms that are alike, with families and hooks; and why some entries are stale."""
+    nodes = [NodeInfo(f"stage {s}", "stage", stage=s, status=Status.REALIZED) for s in STAGES]
+    edges = [EdgeInfo(a.path, b.path, EdgeKind.STAGE) for a, b in pairwise(nodes)]
+    nodes += [
+        NodeInfo("weather.mean", "variable", "discrete", "weather", "Instance", column="Instance"),
+        NodeInfo("weather.air", "entry", "cached", "weather", "Time", column="Time"),
+    ]
+    edges.append(EdgeInfo("weather.mean", "weather.air"))
+    reasons = {}
+    for room in [f"room_{i}" for i in range(number)]:
+        own = {"subsystem": room, "alike": "room"}
+        at_model = {**own, "stage": "Model", "column": "Model"}
+        stale = Status.STALE if room == "room_0" else Status.VALID
+        nodes += [
+            NodeInfo(f"{room}.power", "variable", "discrete", **at_model),
+            NodeInfo(f"{room}.heat", "variable", "z", **{**at_model, "column": "Position"}),
+            *[
+                NodeInfo(
+                    f"{room}.flow[{i}]", "entry", "cached", status=stale, family=f"{room}.flow",
+                    **{**at_model, "column": "Position"},
+                )
+                for i in range(8)
+            ],
+            NodeInfo(
+                f"{room}.loss", "entry", "cached", status=Status.NOT_COMPUTED,
+                **{**at_model, "column": "Velocity"},
+            ),
+            NodeInfo(f"{room}.realize_dynamics", "hook", "realize", **{**own, "column": "Velocity"}),
+        ]  # fmt: skip
+        edges += [EdgeInfo(f"{room}.power", f"{room}.flow[{i}]") for i in range(8)]
+        edges += [EdgeInfo("weather.air", f"{room}.flow[0]")]
+        edges += [EdgeInfo(f"{room}.flow[{i}]", f"{room}.loss") for i in range(8)]
+        edges += [EdgeInfo("stage Position", f"{room}.flow[1]", EdgeKind.STAGE)]
+        edges += [
+            EdgeInfo(f"{room}.loss", f"{room}.realize_dynamics", EdgeKind.READ),
+            EdgeInfo(f"{room}.realize_dynamics", f"{room}.heat", EdgeKind.WRITE),
+        ]
+    for i in range(8):
+        path = ("room_0.power", f"room_0.flow[{i}]")
+        text = f"{path[1]} is stale: room_0.power was written <b>after</b> it was computed."
+        reasons[path[1]] = Reason(text, path, path[0], "house.py", 12, 0.25)
+    path = ("room_0.power", "room_0.flow[3]", "room_0.loss")
+    reasons["room_0.loss"] = Reason("room_0.loss is not computed.", path, "room_0.power")
+    return GraphView(nodes, edges, "house", find_reasons=lambda: reasons), reasons

@@ -78,8 +78,8 @@ class Explorer {
     this.listenToPage();
     this.filters.apply();
     this.make();
+    this.picture.isFirst = true;
     this.picture.resize();
-    this.picture.fit();
     if (!this.followLink()) this.update();
   }
 

@@ -195,10 +195,33 @@ function familiesOf(nodes, subsystem) {
     if (key.startsWith("node ") || members.length < fewest) return members;
     const name = isFamily ? members[0].family : members[0].path.replace(/\d+/g, "*");
     const own = subsystem && name.startsWith(`${subsystem}.`) ? name.slice(subsystem.length + 1) : name;
-    const group = new Group(isFamily ? "family" : "pattern", own, divided(members, subsystem), subsystem);
+    const group = isFamily ? new Group("family", own, divided(members, subsystem), subsystem)
+      : patternOf(members, own, subsystem);
     group.key += ` ${members[0].kind} ${members[0].column}`;
     return [group];
   });
+}
+
+/** A group of names that differ by numbers; of very many, first groups that differ by one number. */
+function patternOf(nodes, name, subsystem) {
+  const numbers = nodes.map((node) => node.path.match(/\d+/g));
+  const first = numbers[0].findIndex((_, place) => new Set(numbers.map((each) => each[place])).size > 1);
+  const isLast = numbers[0].slice(first + 1).every((each, n) => numbers.every((all) => all[first + 1 + n] === each));
+  let children = nodes;
+  if (nodes.length > MOST_CHILDREN && first >= 0 && !isLast) {
+    const parts = new Map();
+    nodes.forEach((node, n) => {
+      const key = numbers[n].slice(0, first + 1).join(" ");
+      if (!parts.has(key)) parts.set(key, []);
+      parts.get(key).push(node);
+    });
+    children = [...parts.values()].map((part) => {
+      let place = -1;
+      const own = ownName(part[0]).replace(/\d+/g, (digits) => ((place += 1) <= first ? digits : "*"));
+      return part.length === 1 ? part[0] : new Group("pattern", own, divided(part, subsystem), subsystem);
+    });
+  }
+  return new Group("pattern", name, divided(children, subsystem), subsystem);
 }
 
 /** Ranges in place of very many things; stages stay by themselves. */

@@ -69,7 +69,7 @@ class Picture {
     const [width, height] = [this.element.clientWidth, this.element.clientHeight];
     if (!width || !height || (width === this.size[0] && height === this.size[1])) return;
     this.size = [width, height];
-    this.isMoved ? this.redraw() : this.fit();
+    this.isMoved ? this.redraw() : this.fit(null, this.isFirst);
     if (this.marks.chosen) this.reveal(this.marks.chosen);
   }
 
@@ -78,11 +78,11 @@ class Picture {
   }
 
   /** Show all, or of a picture that is too large the part round a box, in legible texts. */
-  fit(box = null) {
+  fit(box = null, isFirst = false) {
     const [width, height] = this.size;
     const { scene } = this;
     const whole = Math.min(width / scene.width, height / scene.height, 1.5);
-    const k = Math.max(whole, SMALLEST);
+    const k = whole >= SMALLEST ? whole : isFirst ? LEGIBLE : SMALLEST;
     const along = (size, all, start, length) => {
       if (all * k <= size) return (size - all * k) / 2;
       if (start === undefined) return 0;
@@ -90,6 +90,7 @@ class Picture {
     };
     this.moveTo(along(width, scene.width, box?.x, box?.width), along(height, scene.height, box?.y, box?.height), k);
     this.isMoved = false;
+    this.isFirst = isFirst;
   }
 
   zoomBy(factor) {
@@ -187,7 +188,7 @@ class Picture {
     if (this.flashes.size && !this.calm.matches) this.redraw();
   }
 
-  /** Colours and other things of a box, as text, so that boxes of one style can be found. */
+  /** Paint bands, lines, boxes, marks and texts, those of one style together. */
   paint(pen, boxes, lines, now = 0, name = (colour) => this.palette()[colour]) {
     const { scene, marks } = this;
     scene.bands.forEach((band, n) => {
@@ -210,7 +211,6 @@ class Picture {
       const { colour, width, dash } = LINES[kind];
       pen.lines(group, { stroke: name(side || colour), width: side ? 1.5 : width, dash });
     }
-    const now_ = (box) => this.flashes.has(box);
     for (const [key, group] of together(boxes, (box) => `${box.look} ${lit(box)} ${box.isGroup}`)) {
       const [look, isLit, isGroup] = key.split(" ");
       const style = {
@@ -236,7 +236,7 @@ class Picture {
     if (this.isFocusVisible && this.focused && boxes.includes(this.focused)) {
       pen.boxes([this.focused], { stroke: name("focus"), width: 2 }, 4);
     }
-    this.paintFlashes(pen, boxes.filter(now_), now, name);
+    this.paintFlashes(pen, boxes.filter((box) => this.flashes.has(box)), now, name);
     this.paintTexts(pen, boxes, shownLines, lit, name);
   }
 
@@ -257,7 +257,7 @@ class Picture {
       const [isLit, isChosen, isGroup] = key.split(" ").map((word) => word === "true");
       const style = { fill: name("ink"), align: "center", alpha: isLit ? 1 : 0.3 };
       const texts = group.map((box) => (
-        { text: box.label, x: middle(box), y: box.y + (box.height > 24 ? 16 : 16) + (box.height > 24 && !box.remark ? 7 : 0) }));
+        { text: box.label, x: middle(box), y: box.y + (box.height > 24 && !box.remark ? 23 : 16) }));
       pen.texts(texts, { ...style, weight: isChosen ? 700 : isGroup ? 600 : 400 });
       const remarks = group.filter((box) => box.remark)
         .map((box) => ({ text: box.remark, x: middle(box), y: box.y + 30 }));

@@ -11,7 +11,7 @@ from stagecache.views.layout.labels import description_of, label_of
 from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
 from stagecache.views.style import LIGHT, look_of
 
-SHAPES: Final[Mapping[str, str]] = {"variable": "oval", "entry": "box", "stage": "hexagon"}
+SHAPES: Final[Mapping[str, str]] = {"variable": "oval", "entry": "box", "stage": "hexagon", "hook": "parallelogram"}
 
 BORDERS: Final[Mapping[str, str]] = {"stale": "dashed", "not-computed": "dotted"}
 
@@ -20,6 +20,8 @@ STYLES: Final[Mapping[EdgeKind, str]] = {
     EdgeKind.STAGE: "dashed",
     EdgeKind.INVALIDATES: "dotted",
     EdgeKind.PART: "bold",
+    EdgeKind.READ: "dotted",
+    EdgeKind.WRITE: "solid",
 }
 
 

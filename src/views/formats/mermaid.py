@@ -12,6 +12,7 @@ SHAPES: Final[Mapping[str, tuple[str, str]]] = {
     "variable": ("([", "])"),
     "entry": ("[", "]"),
     "stage": ("{{", "}}"),
+    "hook": ("[/", "/]"),
 }
 
 ARROWS: Final[Mapping[EdgeKind, str]] = {
@@ -19,6 +20,8 @@ ARROWS: Final[Mapping[EdgeKind, str]] = {
     EdgeKind.STAGE: "-.->",
     EdgeKind.INVALIDATES: "-.->|invalidates|",
     EdgeKind.PART: "---",
+    EdgeKind.READ: "-.->|read by|",
+    EdgeKind.WRITE: "-->|writes|",
 }
 
 PLAIN: Final = frozenset(string.ascii_letters + string.digits + " _-.,:+/()'")

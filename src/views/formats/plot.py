@@ -20,6 +20,8 @@ LINES: Final = {
     EdgeKind.STAGE: ("pale", "-"),
     EdgeKind.INVALIDATES: ("pale", "--"),
     EdgeKind.PART: ("part", "-"),
+    EdgeKind.READ: ("hook-line", ":"),
+    EdgeKind.WRITE: ("hook-line", "-"),
 }
 
 
@@ -105,13 +107,15 @@ def _draw_node(ax: Any, node: NodeInfo, box: Box, per_pixel: float) -> None:
 
 
 def _shape(node: NodeInfo, box: Box) -> Any:
-    """Return the shape as in the SVG: a pill for a variable, a hexagon for a stage, else a box."""
+    """Return the shape as in the SVG: a pill for a variable, a hexagon for a stage, a slanted box for a hook."""
     patches = import_module("matplotlib.patches")
     x, y, right, low = box.x, box.y, box.x + box.width, box.y + box.height
     if node.kind == "stage":
         middle = y + box.height / 2
         corners = [(x + 8, y), (right - 8, y), (right, middle), (right - 8, low), (x + 8, low)]
         return patches.Polygon([(x, middle), *corners])
+    if node.kind == "hook":
+        return patches.Polygon([(x + 8, y), (right, y), (right - 8, low), (x, low)])
     radius = box.height / 2 - 0.01 if node.kind == "variable" else 3
     style = f"round,pad=0,rounding_size={radius}"
     return patches.FancyBboxPatch((x, y), box.width, box.height, boxstyle=style)

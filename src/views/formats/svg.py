@@ -41,6 +41,8 @@ EDGES: Final = {
     EdgeKind.STAGE: "comes before",
     EdgeKind.INVALIDATES: "invalidates",
     EdgeKind.PART: "is a part of",
+    EdgeKind.READ: "is read by",
+    EdgeKind.WRITE: "writes",
 }
 
 
@@ -123,12 +125,21 @@ def _node(node: NodeInfo, box: Box) -> str:
 
 
 def _shape(node: NodeInfo, box: Box) -> str:
-    """Return a pill for a variable, a hexagon for a stage, else a box; two for a group."""
+    """Return a pill for a variable, a hexagon for a stage, a slanted box for a hook, else a box.
+
+    A group has two of them, one behind the other.
+    """
     if node.kind == "stage" and node.variant != "group":
         side, half = box.width - 16, box.height / 2
         return (
             f'<path d="M{box.x:g},{box.y + half:g}l8,{-half:g}h{side:g}l8,{half:g}'
             f'l-8,{half:g}h{-side:g}z"/>'
+        )
+    if node.kind == "hook" and node.variant != "group":
+        side = box.width - 8
+        return (
+            f'<path d="M{box.x + 8:g},{box.y:g}h{side:g}l-8,{box.height:g}'
+            f'h{-side:g}z"/>'
         )
     round_ = HEIGHT / 2 if node.kind == "variable" else 3
     size = f'width="{box.width:g}" height="{box.height:g}" rx="{round_:g}"'

@@ -52,7 +52,7 @@ def test_a_graph_made_by_hand_is_a_view() -> None:
 def test_the_document_has_what_is_documented() -> None:
     document = json.loads(pendulum().to_json())
     assert list(document) == ["format", "version", "title", "stages", "nodes", "edges"]
-    assert (document["format"], document["version"]) == ("stagecache graph", 1)
+    assert (document["format"], document["version"]) == ("stagecache graph", 2)
     assert document["nodes"][5] == {
         "path": "pendulum.tip",
         "kind": "entry",
