@@ -163,7 +163,7 @@ def test_what_no_record_tells_is_found_when_it_is_looked_for(
 def test_a_late_page_is_told_all_that_was_told_before() -> None:
     state = pendulum.system().new_state()
     early, late, follower = Page(), Page(), follow(state)
-    assert follower.everything() is None
+    early.tell(follower.everything())
     state.q = [0.2]
     early.tell(follower.glance())
     tip_of(state)(state)
