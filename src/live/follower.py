@@ -15,7 +15,7 @@ it between two glances, while something happens in another.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite, nan
 from threading import RLock, get_ident
 from time import monotonic, perf_counter_ns
@@ -94,6 +94,8 @@ class Follower:
         Title of the page.
     gate : Gate
         Where threads wait while the State is paused.
+    follow : callable
+        Called with each copy of a State that is followed, to follow it, too.
     contents : Contents, optional
         Contents of the State that is shown first; without it, the first one in which something
         happens.
@@ -106,9 +108,16 @@ class Follower:
         Numbers of computations and writes so far, in all States.
     """
 
-    def __init__(self, title: str, gate: Gate, contents: Contents | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        gate: Gate,
+        follow: Callable[[Any], object],
+        contents: Contents | None = None,
+    ) -> None:
         self._title = title
         self._gate = gate
+        self._follow = follow
         self.is_over = False
         self.num_computed = 0
         self.num_written = 0
@@ -139,6 +148,11 @@ class Follower:
             if waited:
                 waits = self._waits.setdefault(get_ident(), deque(maxlen=MOST_WAITS))
                 waits.append((start, waited))
+
+    def copied(self, twin: Any) -> None:
+        """Follow a copy."""
+        if not self.is_over:
+            self._follow(twin)
 
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final, Self, final
+from typing import TYPE_CHECKING, Any, Final, Self, final
 from weakref import WeakSet
 
 from stagecache.checks import (
@@ -25,9 +25,11 @@ from stagecache.inspection.trace.trace import begin_tracing, end_tracing
 from stagecache.live.feed import Feed
 from stagecache.live.follower import Follower
 from stagecache.live.gate import Gate
-from stagecache.live.server import Server
 from stagecache.state.contents.observer import OBSERVERS_OF_NEW
 from stagecache.state.state import State
+
+if TYPE_CHECKING:
+    from stagecache.live.server import Server
 
 EVERY: Final = 0.05
 """Seconds between two updates of a page, at least."""
@@ -48,12 +50,13 @@ class LiveView:
     def __init__(self, title: str, state: State | None, *, every: float, is_paused: bool) -> None:
         self._title = title
         self._gate = Gate(is_shut=is_paused)
-        self._follower = Follower(title, self._gate, None if state is None else state._contents)
+        self._states: WeakSet[Any] = WeakSet()
+        contents = None if state is None else state._contents
+        self._follower = Follower(title, self._gate, self._follow, contents)
         self._feed = Feed(self._follower, self._gate, every)
         self._server: Server | None = None
         self._widget: Any = None
         self._serials: deque[str] = deque(maxlen=MOST_SERIALS)
-        self._states: WeakSet[Any] = WeakSet()
         if state is not None:
             self._follow(state)
 
@@ -111,8 +114,10 @@ class LiveView:
         """Return an address that leads to the page once; see `Server.ticket`."""
         return self._served(0).ticket()
 
-    def _served(self, port: int) -> Server:
+    def _served(self, port: int) -> "Server":
         if self._server is None:
+            from stagecache.live.server import Server  # noqa: PLC0415  # takes a while
+
             self._server = Server(self._title, self._feed, self._obey, port)
         return self._server
 
@@ -144,8 +149,10 @@ class LiveView:
     # ------------------------------------------------------------------ following
 
     def _follow(self, state: Any) -> None:
-        self._states.add(state)
-        begin_tracing(state, self._follower)
+        """Follow a State, unless it is followed already."""
+        if state not in self._states:
+            self._states.add(state)
+            begin_tracing(state, self._follower)
 
     @contextmanager
     def _following_all(self) -> Iterator[None]:

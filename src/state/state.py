@@ -164,6 +164,8 @@ class State(AbstractPartition):
         twin = State.__new__(State)
         bind = _binder(twin)
         twin._become(self._contents.clone(bind) if keep_cache else self._contents.copy(bind))
+        for observer in self._contents.observers:
+            observer.copied(twin)
         return twin
 
     def __copy__(self) -> "State":

@@ -4,6 +4,7 @@ import gc
 import tracemalloc
 from collections import Counter
 from contextlib import ExitStack
+from math import inf
 from threading import Thread
 from time import sleep
 from typing import Any
@@ -21,15 +22,20 @@ from stagecache.inspection.trace.trace import begin_tracing
 from stagecache.live import follower as module
 from stagecache.live.follower import Follower
 from stagecache.live.gate import Gate
+from stagecache.state.contents.contents import Contents
 from tests.live.page import Page, statuses_of
 from tests.profiles import examples
 from tests.state.asking import random_systems, steps
 
 
 def follow(state: State, gate: Gate | None = None) -> Follower:
-    follower = Follower("model", gate or Gate(), state._contents)
+    follower = new_follower(gate, state._contents)
     begin_tracing(state, follower)
     return follower
+
+
+def new_follower(gate: Gate | None = None, contents: Contents | None = None) -> Follower:
+    return Follower("model", gate or Gate(), lambda state: None, contents)
 
 
 def tip_of(state: State) -> Any:
@@ -62,7 +68,7 @@ def test_after_the_last_update_the_page_is_as_a_fresh_view(
 ) -> None:
     followed: dict[int, State] = {}
     page = Page()
-    follower = Follower("model", Gate())
+    follower = new_follower()
     for step in steps(system, data):
         if id(step.state) not in followed:
             followed[id(step.state)] = step.state
@@ -70,7 +76,9 @@ def test_after_the_last_update_the_page_is_as_a_fresh_view(
         step.do()
         if data.draw(st.booleans()):
             page.tell(follower.glance())
-    page.tell(follower.glance())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "monotonic", lambda: inf)  # so that all nodes are looked at
+        page.tell(follower.glance())
     if follower._shown is not None:
         assert page.statuses == statuses_of(graph_view(follower._shown, "model"))
 
@@ -79,7 +87,7 @@ def test_after_the_last_update_the_page_is_as_a_fresh_view(
 @given(random_systems(), st.data())
 def test_counts_are_those_of_traces(system: System, data: st.DataObject) -> None:
     page = Page()
-    follower = Follower("model", Gate())
+    follower = new_follower()
     traces: dict[State, Trace] = {}
     with ExitStack() as blocks:
         for step in steps(system, data):
@@ -154,8 +162,7 @@ def test_what_no_record_tells_is_found_when_it_is_looked_for(
     tip.set(state, np.zeros(2))
     tip.mark_valid(state)
     assert follower.glance() is None  # it looks seldom, as nothing was noted
-    monkeypatch.setattr(module, "SELDOM", 0.0)
-    sleep(0.6)
+    monkeypatch.setattr(module, "monotonic", lambda: inf)
     page.tell(follower.glance())
     assert page.nodes["pendulum.tip"]["status"] == "valid"
 

@@ -144,6 +144,9 @@ class TraceLog:
     def halt(self) -> None:
         """Go on at once."""
 
+    def copied(self, twin: Any) -> None:
+        """Do nothing: a study says which of its copies belongs to a trace."""
+
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""
         records = self._records

@@ -48,6 +48,9 @@ class TakesRecords(Protocol):
     def halt(self) -> None:
         """Wait here, before a computation or the write of a variable, if the log wants it."""
 
+    def copied(self, twin: Any) -> None:
+        """Note that a copy was made of a State that is traced."""
+
     def add(self, record: Record) -> None:
         """Take a record."""
 
@@ -175,6 +178,11 @@ class Tracer(Observer):
     def _note(self, record: Record) -> None:
         for log in self.logs:
             log.add(record)
+
+    def copied(self, twin: Any) -> None:
+        """Tell the logs of a copy."""
+        for log in self.logs:
+            log.copied(twin)
 
     # ------------------------------------------------------------------ reads
 
