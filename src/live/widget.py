@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 import anywidget
 import traitlets
@@ -12,6 +12,8 @@ from stagecache.live.follower import News, Update
 from stagecache.views.formats.html import program_text, style_text
 from stagecache.views.formats.page_data import graph_data
 from stagecache.views.view import GraphView
+
+OWN: Final = resources.files("stagecache.live").joinpath("notebook.js")
 
 
 class LiveWidget(anywidget.AnyWidget):  # type: ignore[misc]  # its types are not seen: it is of an extra
@@ -30,18 +32,14 @@ class LiveWidget(anywidget.AnyWidget):  # type: ignore[misc]  # its types are no
         Address of the server that takes commands while a cell runs.
     """
 
+    _esm = f"{program_text()}\n{OWN.read_text(encoding='utf-8')}"
+    _css = style_text()
     graph = traitlets.Dict().tag(sync=True)
     told = traitlets.Dict().tag(sync=True)
     commands = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, feed: Feed, obey: Callable[[str], bool], commands: str) -> None:
-        own = resources.files("stagecache.live").joinpath("notebook.js")
-        super().__init__(
-            _esm=f"{program_text()}\n{own.read_text(encoding='utf-8')}",
-            _css=style_text(),
-            commands=commands,
-            **_traits(feed.everything()),
-        )
+        super().__init__(commands=commands, **_traits(feed.everything()))
         self._feed = feed
         self._obey = obey
         self.on_msg(self._answer)
