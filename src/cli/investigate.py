@@ -297,9 +297,8 @@ def profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
     epilog="""\b
 Examples:
   stagecache watch stagecache.examples.pendulum --until 10
-  stagecache watch stagecache.examples.pendulum --steps 20 --paused
-  stagecache watch stagecache.examples.double_pendulum:main
-  stagecache watch model.py:run --port 8000 --no-browser
+  stagecache watch stagecache.examples.parameter_study:warmed
+  stagecache watch stagecache.examples.pendulum:main
 """,
 )
 @_model
@@ -363,6 +362,8 @@ def watch(
     """
     if run is not None and until is not None:
         raise click.UsageError("Write either --run NAME or --until TIME.")
+    if paused and no_wait:
+        raise click.UsageError("--paused needs a page: leave out --no-wait.")
 
     from stagecache.cli.watch import Options, Work, watch_model  # noqa: PLC0415
 
