@@ -8,6 +8,7 @@ from typing import Final
 ROOMS: Final = {
     "errors": "Every exception: what raises it, and how its message is made.",
     "checks": "Checks of arguments: each returns what was given, or raises.",
+    "progress": "Progress bars of long operations.",
     "files": "Files: values without pickle, and the frame that holds them.",
     "views": "Views of dependency graphs: to look at, to search, to draw, and to take elsewhere.",
     "views/layout": "Layers, order and places of the nodes of a drawing.",

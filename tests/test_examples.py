@@ -118,7 +118,7 @@ def test_investigating_answers_each_question_and_leaves_its_pictures_where_it_is
     assert "weather.density was recomputed 99 times and came out the same every time" in text
     assert numbers(text, "the period of the spring is") == [1.26]
     written = sorted((tmp_path / "pictures").iterdir())
-    assert [path.name for path in written] == ["cart.html", "cart.svg", "timeline.html"]
+    assert [path.name for path in written] == ["cart.html", "cart.svg", "trace.json"]
     assert all("acceleration" in path.read_text(encoding="utf-8") for path in written)
 
 

@@ -44,12 +44,6 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     system = System(rope, observer=chain["Observer"](rope), name="rope")
     yield "rope.svg", system.graph.upstream_of("observer.load").to_svg()
 
-    cart = _example("investigate")
-    state = cart["make_system"]().new_state()
-    with state.trace() as trace:
-        cart["drive"](state, steps=5)
-    yield "pages/timeline.html", trace.timeline().to_html()
-
     link = MultibodySystem()
     link.matter.add_body("link", link.matter.ground, Pin())
     yield "link.svg", link.graph.upstream_of("matter.velocity[link]").to_svg()

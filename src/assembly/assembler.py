@@ -39,11 +39,11 @@ from stagecache.errors import (
     UnknownSubsystemError,
     short_repr,
 )
+from stagecache.progress import Progress, ProgressBar, check_progress
 from stagecache.state.contents.guards import Guard
 from stagecache.state.refusals import check_index
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.study import Study
 from stagecache.study.trajectory.trajectory import Trajectory
 from stagecache.system.core.system import System

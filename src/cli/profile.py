@@ -10,6 +10,7 @@ from rich.text import Text
 from stagecache.cli.loading import load_function, load_system
 from stagecache.cli.output import new_table, print_json, print_table, print_text
 from stagecache.cli.state import errors_of, read_all, tell_failures
+from stagecache.progress import ProgressBar
 from stagecache.state import State
 from stagecache.system import System, profile
 
@@ -62,6 +63,8 @@ def show_profile(model: str, run: str | None, steps: int, *, as_json: bool) -> N
         out.print(Text("Suggestions", style="bold"))
         for suggestion in found.suggestions:
             print_text(out, f"- {suggestion}")
+    for text in found.trace.untraced:
+        print_text(out, text)
 
 
 def take_steps(system: System, steps: int, failures: dict[str, str]) -> Callable[[State], None]:
@@ -73,14 +76,19 @@ def take_steps(system: System, steps: int, failures: dict[str, str]) -> Callable
     def run(state: State) -> None:
         random = np.random.default_rng(SEED)
         system.realize(state)
-        for _ in range(steps):
-            state.time += TIME_STEP
-            for name in ("q", "u", "z"):
-                values = getattr(state, name)
-                if len(values):
-                    setattr(state, name, values + CHANGE * random.standard_normal(len(values)))
-            system.realize(state)
-            for path, failure in read_all(state).items():
-                failures.setdefault(path, failure)
+        with ProgressBar(system.name, 0, steps, counted="step", has_rate=True) as bar:
+            for step in range(1, steps + 1):
+                take_step(state, random)
+                bar.show(step)
+
+    def take_step(state: State, random: np.random.Generator) -> None:
+        state.time += TIME_STEP
+        for name in ("q", "u", "z"):
+            values = getattr(state, name)
+            if len(values):
+                setattr(state, name, values + CHANGE * random.standard_normal(len(values)))
+        system.realize(state)
+        for path, failure in read_all(state).items():
+            failures.setdefault(path, failure)
 
     return run

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from stagecache.assembly import Assembler, AssemblyResult, QValue
 from stagecache.examples.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
 from stagecache.inspection.trace.summary import TraceSummary
+from stagecache.progress import ProgressBar
 from stagecache.state import CacheEntry, State
-from stagecache.study.progress import ProgressBar
 from stagecache.system import System
 from stagecache.views import GraphView, Status
 

@@ -130,7 +130,7 @@ def main(folder: Path) -> None:
     pages = {
         "cart.svg": state.graph.to_svg(),
         "cart.html": state.graph.to_html(),
-        "timeline.html": trace.timeline().to_html(),
+        "trace.json": trace.to_chrome(),
     }
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -14,7 +14,6 @@ from stagecache.inspection.trace.events import (
     WriteEvent,
 )
 from stagecache.inspection.trace.summary import EntrySummary, TraceSummary
-from stagecache.inspection.trace.timeline import Timeline
 from stagecache.inspection.trace.trace import Trace
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "OverDeclared",
     "ReadLog",
     "StageEvent",
-    "Timeline",
     "Trace",
     "TraceSummary",
     "UndeclaredRead",

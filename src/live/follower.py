@@ -10,22 +10,25 @@ values are not added up: each glance looks at all nodes, and tells those that ar
 told last. So whatever is missed while a State changes under its eyes, the next glance finds; once
 nothing happens any more, the last one has told all.
 
-Of several States, one is shown: the last one in which something happened, until nothing happens in
-it between two glances, while something happens in another.
+Of several States, one is shown: the last one in which something happened. One that takes turns with
+others stays, as the State that an integrator advances, and that in which it interpolates.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import isfinite, nan
-from threading import RLock, get_ident
+from threading import Lock, RLock, get_ident
 from time import monotonic, perf_counter_ns
 from typing import Any, Final, final
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 from attrs import define, frozen
 
 from stagecache.inspection.graph_view import graph_view
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.node_states import NodeStates
+from stagecache.inspection.trace.subject import Subject
+from stagecache.inspection.trace.trace import begin_tracing, end_tracing
 from stagecache.inspection.trace.tracer import COMPUTED, HIT, WRITTEN, Record
 from stagecache.live.gate import Gate
 from stagecache.state.contents.contents import Contents
@@ -70,6 +73,14 @@ class Place:
 
 
 @frozen
+class Known:
+    """A State that is followed, and its System."""
+
+    state: ref[Any]
+    system: object
+
+
+@frozen
 class News:
     """News since the last glance.
 
@@ -94,38 +105,28 @@ class Follower:
         Title of the page.
     gate : Gate
         Where threads wait while the State is paused.
-    follow : callable
-        Called with each copy of a State that is followed, to follow it, too.
-    contents : Contents, optional
-        Contents of the State that is shown first; without it, the first one in which something
-        happens.
 
     Attributes
     ----------
-    is_over : bool
-        True if nothing more is noted.
     num_computed, num_written : int
         Numbers of computations and writes so far, in all States.
     """
 
-    def __init__(
-        self,
-        title: str,
-        gate: Gate,
-        follow: Callable[[Any], object],
-        contents: Contents | None = None,
-    ) -> None:
+    def __init__(self, title: str, gate: Gate) -> None:
         self._title = title
         self._gate = gate
-        self._follow = follow
-        self.is_over = False
         self.num_computed = 0
         self.num_written = 0
+        self._following = Lock()  # the next three
+        self._is_over = False
+        self._followed: WeakSet[Any] = WeakSet()  # States
+        self._known: WeakKeyDictionary[Subject, Known] = WeakKeyDictionary()
         self._records: list[Record] = []
         self._waits: dict[int, deque[tuple[int, int]]] = {}  # starts and lengths, by thread
+        self._latest: tuple[Subject | None, Any] = (None, None)  # where something happened last
         self._looking = RLock()  # what is below
-        self._shown = contents
-        self._system = None if contents is None else contents.system
+        self._shown: tuple[Subject | None, Any] = (None, None)
+        self._system: object = None
         self._keys: list[Any] = []  # of the nodes that the State had when its view was made
         self._view = GraphView((), ())
         self._places: dict[str, Place] = {}
@@ -136,7 +137,41 @@ class Follower:
         self._nodes_told: dict[int, dict[str, Any]] = {}
         self._state_told: Update = {}
         self._next_look = 0.0
+        self._is_other_state = False  # since the last look at nodes
         self._looks = ENOUGH  # that are due
+
+    # ------------------------------------------------------------------ States
+
+    def begin(self, state: Any) -> None:
+        """Follow a State, unless it is followed already; the first one is shown."""
+        if state in self._followed:
+            return
+        subject = begin_tracing(state, self).subject
+        self.follow(state, subject)
+        with self._looking:
+            if self._shown[1] is None:
+                self._show(subject, state)
+
+    def follow(self, state: Any, subject: Subject) -> bool:
+        """Take records of a copy from now on; return False if following has ended."""
+        with self._following:
+            if not self._is_over:
+                self._followed.add(state)
+                self._known[subject] = Known(ref(state), state.system)
+            return not self._is_over
+
+    def end(self) -> None:
+        """Follow no State any more; it may be done twice."""
+        with self._following:
+            self._is_over = True
+            states = list(self._followed)
+        for state in states:
+            end_tracing(state, self)
+
+    def release(self) -> None:
+        """Hold no State any more, after the last glance; what was told stays."""
+        with self._looking:
+            self._latest = self._shown = (None, None)
 
     # ------------------------------------------------------------------ a log
 
@@ -149,16 +184,14 @@ class Follower:
                 waits = self._waits.setdefault(get_ident(), deque(maxlen=MOST_WAITS))
                 waits.append((start, waited))
 
-    def copied(self, twin: Any) -> None:
-        """Follow a copy."""
-        if not self.is_over:
-            self._follow(twin)
-
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""
         kind = record[0]
-        if kind == HIT or self.is_over:
+        if kind == HIT or self._is_over:
             return
+        if record[3] is not self._latest[0]:
+            known = self._known.get(record[3])
+            self._latest = record[3], None if known is None else known.state()
         if kind == COMPUTED:
             if self._gate.is_shut:
                 self._gate.count_computation()
@@ -189,43 +222,51 @@ class Follower:
         del self._records[: len(records)]
         if records:
             self._looks = ENOUGH
-            if all(record[3].contents is not self._shown for record in records):
-                self._show(records[-1][3].contents)
+            subjects = [record[3] for record in records]
+            latest, state = self._latest
+            if latest in subjects and self._shown[0] not in subjects[subjects.index(latest) :]:
+                self._show(latest, state)
         self._look()
         for record in records:
-            kind, _, _, tracer, item = record[:5]
-            self.num_computed += kind == COMPUTED
+            kind, _, _, subject, item = record[:5]
+            is_computed = kind == COMPUTED and not record[9]  # a shared value is found elsewhere
+            self.num_computed += is_computed
             self.num_written += kind == WRITTEN
-            if tracer.contents.system is not self._system:
+            known = self._known.get(subject)
+            if known is None or known.system is not self._system:
                 continue
             if kind == COMPUTED:
-                path = tracer.path(item)
-                self._tally(path).nanoseconds += record[5] - record[1]
+                path = subject.path(item)
+                tally = self._tallies.setdefault(path, Tally())
+                tally.count += is_computed
+                tally.nanoseconds += record[5] - record[1]
                 self._computed.add(path)
             elif kind == WRITTEN:
                 for path in record[9].parts:
                     if path in self._places and self._places[path].kind == "variable":
-                        self._tally(path)
+                        self._tallies.setdefault(path, Tally()).count += 1
                         self._written.add(path)
 
-    def _tally(self, path: str) -> Tally:
-        """Count one more, and return the sums."""
-        found = self._tallies.setdefault(path, Tally())
-        found.count += 1
-        return found
-
-    def _show(self, contents: Contents) -> None:
+    def _show(self, subject: Subject | None, state: Any) -> None:
         """Show another State from now on, with the sums of its System."""
-        if contents.system is not self._system:
-            self._system = contents.system
+        if state is None:
+            return
+        if state.system is not self._system:
+            self._system = state.system
             self._tallies.clear()
             self._computed.clear()
             self._written.clear()
-        self._shown = contents
+        self._shown = subject, state
+        self._is_other_state = True
+
+    @property
+    def _contents(self) -> Contents | None:
+        state = self._shown[1]
+        return None if state is None else state._contents
 
     def _look(self) -> None:
         """Make the view anew if the nodes of the State are others."""
-        contents = self._shown
+        contents = self._contents
         if contents is None or self._keys == contents.realization.store.keys:
             return
         keys = contents.realization.store.keys
@@ -271,6 +312,7 @@ class Follower:
             nodes = dict(self._changed({} if is_other else self._nodes_told))
             computed, written = self._numbers(self._computed), self._numbers(self._written)
             # The State may have failed to be looked at until here; then all is told the next time.
+            self._is_other_state = False
             self._looks = max(self._looks - 1, 0)
             self._next_look = monotonic() + SELDOM
             self._computed.clear()
@@ -291,25 +333,24 @@ class Follower:
 
     def _changed(self, told: Mapping[int, dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield what is to be told of nodes that are not as they were told last."""
-        if self._shown is None:
+        contents = self._contents
+        if contents is None:
             return
-        states = NodeStates(self._shown)
+        states = NodeStates(contents)
         for path, place in self._places.items():
             status, version = states.status(place.node), states.version(place.node)
             tally = self._tallies.get(path, NOTHING)
             last = told.get(place.number)
             is_same = last is not None and last["status"] == status and last["version"] == version
-            if last is None or not is_same or last["count"] != tally.count:
-                yield (
-                    place.number,
-                    {
-                        "status": str(status),
-                        "version": version,
-                        "value": last["value"] if last and is_same else states.value(place.node),
-                        "count": tally.count,
-                        "seconds": tally.nanoseconds * NS if tally.nanoseconds else None,
-                    },
-                )
+            if is_same and last and place.kind != "variable" and not self._is_other_state:
+                value = last["value"]
+            else:  # those of variables may be written in place, later than the version
+                value = states.value(place.node)
+            seconds = tally.nanoseconds * NS if tally.nanoseconds else None
+            now = {"status": str(status), "version": version, "value": value}
+            now |= {"count": tally.count, "seconds": seconds}
+            if now != last:
+                yield place.number, now
 
     def _numbers(self, paths: set[str]) -> list[int]:
         return sorted([self._places[path].number for path in paths if path in self._places])
@@ -317,10 +358,11 @@ class Follower:
     @property
     def state(self) -> str:
         """One of "running", "paused" and "ended"."""
-        return "ended" if self.is_over else "paused" if self._gate.is_shut else "running"
+        return "ended" if self._is_over else "paused" if self._gate.is_shut else "running"
 
     def _state(self) -> Update:
-        time = nan if self._shown is None else self._shown.time
+        contents = self._contents
+        time = nan if contents is None else contents.time
         return {"time": time if isfinite(time) else None, "state": self.state}
 
 

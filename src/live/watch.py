@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, final
-from weakref import WeakSet
 
 from stagecache.checks import (
     require_bool,
@@ -21,7 +20,6 @@ from stagecache.checks import (
     require_positive,
     require_type,
 )
-from stagecache.inspection.trace.trace import begin_tracing, end_tracing
 from stagecache.live.feed import Feed
 from stagecache.live.follower import Follower
 from stagecache.live.gate import Gate
@@ -50,15 +48,13 @@ class LiveView:
     def __init__(self, title: str, state: State | None, *, every: float, is_paused: bool) -> None:
         self._title = title
         self._gate = Gate(is_shut=is_paused)
-        self._states: WeakSet[Any] = WeakSet()
-        contents = None if state is None else state._contents
-        self._follower = Follower(title, self._gate, self._follow, contents)
+        self._follower = Follower(title, self._gate)
+        if state is not None:
+            self._follower.begin(state)
         self._feed = Feed(self._follower, self._gate, every)
         self._server: Server | None = None
         self._widget: Any = None
         self._serials: deque[str] = deque(maxlen=MOST_SERIALS)
-        if state is not None:
-            self._follow(state)
 
     def __enter__(self) -> Self:
         return self
@@ -148,16 +144,10 @@ class LiveView:
 
     # ------------------------------------------------------------------ following
 
-    def _follow(self, state: Any) -> None:
-        """Follow a State, unless it is followed already."""
-        if state not in self._states:
-            self._states.add(state)
-            begin_tracing(state, self._follower)
-
     @contextmanager
     def _following_all(self) -> Iterator[None]:
         """Follow each State that is made in a block, by the same thread."""
-        token = OBSERVERS_OF_NEW.set((*OBSERVERS_OF_NEW.get(), self._follow))
+        token = OBSERVERS_OF_NEW.set((*OBSERVERS_OF_NEW.get(), self._follower.begin))
         try:
             yield
         finally:
@@ -166,11 +156,9 @@ class LiveView:
     def _end(self) -> None:
         """Follow no State any more, and let all go on. The page stays, as it was at the end."""
         self._gate.open()
-        self._follower.is_over = True
-        for state in list(self._states):
-            end_tracing(state, self._follower)
-        self._states.clear()
+        self._follower.end()
         self._feed.end()
+        self._follower.release()
 
     # ------------------------------------------------------------------ the rest
 

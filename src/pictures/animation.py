@@ -21,9 +21,9 @@ from stagecache.pictures.drawing import (
     set_up,
 )
 from stagecache.pictures.parts import PictureParts
+from stagecache.progress import Progress, ProgressBar, check_progress
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.system.core.system import System
 
 FRAMES_PER_SECOND: Final = (0.1, 100.0)  # a GIF has hundredths of a second

@@ -13,7 +13,7 @@ then the value itself is compared.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, Self, final
 
@@ -21,7 +21,6 @@ import numpy as np
 from attrs import frozen
 
 from stagecache.errors import UnsharableError
-from stagecache.graph.evaluation import Evaluator
 from stagecache.graph.store import Store
 from stagecache.sharing.fingerprint import fingerprint
 from stagecache.sharing.results import Origin, results_in_use
@@ -64,7 +63,10 @@ class Place:
     Attributes
     ----------
     store : Store
-    evaluator : Evaluator
+    functions : sequence of callable
+        Compute functions as they were declared, by node; a trace gives the evaluator others.
+    equals : mapping
+        Comparisons of entries that have an early cutoff, by node.
     node : int
     above : sequence of handles
         Its prerequisites.
@@ -73,7 +75,8 @@ class Place:
     """
 
     store: Store
-    evaluator: Evaluator
+    functions: Sequence[Any]
+    equals: Mapping[int, Any]
     node: int
     above: Sequence[Any]
     arguments: Sequence[Any]
@@ -168,13 +171,13 @@ class AbstractSharedFunction(ABC):
     def _part(self, handle: Any, place: Place, deepest: int, known: dict[int, bytes]) -> bytes:
         """Return the key of a prerequisite, or the fingerprint of its value; 33 bytes."""
         node, store = handle._node, place.store
-        above = place.evaluator.functions[node]
+        above = place.functions[node]
         if isinstance(above, AbstractSharedFunction):
             if store.is_valid(node):
                 origin = origin_at(store, node)
                 if origin is not None and _is_frozen(store.values[node]):
                     return b"k" + bytes.fromhex(origin.key)
-            elif node not in place.evaluator.equals and deepest:
+            elif node not in place.equals and deepest:
                 its_place = above._place(self._arguments_of(handle, place))
                 return b"k" + above._key(its_place, deepest - 1, known)
         return b"v" + fingerprint(self._read(handle, place), str(handle))

@@ -44,7 +44,9 @@ class SharedGraphFunction(AbstractSharedFunction):
     def _place(self, arguments: Sequence[Any]) -> Place:
         handles: Handles = arguments[0]._handles
         node = handles.numbers[self._name]
-        return Place(handles.store, handles.evaluator, node, arguments, arguments)
+        evaluator = handles.evaluator
+        functions, equals = evaluator.functions, evaluator.equals
+        return Place(handles.store, functions, equals, node, arguments, arguments)
 
     def _read(self, handle: Any, place: Place) -> Any:  # noqa: ARG002  # a State is read by it
         return handle()

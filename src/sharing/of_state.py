@@ -46,11 +46,14 @@ class SharedStateFunction(AbstractSharedFunction):
     def _place(self, arguments: Sequence[Any]) -> Place:
         realization = arguments[0]._contents.realization
         above = self._prerequisites
-        store, evaluator = realization.store, realization.evaluator
-        return Place(store, evaluator, self._entry._node, above, arguments)
+        store, layout = realization.store, realization.layout
+        return Place(store, layout.functions, layout.equals, self._entry._node, above, arguments)
 
     def _read(self, handle: Any, place: Place) -> Any:
-        return handle(place.arguments[0])
+        state = place.arguments[0]
+        if state._contents.observers:
+            state = state._seen_by()  # it is for the key: the computation does not read it
+        return handle(state)
 
     def _arguments_of(self, handle: Any, place: Place) -> Sequence[Any]:  # noqa: ARG002  # each has the State
         return place.arguments
@@ -60,7 +63,9 @@ class SharedStateFunction(AbstractSharedFunction):
 
     def _compute(self, place: Place) -> Any:
         state = place.arguments[0]
-        return self.compute(state._watched_by(OnlyDeclared(state._contents, self._entry)))
+        return self.compute(
+            state._seen_by(*state._contents.observers, OnlyDeclared(state._contents, self._entry))
+        )
 
 
 @final

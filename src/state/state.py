@@ -109,16 +109,18 @@ class State(AbstractPartition):
         state._become(Contents(Realization.empty(_binder(state), variables), system))
         return state
 
-    def _watched_by(self, observer: Observer) -> "State":
-        """Return another view of this State, for a computation whose reads are watched."""
+    def _seen_by(self, *observers: Observer) -> "State":
+        """Return another view of this State, for a computation, which has these observers."""
         view = State.__new__(State)
-        AbstractPartition.__init__(view, self._contents.watched_by(observer), None)
+        AbstractPartition.__init__(view, self._contents.seen_by(observers), None)
         view._lock = self._lock
         return view
 
     def _become(self, contents: Contents) -> None:
         super().__init__(contents, None)
         self._lock = RLock()
+        for observer in contents.observers:
+            observer.made(self)
         for observe in OBSERVERS_OF_NEW.get():
             observe(self)
         self._register()
@@ -164,8 +166,6 @@ class State(AbstractPartition):
         twin = State.__new__(State)
         bind = _binder(twin)
         twin._become(self._contents.clone(bind) if keep_cache else self._contents.copy(bind))
-        for observer in self._contents.observers:
-            observer.copied(twin)
         return twin
 
     def __copy__(self) -> "State":
@@ -613,6 +613,10 @@ class State(AbstractPartition):
         That is: writes, and what they make stale; computations, with what they take and read; reads
         that find a value; changes of the stage. Blocks may be nested, and go together with strict
         mode. Where no State is traced, nothing is paid.
+
+        Copies that are made in the block are traced as well, by any thread, and copies of these: so
+        the trace has what a simulation, an Assembler or a study computes, as these work on copies.
+        A copy in another process is not traced.
 
         Parameters
         ----------

@@ -7,9 +7,9 @@ from typing import Any
 from stagecache.checks import require_bool, require_path, require_type
 from stagecache.errors import LayoutMismatchError, StudyError
 from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
+from stagecache.progress import Progress, check_progress
 from stagecache.state.state import State
 from stagecache.study.plan import Plan
-from stagecache.study.progress import Progress, check_progress
 from stagecache.study.restart import Restart
 from stagecache.study.streaming import CODE, EVENTS, PLAN, Batches, carried_out
 from stagecache.study.time_stepper import TimeStepper

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import final
 
+from stagecache.inspection.trace.trace import trace_as_copy
 from stagecache.state.state import State
 from stagecache.study.ending import Ending
 from stagecache.study.integrate.integrator import Integrator
@@ -108,8 +109,10 @@ class Run:
         """Go on from a restart, with new objects, as one would that was interrupted here."""
         restart = self._stepper._restart().to_bytes()
         self._sink.restart(restart)
+        before = self._stepper.state
         self._stepper = self._new_stepper()
         self._stepper._go_on(Restart.of_bytes(restart, "a restart"))
+        trace_as_copy(before, self._stepper.state)
 
     def _see(self, state: State, has_changed: bool = False) -> None:
         """Take a row."""

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import require_path, require_type
 from stagecache.errors import StudyError, short_repr
+from stagecache.progress import Progress, ProgressBar
 from stagecache.state.state import State
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.methods.step_polynomial import StepPolynomial
 from stagecache.study.plan import Plan
-from stagecache.study.progress import Progress, ProgressBar
 from stagecache.study.run import AbstractSink, Run
 from stagecache.study.streaming import stream
 from stagecache.study.trajectory.trajectory import Item, Trajectory

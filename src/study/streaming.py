@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, final
 
 from stagecache.errors import FileFormatError, StudyError
+from stagecache.progress import Progress, ProgressBar
 from stagecache.state.state import State
 from stagecache.study.ending import Ending
 from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.plan import Plan
-from stagecache.study.progress import Progress, ProgressBar
 from stagecache.study.run import AbstractSink, Run
 from stagecache.study.trajectory.file import TrajectoryFile
 from stagecache.study.trajectory.loading import load_trajectory

@@ -22,13 +22,13 @@ from attrs import evolve, field, frozen
 from stagecache.checks import require_bool, require_type
 from stagecache.errors import ForeignStateError, StudyError, short_repr
 from stagecache.files.values import bad_file
+from stagecache.progress import Progress, ProgressBar, check_progress
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.integrate.integrator import Integrator, passed
 from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.step_status import StepStatus
-from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.study.restart import Restart
 from stagecache.study.study import Study
 from stagecache.system.core.system import System

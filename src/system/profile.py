@@ -15,6 +15,7 @@ shows what was read in it, and another one may read more: so they say "if it nev
 
 from collections.abc import Callable
 from html import escape
+from math import inf
 from operator import itemgetter
 from typing import Any, Final, final
 
@@ -26,6 +27,7 @@ from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.trace.log import Changes, EntryTally, TraceLog
 from stagecache.inspection.trace.summary import duration, html_table, table
 from stagecache.inspection.trace.trace import Trace
+from stagecache.progress import Progress, ProgressBar
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -54,7 +56,8 @@ class EntryProfile:
     Attributes
     ----------
     entry : str
-    computed, hits : int
+    computed, hits, found : int
+        Computations, reads that found a value, and reads that found a shared value elsewhere.
     seconds, share : float
         Its own time, and what part that is of all computations.
     recomputed : int
@@ -79,11 +82,12 @@ class EntryProfile:
     wasted_seconds: float
     changed: dict[str, int]
     suggestion: str
+    found: int = 0
 
     @property
     def hit_rate(self) -> float:
-        """The share of reads that found a valid value."""
-        return self.hits / (self.hits + self.computed)
+        """The share of reads that found a value."""
+        return (self.hits + self.found) / (self.hits + self.found + self.computed)
 
 
 @final
@@ -148,6 +152,7 @@ class Profile:
             "entries": [asdict(entry) | {"hit_rate": entry.hit_rate} for entry in self.entries],
             "writes": [asdict(write) for write in self.writes],
             "suggestions": list(self.suggestions),
+            "untraced": list(self.trace.untraced),
         }
 
     def _tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
@@ -174,7 +179,7 @@ class Profile:
         if self.suggestions:
             lines = [f"- {suggestion}" for suggestion in self.suggestions[:MOST_SHOWN]]
             parts.append("\n".join(["Suggestions", *lines]))
-        return "\n\n".join(parts or ["no entry was read"])
+        return "\n\n".join([*(parts or ["no entry was read"]), *self.trace.untraced])
 
     def __repr__(self) -> str:
         return f"Profile({len(self.entries)} entries, {len(self.suggestions)} suggestions)"
@@ -184,19 +189,27 @@ class Profile:
             f"<h4>{title}</h4>{html_table(head, rows)}" for title, head, rows in self._tables()
         ]
         lines = "".join(f"<li>{escape(s)}</li>" for s in self.suggestions[:MOST_SHOWN])
-        return "".join(parts) + f"<h4>Suggestions</h4><ul>{lines}</ul>"
+        notes = "".join(f"<p>{escape(text)}</p>" for text in self.trace.untraced)
+        return "".join(parts) + notes + f"<h4>Suggestions</h4><ul>{lines}</ul>"
 
 
-def profile(system: System, run: Callable[[State], object]) -> Profile:
+def profile(
+    system: System, run: Callable[[State], object], *, progress: Progress = None
+) -> Profile:
     """Trace a run with a fresh State; report its cost, and suggest changes.
+
+    All States that the run makes are traced, if they are copies of its State or of the default
+    State: so the profile has what `simulate`, an Assembler that it makes, or `run_study` computes,
+    in any thread. Members of a study in other processes are not traced; the profile says so.
 
     Parameters
     ----------
     system : System
         System to profile; its topology is realized if needed.
     run : callable
-        Called with a copy of the default State. Only the copy with which a study works, such as
-        `simulate`, is traced as well.
+        Called with a copy of the default State.
+    progress : bool or rich.console.Console, optional
+        Same as for `simulate`: a bar with the number of events, unless what runs has a bar itself.
 
     Returns
     -------
@@ -204,7 +217,7 @@ def profile(system: System, run: Callable[[State], object]) -> Profile:
 
     Raises
     ------
-    WrongTypeError
+    WrongTypeError, NotANumberError
     Exception
         Whatever the run raises.
 
@@ -244,8 +257,10 @@ not the stage
             "write a function that takes a State, and runs with it",
         )
     check_returns(run, f"profile(..., {short_repr(run)})")
-    state = system.new_state()
-    with state.trace() as trace:
+    default = system.realize_topology()
+    bar = ProgressBar(system.name, 0.0, inf, progress, counted="event")
+    with bar, Trace((default,), show=bar.show) as trace:
+        state = default.copy()
         run(state)
     return _profile_of(trace, state)
 
@@ -269,6 +284,7 @@ def _profile_of(trace: Trace, state: State) -> Profile:
                 row.seconds * row.unchanged / max(row.computed, 1),
                 {", ".join(changed): n for changed, n in most_first(tally)},
                 adviser.about_entry(row.entry, row.share),
+                row.found,
             )
         )
     writes = []

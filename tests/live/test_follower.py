@@ -17,25 +17,18 @@ from hypothesis import strategies as st
 from stagecache import Stage, State, Subsystem, System, Trace, cached
 from stagecache.examples import pendulum
 from stagecache.inspection import WriteEvent
-from stagecache.inspection.graph_view import graph_view
-from stagecache.inspection.trace.trace import begin_tracing
 from stagecache.live import follower as module
 from stagecache.live.follower import Follower
 from stagecache.live.gate import Gate
-from stagecache.state.contents.contents import Contents
 from tests.live.page import Page, statuses_of
 from tests.profiles import examples
 from tests.state.asking import random_systems, steps
 
 
 def follow(state: State, gate: Gate | None = None) -> Follower:
-    follower = new_follower(gate, state._contents)
-    begin_tracing(state, follower)
+    follower = Follower("model", gate or Gate())
+    follower.begin(state)
     return follower
-
-
-def new_follower(gate: Gate | None = None, contents: Contents | None = None) -> Follower:
-    return Follower("model", gate or Gate(), lambda state: None, contents)
 
 
 def tip_of(state: State) -> Any:
@@ -66,33 +59,30 @@ def slow_state(seconds: float) -> State:
 def test_after_the_last_update_the_page_is_as_a_fresh_view(
     system: System, data: st.DataObject
 ) -> None:
-    followed: dict[int, State] = {}
     page = Page()
-    follower = new_follower()
+    follower = Follower("model", Gate())
     for step in steps(system, data):
-        if id(step.state) not in followed:
-            followed[id(step.state)] = step.state
-            begin_tracing(step.state, follower)
+        follower.begin(step.state)
         step.do()
         if data.draw(st.booleans()):
             page.tell(follower.glance())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "monotonic", lambda: inf)  # so that all nodes are looked at
         page.tell(follower.glance())
-    if follower._shown is not None:
-        assert page.statuses == statuses_of(graph_view(follower._shown, "model"))
+    shown = follower._shown[1]
+    assert page.statuses == (statuses_of(shown.graph) if shown else {})
 
 
 @examples(50)
 @given(random_systems(), st.data())
 def test_counts_are_those_of_traces(system: System, data: st.DataObject) -> None:
     page = Page()
-    follower = new_follower()
+    follower = Follower("model", Gate())
     traces: dict[State, Trace] = {}
     with ExitStack() as blocks:
         for step in steps(system, data):
             if step.state not in traces:
-                begin_tracing(step.state, follower)
+                follower.begin(step.state)
                 traces[step.state] = blocks.enter_context(step.state.trace())
             step.do()
             if data.draw(st.booleans()):
@@ -189,7 +179,6 @@ def test_the_state_in_which_something_happens_is_shown() -> None:
     page, follower = Page(), follow(state)
     page.tell(follower.glance())
     twin = state.copy()
-    begin_tracing(twin, follower)
     twin.time = 1.0
     page.tell(follower.glance())
     assert page.time == 1.0
@@ -208,7 +197,7 @@ def test_a_state_with_other_nodes_has_another_view() -> None:
     page, follower = Page(), follow(state)
     state.time = 1.0
     page.tell(follower.glance())
-    begin_tracing(other, follower)
+    follower.begin(other)
     other.time = 2.0
     page.tell(follower.glance())
     assert page.statuses == statuses_of(other.graph)
@@ -219,7 +208,7 @@ def test_nothing_is_noted_once_it_is_over() -> None:
     state = pendulum.system().new_state()
     page, follower = Page(), follow(state)
     page.tell(follower.glance())
-    follower.is_over = True
+    follower.end()
     tip_of(state)(state)
     page.tell(follower.glance())
     assert (page.state, page.computed) == ("ended", [])

@@ -150,7 +150,7 @@ def test_copies_that_nobody_needs_are_let_go(state: State) -> None:
             state.copy().time = 1.0
         view._follower.count()
         gc.collect()
-        assert len(view._states) <= 3
+        assert len(view._follower._followed) <= 3
 
 
 def test_two_views_and_a_trace_and_strict_mode_do_not_disturb_each_other(state: State) -> None:

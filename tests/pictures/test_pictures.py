@@ -32,6 +32,7 @@ from stagecache import (
     Trajectory,
     animate,
     draw,
+    progress,
     q_variable,
     u_variable,
 )
@@ -48,7 +49,6 @@ from stagecache.errors import (
     WrongTypeError,
 )
 from stagecache.pictures.parts import AROUND, PictureParts
-from stagecache.study import progress
 
 UP = np.array([0.0, 0.0, 1.0])
 RED, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)

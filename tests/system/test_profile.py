@@ -1,9 +1,13 @@
 """Profiles: who costs most, who is computed in vain, and what is suggested."""
 
+import io
 import json
+import re
+from time import sleep
 from typing import Any, ClassVar
 
 import pytest
+from rich.console import Console
 
 from stagecache import (
     Stage,
@@ -14,8 +18,12 @@ from stagecache import (
     parameter,
     profile,
     q_variable,
+    run_study,
+    simulate,
 )
+from stagecache.assembly import Assembler, QValue
 from stagecache.errors import WrongTypeError
+from stagecache.examples import four_bar, pendulum
 from stagecache.system import Profile
 from stagecache.system.profile import Adviser
 
@@ -322,3 +330,86 @@ def test_what_a_run_raises_is_raised() -> None:
 
     with pytest.raises(ZeroDivisionError):
         profile(System(), run)
+
+
+# ---------------------------------------------------------------------- what runs in copies
+
+
+def drive(state: State) -> None:
+    assert state.system is not None
+    simulate(state.system, state, 0.5)
+
+
+def drive_a_new_state(state: State) -> None:
+    assert state.system is not None
+    simulate(state.system, state.system.new_state(), 0.5)
+
+
+def study(state: State) -> None:
+    assert state.system is not None
+    run_study(state.system, {"pendulum.length": [1.0, 2.0, 3.0]}, drive)
+
+
+@pytest.mark.parametrize("run", [drive, drive_a_new_state, study])
+def test_what_a_run_computes_in_copies_is_in_its_profile(run: Any) -> None:
+    found = profile(pendulum.system(), run)
+    computed = {entry.entry: entry.computed for entry in found.entries}
+    assert computed["pendulum.tip"] > (30 if run is study else 10)
+    assert "no entry was read" not in str(found)
+
+
+def test_what_track_all_computes_is_in_the_profile() -> None:
+    system = four_bar.system()
+    crank = system.get(four_bar.Gauge).bars[0]
+
+    def run(state: State) -> None:
+        state.q = four_bar.POOR_START
+        assembler = Assembler(system)
+        target = assembler.add_goal(QValue(crank, 0, 0.0))
+        assembler.track_all([0.0, 1.0, 2.0], {target: [0.0, 0.1, 0.2]}, state=state)
+
+    found = {entry.entry: entry.computed for entry in profile(system, run).entries}
+    assert found["matter.pose[crank]"] >= 3
+
+
+def test_a_profile_says_that_other_processes_are_not_in_it() -> None:
+    system = pendulum.system()
+
+    def run(state: State) -> None:
+        run_study(system, {"pendulum.length": [1.0, 2.0]}, length_of, state=state, workers=1)
+
+    found = profile(system, run)
+    text = "not traced: 2 members of run_study() in other processes"
+    assert str(found).endswith(text)
+    assert text in found._repr_html_()
+    assert found.as_dict()["untraced"] == [text]
+
+
+def length_of(state: State) -> float:
+    assert state.system is not None
+    return state.system.get(pendulum.Pendulum).length(state)
+
+
+def test_nothing_observes_the_default_state_after_a_profile() -> None:
+    system = pendulum.system()
+    profile(system, drive)
+    assert system.default_state._contents.observers == ()
+    with pytest.raises(ZeroDivisionError):
+        profile(system, lambda state: 1 / 0)
+    assert system.default_state._contents.observers == ()
+
+
+def test_a_long_profile_shows_the_number_of_events() -> None:
+    shown = io.StringIO()
+    contact = Contact()
+
+    def run(state: State) -> None:
+        for _ in range(1000):
+            contact.depth.set(state, 0.1)
+        sleep(1.1)
+        for _ in range(100):
+            contact.depth.set(state, 0.1)
+
+    console = Console(file=shown, force_terminal=True, width=100)
+    profile(System(contact), run, progress=console)
+    assert re.search(r" 1,\d{3} events ", shown.getvalue())

@@ -18,7 +18,7 @@ class AbstractTraceEvent:
     thread : int
         0 for the first thread that did something, and so on.
     state : int
-        Index of the State among those traced, in the order in which they were given.
+        Index of the State among those traced: first those that were given, then their copies.
     """
 
     time: float
@@ -66,7 +66,7 @@ class InvalidationEvent(AbstractTraceEvent):
 @final
 @frozen(kw_only=True)
 class ComputationEvent(AbstractTraceEvent):
-    """A computation of an entry.
+    """A computation of an entry, or the search that has found its shared value.
 
     Attributes
     ----------
@@ -83,6 +83,11 @@ class ComputationEvent(AbstractTraceEvent):
         no value to compare with.
     is_unchanged : bool or None
         True if the value equals the one before; None if that is not known.
+    is_needless : bool
+        True if it was computed again although no variable that it had read was written, and no
+        entry that it had read has another value.
+    is_found : bool
+        True if the entry is shared and its value was found, so that it was not computed.
     error : str
         The name of the exception that it raised, if it did.
     """
@@ -94,6 +99,8 @@ class ComputationEvent(AbstractTraceEvent):
     reader: str
     changed: tuple[str, ...] | None
     is_unchanged: bool | None
+    is_needless: bool
+    is_found: bool
     error: str
 
 

@@ -5,10 +5,11 @@ time of the garbage collector. They are counted when somebody looks, and when th
 than are kept: so counts are complete however long a trace is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from time import perf_counter_ns
 from typing import Any, Final, final
+from weakref import WeakKeyDictionary, WeakSet
 
 from attrs import define, field
 
@@ -20,6 +21,7 @@ from stagecache.inspection.trace.events import (
     StageEvent,
     WriteEvent,
 )
+from stagecache.inspection.trace.subject import Subject
 from stagecache.inspection.trace.tracer import (
     COMPUTED,
     HIT,
@@ -28,14 +30,15 @@ from stagecache.inspection.trace.tracer import (
     WIDTHS,
     WRITTEN,
     Record,
-    Tracer,
     place_of,
 )
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 
 FEWEST: Final = 1 << 12  # records that are counted at once, once there are as many as are kept
+SHOWN_EVERY: Final = 64  # records, if somebody waits for their number
 NS: Final = 1e-9
+FOUND: Final = ("what a shared value depends on",)  # in place of reads: it is not known
 
 Changes = tuple[str, ...]
 
@@ -47,6 +50,7 @@ class EntryTally:
     handle: CacheEntry[Any]
     is_compared: bool
     hits: int = 0
+    found: int = 0
     computed: int = 0
     failed: int = 0
     unchanged: int = 0
@@ -99,24 +103,41 @@ class TraceLog:
     ----------
     dropped : int
         Number of events that were counted only.
-    copies : list of State
-        Copies that studies have made of the States of the trace, and that are in it, too.
+    untraced : list of str
+        Computations that other processes have made, which are not in it.
+
+    Parameters
+    ----------
+    most : int
+        Number of events to keep.
+    num_states : int
+        Number of States that are traced without being copies.
+    show : callable, optional
+        Called with the number of records now and then.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(
+        self, most: int, num_states: int, show: Callable[[int], object] | None = None
+    ) -> None:
         self.start = perf_counter_ns()
         self.dropped = 0
-        self.copies: list[Any] = []
+        self.untraced: list[str] = []
         self._entries: dict[str, EntryTally] = {}
         self._writes: dict[str, WriteTally] = {}
         self._most = most
         self._records: list[Any] = []  # one after the other
         self._num_counted = 0  # items of this list that are counted and kept
-        self._longest = WIDTHS[HIT] * max(most, FEWEST)
+        self._show = show
+        self._longest = WIDTHS[HIT] * self._num_awaited(most)
         self._changes: dict[int, Changes] = {}  # before computations, by place of the record
+        self._needless: set[int] = set()  # places of computations that were needless
         self._num_kept = 0  # events
         self._counting = Lock()
-        self._states: dict[Tracer, StateTally] = {}
+        self._states: WeakKeyDictionary[Subject, StateTally] = WeakKeyDictionary()
+        self._num_states = num_states
+        self._copies: WeakSet[Any] = WeakSet()
+        self._following = Lock()
+        self._is_on = False
         self._threads: dict[int, int] = {}
         self._number = 0  # of the last record that was counted
 
@@ -132,20 +153,32 @@ class TraceLog:
         self.count()
         return self._writes
 
-    @property
-    def num_states(self) -> int:
-        """Number of States, with copies."""
-        return len(self._states)
+    def add_state(self, subject: Subject, number: int) -> None:
+        """Give a State a number."""
+        self._state(subject).number = number
 
-    def add_state(self, tracer: Tracer, number: int) -> None:
-        """Give the State of a tracer a number."""
-        (self._states.get(tracer) or self._state(tracer)).number = number
+    def begin(self) -> None:
+        """Follow copies from now on."""
+        with self._following:
+            self._is_on = True
+
+    def follow(self, state: Any, subject: Subject) -> bool:
+        """Take records of a copy from now on; return False if the trace has ended."""
+        with self._following:
+            if self._is_on:
+                self._copies.add(state)
+                self.add_state(subject, self._num_states)
+                self._num_states += 1
+            return self._is_on
+
+    def end(self) -> list[Any]:
+        """Follow no more copies, and return those that exist."""
+        with self._following:
+            self._is_on = False
+            return list(self._copies)
 
     def halt(self) -> None:
         """Go on at once."""
-
-    def copied(self, twin: Any) -> None:
-        """Do nothing: a study says which of its copies belongs to a trace."""
 
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""
@@ -153,6 +186,12 @@ class TraceLog:
         records.extend(record)
         if len(records) > self._longest:
             self.count()
+            if self._show is not None:
+                self._show(self._number)
+
+    def _num_awaited(self, most: int) -> int:
+        """Return the number of records to wait for until they are counted."""
+        return max(most, FEWEST) if self._show is None else SHOWN_EVERY
 
     # ------------------------------------------------------------------ counting
 
@@ -172,23 +211,25 @@ class TraceLog:
             finally:  # Control-C leaves the others
                 del records[kept:at]
                 self._num_counted = kept
-                self._longest = kept + WIDTHS[HIT] * max(self._most - self._num_kept, FEWEST)
+                self._longest = kept + WIDTHS[HIT] * self._num_awaited(self._most - self._num_kept)
 
     def _count(self, record: list[Any], place: int) -> bool:
         """Count a record; return True if it is kept, at a place in the list."""
-        kind, _, thread, tracer, item = record[:5]
+        kind, _, thread, subject, item = record[:5]
         if thread not in self._threads:
             self._threads[thread] = len(self._threads)
-        state = self._states.get(tracer) or self._state(tracer)
+        state = self._state(subject)
         is_kept = self._num_kept < self._most
         num_events = 1
         if kind == HIT:
-            tally = state.entries.get(item) or self._entry(tracer, state, item)
+            tally = state.entries.get(item) or self._entry(subject, state, item)
             tally.hits += 1
         elif kind == COMPUTED:
-            changed = self._count_computed(state, record)
+            changed, is_needless = self._count_computed(state, record)
             if is_kept and changed is not None:
                 self._changes[place] = changed
+            if is_kept and is_needless:
+                self._needless.add(place)
         elif kind == WRITTEN:
             num_events += len(record[-1])
             self._count_written(state, record)
@@ -202,10 +243,10 @@ class TraceLog:
         return is_kept
 
     def _count_written(self, state: StateTally, record: list[Any]) -> None:
-        _, _, _, tracer, cause, _, _, _, _, reach, gone = record
+        _, _, _, subject, cause, _, _, _, _, reach, gone = record
         parts = reach.parts
         at = self._number
-        path = tracer.path(cause)
+        path = subject.path(cause)
         written = self._writes.get(path) or self._write(path, cause)
         written.writes += 1
         written.invalidated += len(gone)
@@ -217,18 +258,22 @@ class TraceLog:
             state.changed[part] = at
 
     def _count_invalidated(self, state: StateTally, record: list[Any]) -> None:
-        _, _, _, tracer, cause, gone = record
-        path = tracer.path(cause)
+        _, _, _, subject, cause, gone = record
+        path = subject.path(cause)
         written = self._writes.get(path) or self._write(path, cause)
         written.invalidated += len(gone)
         if path not in state.written:
             for entry in gone:
                 state.causes.setdefault(entry, {})[path] = None
 
-    def _count_computed(self, state: StateTally, record: list[Any]) -> Changes | None:
-        _, start, _, tracer, entry, end, own, reads, is_unchanged, error, _ = record
-        tally = state.entries.get(entry) or self._entry(tracer, state, entry)
-        tally.computed += 1
+    def _count_computed(self, state: StateTally, record: list[Any]) -> tuple[Changes | None, bool]:
+        """Count a computation; return the known changes before it, and True if it was needless."""
+        _, start, _, subject, entry, end, own, reads, is_unchanged, is_found, error, _ = record
+        tally = state.entries.get(entry) or self._entry(subject, state, entry)
+        if is_found:
+            tally.found += 1
+        else:
+            tally.computed += 1
         tally.nanoseconds += end - start
         tally.own_nanoseconds += own
         tally.last_nanoseconds = end - start
@@ -236,35 +281,42 @@ class TraceLog:
             tally.failed += 1
         if reads is not state.read.get(entry):
             for item in reads:
-                tally.read.setdefault(item, tracer.path(item))
+                tally.read.setdefault(item, subject.path(item))
         since = state.computed.get(entry, 0)
-        if since and _are_as_at(since, state.read[entry], state.changed, tracer):
-            tally.needless += 1
+        is_needless = (
+            since > 0
+            and not is_found
+            and _are_as_at(since, state.read[entry], state.changed, subject)
+        )
+        tally.needless += is_needless
         state.computed[entry] = self._number
-        state.read[entry] = reads
+        state.read[entry] = FOUND if is_found else reads
         if not is_unchanged:
-            state.changed[tracer.path(entry)] = self._number
+            state.changed[subject.path(entry)] = self._number
         changed: Changes = ()
         for path, (number, downstream) in state.written.items():
             if number > since and entry in downstream:
                 changed = (*changed, path)
         if state.causes:
             changed = (*changed, *state.causes.pop(entry, ()))
-        if is_unchanged is None:
-            return None
+        if is_unchanged is None or is_found:
+            return None, is_needless
         tally.recomputed[changed] = tally.recomputed.get(changed, 0) + 1
         if is_unchanged:
             tally.unchanged += 1
             tally.unchanged_after[changed] = tally.unchanged_after.get(changed, 0) + 1
-        return changed
+        return changed, is_needless
 
-    def _state(self, tracer: Tracer) -> StateTally:
-        return self._states.setdefault(tracer, StateTally(0))
+    def _state(self, subject: Subject) -> StateTally:
+        found = self._states.get(subject)
+        if found is None:
+            found = self._states[subject] = StateTally(0)
+        return found
 
-    def _entry(self, tracer: Tracer, state: StateTally, entry: CacheEntry[Any]) -> EntryTally:
-        path = tracer.path(entry)
+    def _entry(self, subject: Subject, state: StateTally, entry: CacheEntry[Any]) -> EntryTally:
+        path = subject.path(entry)
         if path not in self._entries:
-            self._entries[path] = EntryTally(entry, entry in tracer.compared)
+            self._entries[path] = EntryTally(entry, entry in subject.compared)
         found = state.entries[entry] = self._entries[path]
         found.handle = entry  # if one of that path was forgotten, and this has taken its place
         return found
@@ -289,25 +341,27 @@ class TraceLog:
         return tuple(found)
 
     def _events(self, record: list[Any], place: int) -> list[AbstractTraceEvent]:
-        kind, start, thread, tracer, item = record[:5]
-        path = tracer.path
+        kind, start, thread, subject, item = record[:5]
+        path = subject.path
         common: dict[str, Any] = {
             "time": (start - self.start) * NS,
             "thread": self._threads[thread],
-            "state": self._states[tracer].number,
+            "state": self._state(subject).number,
         }
         if kind == HIT:
-            return [HitEvent(entry=path(item), reader=_path(tracer, record[5]), **common)]
+            return [HitEvent(entry=path(item), reader=_path(subject, record[5]), **common)]
         if kind == COMPUTED:
-            end, own, reads, is_unchanged, error, reader = record[5:]
+            end, own, reads, is_unchanged, is_found, error, reader = record[5:]
             computation = ComputationEvent(
                 entry=path(item),
                 seconds=(end - start) * NS,
                 own_seconds=own * NS,
                 reads=tuple([path(read) for read in reads]),
-                reader=_path(tracer, reader),
+                reader=_path(subject, reader),
                 changed=self._changes.get(place),
                 is_unchanged=is_unchanged,
+                is_needless=place in self._needless,
+                is_found=is_found,
                 error=error,
                 **common,
             )
@@ -339,11 +393,11 @@ class TraceLog:
 
 
 def _are_as_at(
-    since: int, read: Iterable[AbstractHandle | str], changed: dict[str, int], tracer: Tracer
+    since: int, read: Iterable[AbstractHandle | str], changed: dict[str, int], subject: Subject
 ) -> bool:
     """Return True if all items read are known to have the values of that time."""
     for item in read:
-        if not isinstance(item, AbstractHandle) or changed.get(tracer.path(item), 0) > since:
+        if not isinstance(item, AbstractHandle) or changed.get(subject.path(item), 0) > since:
             return False
     return True
 
@@ -352,5 +406,5 @@ def _node(entry: CacheEntry[Any]) -> int:
     return entry._node
 
 
-def _path(tracer: Tracer, reader: object) -> str:
-    return "" if reader is None else tracer.path(reader)
+def _path(subject: Subject, reader: object) -> str:
+    return "" if reader is None else subject.path(reader)

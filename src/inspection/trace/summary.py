@@ -30,8 +30,11 @@ class EntrySummary:
     computed, hits : int
         The reads of it, by whether they had to compute. What is computed ahead of a read, as in
         long chains, belongs to the first read that finds it.
+    found : int
+        The reads that found a shared value (`@cached(shared=True)`) which this State did not have.
     seconds : float
-        Time of its computations, without those of other entries that they began.
+        Time of its computations and of the search for shared values, without computations of other
+        entries that they began.
     total_seconds : float
         Time of its computations, with these.
     last_seconds : float
@@ -58,22 +61,23 @@ class EntrySummary:
     unchanged: int
     needless: int
     failed: int
+    found: int = 0
 
     @property
     def reads(self) -> int:
-        """Number of reads: computations and hits."""
-        return self.computed + self.hits
+        """Number of reads: computations, hits, and shared values that were found."""
+        return self.computed + self.hits + self.found
 
     @property
     def hit_rate(self) -> float:
         """Part of the reads that found a value."""
-        return self.hits / self.reads
+        return (self.hits + self.found) / self.reads
 
     def _cells(self) -> tuple[str, ...]:
         return (
             self.entry,
             f"{self.computed:,}",
-            f"{self.hits:,}",
+            f"{self.hits:,}" + (f" + {self.found:,} shared" if self.found else ""),
             f"{self.hit_rate:.0%}",
             duration(self.seconds),
             f"{self.share:.0%}",
@@ -85,9 +89,17 @@ class EntrySummary:
 @final
 @frozen
 class TraceSummary:
-    """A table of the entries that were read, those first that took the most time."""
+    """A table of the entries that were read, those first that took the most time.
+
+    Attributes
+    ----------
+    rows : tuple of EntrySummary
+    untraced : tuple of str
+        Same as for `Trace`.
+    """
 
     rows: tuple[EntrySummary, ...]
+    untraced: tuple[str, ...] = ()
 
     @classmethod
     def _of(cls, log: TraceLog) -> "TraceSummary":
@@ -105,10 +117,13 @@ class TraceSummary:
                 tally.unchanged,
                 tally.needless,
                 tally.failed,
+                tally.found,
             )
             for path, tally in tallies.items()
         ]
-        return cls(tuple(sorted(rows, key=lambda row: (-row.seconds, row.entry))))
+        return cls(
+            tuple(sorted(rows, key=lambda row: (-row.seconds, row.entry))), tuple(log.untraced)
+        )
 
     def __getitem__(self, entry: object) -> EntrySummary:
         """Return the row of an entry, by its handle or its path.
@@ -132,9 +147,14 @@ class TraceSummary:
         return self._sum("hits")
 
     @property
+    def found(self) -> int:
+        """The number of shared values that were found in place of a computation."""
+        return self._sum("found")
+
+    @property
     def reads(self) -> int:
         """The number of reads."""
-        return self.computed + self.hits
+        return self.computed + self.hits + self.found
 
     @property
     def seconds(self) -> float:
@@ -144,8 +164,13 @@ class TraceSummary:
     def as_dict(self) -> dict[str, Any]:
         """Return the summary in plain values, for JSON."""
         rows = [asdict(row) | {"hit_rate": row.hit_rate} for row in self.rows]
-        total = {"computed": self.computed, "hits": self.hits, "seconds": self.seconds}
-        return {"entries": rows, "total": total}
+        total = {
+            "computed": self.computed,
+            "hits": self.hits,
+            "found": self.found,
+            "seconds": self.seconds,
+        }
+        return {"entries": rows, "total": total, "untraced": list(self.untraced)}
 
     def _lines(self) -> list[tuple[str, ...]]:
         total = EntrySummary(
@@ -159,6 +184,7 @@ class TraceSummary:
             self._sum("unchanged"),
             self._sum("needless"),
             0,
+            self.found,
         )
         return [row._cells() for row in (*self.rows, *([total] if self.rows else []))]
 
@@ -166,13 +192,15 @@ class TraceSummary:
         return sum(getattr(row, column) for row in self.rows)
 
     def __str__(self) -> str:
-        return table(HEADINGS, self._lines()) if self.rows else "no entry was read"
+        found = table(HEADINGS, self._lines()) if self.rows else "no entry was read"
+        return "\n".join([found, *self.untraced])
 
     def __repr__(self) -> str:
         return f"TraceSummary({len(self.rows)} entries, {self.computed} computed, {self.hits} hits)"
 
     def _repr_html_(self) -> str:
-        return html_table(HEADINGS, self._lines())
+        notes = "".join(f"<p>{escape(text)}</p>" for text in self.untraced)
+        return html_table(HEADINGS, self._lines()) + notes
 
 
 def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -10,6 +10,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -19,15 +20,24 @@ from stagecache.inspection.trace.chrome import chrome_events
 from stagecache.inspection.trace.events import AbstractTraceEvent
 from stagecache.inspection.trace.log import TraceLog
 from stagecache.inspection.trace.summary import TraceSummary
-from stagecache.inspection.trace.timeline import Timeline
-from stagecache.inspection.trace.tracer import Tracer
+from stagecache.inspection.trace.tracer import TakesRecords, Tracer
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.observer import observe
 from stagecache.state.state import MOST
 
 COLUMNS: Final = (
     *("time", "state", "thread", "variable", "entry", "before", "after", "cause"),
-    *("seconds", "own_seconds", "reads", "reader", "changed", "is_unchanged", "error"),
+    *(
+        "seconds",
+        "own_seconds",
+        "reads",
+        "reader",
+        "changed",
+        "is_unchanged",
+        "is_needless",
+        "is_found",
+        "error",
+    ),
     *("subsystem", "file", "line"),
 )
 
@@ -36,25 +46,32 @@ COLUMNS: Final = (
 class Trace:
     """A record of all that happens to States in a ``with`` block, to be read in it and after it.
 
-    Made by `State.trace`. The copy on which a study works is traced with the State from which it
-    was made, as a State of its own; other copies are not traced. An event costs about a
+    Made by `State.trace`. Copies that are made in the block are traced, too, each as a State of its
+    own; by any thread, but not in other processes. An event costs about a
     microsecond, which is part of the times that are told, unless a computation is compared with
     large earlier values: that is not part of them. It takes 100 to 200 bytes until the Trace is
     gone. Events are counted when somebody looks, at about a microsecond each, and meanwhile only
-    if there are more of them than are kept.
+    if there are more of them than are kept. A traced copy costs O(items), as any copy does.
 
-    A Trace holds the States, also when it has ended.
+    A Trace holds the States that it was given, also when it has ended; it does not hold copies.
 
     Parameters
     ----------
     states : tuple of State
     most : int
         Number of events to keep; later ones are only counted.
+    show : callable, optional
+        Called with the number of events now and then, in the thread that made the last one.
     """
 
-    def __init__(self, states: tuple[Any, ...], most: int = MOST) -> None:
+    def __init__(
+        self,
+        states: tuple[Any, ...],
+        most: int = MOST,
+        show: Callable[[int], object] | None = None,
+    ) -> None:
         self._states = states
-        self._log = TraceLog(most)
+        self._log = TraceLog(most, len(states), show)
         self._depth = 0
 
     def __enter__(self) -> Self:
@@ -62,9 +79,9 @@ class Trace:
         if self._depth > 1:
             return self
         try:
+            self._log.begin()
             for number, state in enumerate(self._states):
-                tracer = begin_tracing(state, self._log)
-                self._log.add_state(tracer, number)
+                self._log.add_state(begin_tracing(state, self._log).subject, number)
         except BaseException:
             self._depth = 0
             self._end()
@@ -89,7 +106,7 @@ class Trace:
             self._depth = 0
 
     def _end(self) -> None:
-        for state in (*self._states, *self._log.copies):
+        for state in (*self._states, *self._log.end()):
             end_tracing(state, self._log)
 
     # ------------------------------------------------------------------ what happened
@@ -109,9 +126,10 @@ class Trace:
         """Return a table with a row for each entry: its computations, hits and times."""
         return TraceSummary._of(self._log)
 
-    def timeline(self) -> Timeline:
-        """Return a picture of the events: HTML in a notebook, or by matplotlib."""
-        return Timeline(self.events)
+    @property
+    def untraced(self) -> tuple[str, ...]:
+        """Computations that are not in the trace, as they were made in other processes."""
+        return tuple(self._log.untraced)
 
     # ------------------------------------------------------------------ taking it elsewhere
 
@@ -128,8 +146,16 @@ class Trace:
         return _written(text.getvalue(), path)
 
     def to_chrome(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the events in the Trace Event Format of Chrome, Perfetto and Speedscope."""
-        document = {"traceEvents": chrome_events(self.events), "displayTimeUnit": "ms"}
+        """Return the events in the Trace Event Format of Chrome, Perfetto and Speedscope.
+
+        Each State is a process, and each thread a row of it. The names of computations end with
+        "(needless)" or "(unchanged)" if these were in vain: see `EntrySummary`. They are
+        categories, too.
+        """
+        document = {
+            "traceEvents": chrome_events(self.events, len(self._states)),
+            "displayTimeUnit": "ms",
+        }
         return _written(json.dumps(document, ensure_ascii=False), path)
 
     def __repr__(self) -> str:
@@ -153,7 +179,7 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
     return text
 
 
-def begin_tracing(state: Any, log: TraceLog) -> Tracer:
+def begin_tracing(state: Any, log: TakesRecords) -> Tracer:
     """Record all operations on a State until `end_tracing`."""
     with state.lock:
         contents: Contents = state._contents
@@ -168,7 +194,7 @@ def begin_tracing(state: Any, log: TraceLog) -> Tracer:
         return tracer
 
 
-def end_tracing(state: Any, log: TraceLog) -> None:
+def end_tracing(state: Any, log: TakesRecords) -> None:
     """Undo `begin_tracing`, as far as it came; it may be done twice."""
     with state.lock:
         contents: Contents = state._contents
@@ -182,14 +208,26 @@ def end_tracing(state: Any, log: TraceLog) -> None:
             contents.link()
 
 
-def trace_copy(state: Any, copy: Any) -> None:
-    """Record all operations on a copy, too, in each trace of a State."""
+def trace_as_copy(state: Any, other: Any) -> None:
+    """Trace a State that was made from values of another one, as if it were a copy of it."""
     with state.lock:
         tracer = _tracer_of(state._contents)
-        for log in tracer.logs if tracer is not None else ():
-            if isinstance(log, TraceLog):
-                log.copies.append(copy)
-                log.add_state(begin_tracing(copy, log), log.num_states)
+    if tracer is None or _tracer_of(other._contents) is not None:
+        return
+    inherited = tracer.inherited(other._contents)
+    if inherited is not None:
+        with other.lock:
+            observe(other._contents, *other._contents.observers, inherited)
+        inherited.made(other)
+
+
+def tell_untraced(state: Any, text: str) -> None:
+    """Let each trace of a State tell that something is not in it."""
+    with state.lock:
+        tracer = _tracer_of(state._contents)
+    for log in tracer.logs if tracer is not None else ():
+        if isinstance(log, TraceLog):
+            log.untraced.append(text)
 
 
 def _tracer_of(contents: Contents) -> Tracer | None:

@@ -19,24 +19,25 @@ from stagecache.graph.evaluation import Function, no_function
 from stagecache.graph.store import COMPUTING
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.place_of_read import LIBRARY, Place
+from stagecache.inspection.trace.subject import Subject
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Act, Item, Observer
+from stagecache.state.contents.observer import Act, Item, Observer, observe
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.values.sameness import same
 from stagecache.state.values.values import IMMUTABLE
 
 HIT: Final = 0
-"""(HIT, time, thread, tracer, entry, reader)"""
+"""(HIT, time, thread, subject, entry, reader)"""
 COMPUTED: Final = 1
-"""(COMPUTED, time, thread, tracer, entry, end, own time, reads, is unchanged, error, reader)"""
+"""(COMPUTED, time, thread, subject, entry, end, own, reads, unchanged?, found?, error, reader)"""
 WRITTEN: Final = 2
-"""(WRITTEN, time, thread, tracer, cause, version before, after, code, instruction, reach, gone)"""
+"""(WRITTEN, time, thread, subject, cause, version before, after, code, instruction, reach, gone)"""
 INVALIDATED: Final = 3
-"""(INVALIDATED, time, thread, tracer, cause, gone)"""
+"""(INVALIDATED, time, thread, subject, cause, gone)"""
 STAGED: Final = 4
-"""(STAGED, time, thread, tracer, cause, stage before, stage after, end, subsystem)"""
-WIDTHS: Final = (6, 11, 11, 6, 9)
+"""(STAGED, time, thread, subject, cause, stage before, stage after, end, subsystem)"""
+WIDTHS: Final = (6, 12, 11, 6, 9)
 """Lengths of records, by their kind, which is their first item."""
 
 Record = tuple[Any, ...]
@@ -48,11 +49,11 @@ class TakesRecords(Protocol):
     def halt(self) -> None:
         """Wait here, before a computation or the write of a variable, if the log wants it."""
 
-    def copied(self, twin: Any) -> None:
-        """Note that a copy was made of a State that is traced."""
-
     def add(self, record: Record) -> None:
         """Take a record."""
+
+    def follow(self, state: Any, subject: Subject) -> bool:
+        """Take records of a copy from now on; return False if the trace has ended."""
 
 
 SMALL: Final = 1 << 14  # bytes of an array that are compared at once
@@ -91,16 +92,19 @@ class Running:
 
     Attributes
     ----------
+    tracer : Tracer
+        Tracer of the State in which it goes on.
     entry : CacheEntry
     reads : dict of (handle or str) to None
         Items read so far, in order.
     inside : int
-        The nanoseconds that computations inside of it took.
+        The nanoseconds that computations inside of it took, in this State and in copies.
     """
 
-    __slots__ = ("entry", "inside", "reads")
+    __slots__ = ("entry", "inside", "reads", "tracer")
 
-    def __init__(self, entry: CacheEntry[Any]) -> None:
+    def __init__(self, tracer: "Tracer", entry: CacheEntry[Any]) -> None:
+        self.tracer = tracer
         self.entry = entry
         self.reads: dict[AbstractHandle | str, None] = {}
         self.inside = 0
@@ -108,12 +112,20 @@ class Running:
 
 @final
 class Tracer(Observer):
-    """An observer of all that happens to one State.
+    """An observer of all that happens to one State. Copies of it get tracers of their own.
+
+    Parameters
+    ----------
+    contents : Contents
+    original : Tracer, optional
+        Tracer of the State of which this is a copy.
 
     Attributes
     ----------
     contents : Contents
         Contents of the State.
+    subject : Subject
+        The State as records name it.
     logs : tuple of TakesRecords
         One for each trace of it.
     valid : set of CacheEntry
@@ -123,74 +135,84 @@ class Tracer(Observer):
     unread : set of CacheEntry
         Those that were computed, by the first read or ahead of it, and not read since.
     stacks : dict of int to list of Running
-        Computations in progress, by thread, each inside the one before it.
-    paths : dict
-        Paths of items, also of those that were forgotten.
-    compared : set of CacheEntry
-        Entries whose values are compared (`equal=`), also those that were forgotten.
+        Computations in progress, by thread, each inside the one before it, of the State and of
+        all that are copies of the same one.
     """
 
     __slots__ = (
         "_functions",
         "_is_library",
         "_last",
+        "_named",
         "_presumed",
         "_reached",
         "_realizing",
         "_seen",
         "_serial",
         "_writes",
-        "compared",
         "contents",
         "known",
         "logs",
-        "paths",
         "stacks",
+        "subject",
         "unread",
         "valid",
     )
 
-    def __init__(self, contents: Contents) -> None:
-        self.logs: tuple[TakesRecords, ...] = ()
+    def __init__(self, contents: Contents, original: "Tracer | None" = None) -> None:
+        self.logs: tuple[TakesRecords, ...] = () if original is None else original.logs
         self.valid: set[CacheEntry[Any]] = set()
         self.unread: set[CacheEntry[Any]] = set()
         self.contents = contents
-        self.stacks: dict[int, list[Running]] = {}
+        above = None if original is None else original.subject
+        self.subject: Subject = Subject(above)
+        self.stacks: dict[int, list[Running]] = {} if original is None else original.stacks
         self._realizing: tuple[int, int] | None = None  # since when, and from which stage on
         self._functions: list[Function] = []
         self._seen: object = None  # the functions of the layout of which the next are
         self._serial = -1
+        self._named = (None, -1) if original is None else (original._seen, original._serial)
         self._reached: dict[tuple[int, ...], Reach] = {}
         self._presumed: list[CacheEntry[Any]] = []
         self._writes: dict[object, Record] = {}
-        self.paths: dict[object, str] = {}
         self._is_library: dict[str, bool] = {}  # by file
         self._last: dict[object, Record] = {}
-        self.compared: set[object] = set()
         self._look_at(contents.realization.layout)
         self._look_for_valid()
         self.known = set(self.valid)
 
-    def path(self, item: object) -> str:
-        """Return the path of an item, or the text of something without a handle."""
-        return self.paths.get(item) or str(item)
+    # ------------------------------------------------------------------ copies
+
+    def inherited(self, contents: Contents) -> "Tracer | None":
+        """Return a tracer of a copy, which has these contents, in all traces of this State."""
+        return Tracer(contents, self) if self.logs else None
+
+    def made(self, state: Any) -> None:
+        """Let the traces know a copy, unless they have ended meanwhile."""
+        with state.lock:
+            self.logs = tuple([log for log in self.logs if log.follow(state, self.subject)])
+            if not self.logs:
+                observe(self.contents, *[o for o in self.contents.observers if o is not self])
+
+    def running(self, thread: int) -> Running | None:
+        """Return the computation of this State that goes on in a thread."""
+        stack = self.stacks.get(thread)
+        if not stack:
+            return None
+        running = stack[-1]
+        return running if running.tracer is self else None  # else one that reads a copy
 
     def _note(self, record: Record) -> None:
         for log in self.logs:
             log.add(record)
 
-    def copied(self, twin: Any) -> None:
-        """Tell the logs of a copy."""
-        for log in self.logs:
-            log.copied(twin)
-
     # ------------------------------------------------------------------ reads
 
     def read(self, items: Sequence[Item], title: str) -> None:
         """Note a read of something else than an entry, if a computation reads it."""
-        stack = self.stacks.get(get_ident())
-        if stack:
-            reads = stack[-1].reads
+        running = self.running(get_ident())
+        if running is not None:
+            reads = running.reads
             if title:
                 reads[title] = None
                 return
@@ -202,10 +224,9 @@ class Tracer(Observer):
         """Note a read that finds a value, unless the value was computed for it."""
         self.valid.add(entry)
         me = get_ident()
-        stack = self.stacks.get(me)
+        running = self.running(me)
         reader = None
-        if stack:
-            running = stack[-1]
+        if running is not None:
             reader = running.entry
             running.reads[entry] = None
         if entry in self.unread:
@@ -215,14 +236,14 @@ class Tracer(Observer):
                 pass
             else:
                 return
-        self._note((HIT, perf_counter_ns(), me, self, entry, reader))
+        self._note((HIT, perf_counter_ns(), me, self.subject, entry, reader))
 
     def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
         """Note a read that may have to compute."""
         self._wrap()
-        stack = self.stacks.get(get_ident())
-        if stack:
-            stack[-1].reads[entry] = None
+        running = self.running(get_ident())
+        if running is not None:
+            running.reads[entry] = None
         value = act()
         self.read_valid(entry)  # it was computed, or another thread has computed it
         return value
@@ -256,10 +277,11 @@ class Tracer(Observer):
         self._seen = layout.functions
         self._serial = layout.serial
         self._reached.clear()
-        keys = self.contents.realization.store.keys
-        for node, path in NodePaths(self.contents).of.items():
-            self.paths.setdefault(keys[node], path)
-        self.compared.update([keys[node] for node in layout.equals])
+        if self._named[0] is not layout.functions or self._named[1] != layout.serial:
+            keys = self.contents.realization.store.keys
+            for node, path in NodePaths(self.contents).of.items():
+                self.subject.paths.setdefault(keys[node], path)
+            self.subject.compared.update([keys[node] for node in layout.equals])
         self._presumed = [
             entry
             for subsystem in layout.subsystems
@@ -303,11 +325,11 @@ class Tracer(Observer):
         if len(nodes) > 1:
             frame = self._frame()
             code, at = frame.f_code, frame.f_lasti
-            record = (WRITTEN, now, me, self, cause, before, after, code, at, reach, gone)
+            record = (WRITTEN, now, me, self.subject, cause, before, after, code, at, reach, gone)
             self._writes[cause] = record
             self._note(record)
         elif gone:
-            self._note((INVALIDATED, now, me, self, cause, gone))
+            self._note((INVALIDATED, now, me, self.subject, cause, gone))
         if realization.machine.stage != stage:
             self._staged(0, stage, cause)
         return found
@@ -334,7 +356,7 @@ class Tracer(Observer):
         found = act()
         gone = self._gone(self.valid, cause)
         if gone:
-            self._note((INVALIDATED, perf_counter_ns(), get_ident(), self, cause, gone))
+            self._note((INVALIDATED, perf_counter_ns(), get_ident(), self.subject, cause, gone))
         self._look_for_valid()
         self._staged(0, stage, cause)
         return found
@@ -381,7 +403,7 @@ class Tracer(Observer):
             below = [structure.keys[node] for node in reached]
             entries = frozenset([item for item in below if isinstance(item, CacheEntry)])
             written = [structure.keys[node] for node in key]
-            parts = [self.path(item) for item in written]
+            parts = [self.subject.path(item) for item in written]
             found = self._reached[key] = Reach(key, frozenset(parts), entries)
         return found
 
@@ -432,7 +454,9 @@ class Tracer(Observer):
         if after != before:
             end = perf_counter_ns()
             start = start or end  # it takes no time
-            self._note((STAGED, start, get_ident(), self, cause, before, after, end, subsystem))
+            self._note(
+                (STAGED, start, get_ident(), self.subject, cause, before, after, end, subsystem)
+            )
 
 
 def _time(record: Record) -> int:
@@ -474,7 +498,9 @@ class TracedFunction:
         if stack is None:
             stack = tracer.stacks[me] = []
         depth = len(stack)
-        running = Running(entry)
+        running = Running(tracer, entry)
+        origin = store.origins.get(node)
+        is_found = False
         stack.append(running)
         is_equal = None
         error = ""
@@ -487,6 +513,8 @@ class TracedFunction:
             raise
         else:
             end = perf_counter_ns()
+            fresh = store.origins.get(node)
+            is_found = fresh is not None and fresh is not origin and fresh[2]
             tracer.valid.add(entry)
             tracer.unread.add(entry)
             if is_known:
@@ -497,10 +525,11 @@ class TracedFunction:
         finally:
             own = end - start - running.inside
             del stack[depth:]
-            reader = stack[-1].entry if depth else None
+            above = tracer.running(me)
+            reader = None if above is None else above.entry
             reads = tracer._kept_once(entry, running.reads)
-            record = (COMPUTED, start, me, tracer, entry, end, own, reads, is_equal, error, reader)
-            tracer._note(record)
+            how = (is_equal, is_found, error, reader)
+            tracer._note((COMPUTED, start, me, tracer.subject, entry, end, own, reads, *how))
             if depth:  # with what it took to note this, which is not the reader's own time either
                 stack[-1].inside += perf_counter_ns() - start
 

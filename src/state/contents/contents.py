@@ -152,8 +152,8 @@ class Contents:
             twin.link()
         return twin
 
-    def watched_by(self, observer: Observer) -> "Contents":
-        """Return contents of another view of the State, whose reads this observer is told of, too.
+    def seen_by(self, observers: tuple[Observer, ...]) -> "Contents":
+        """Return contents of another view of the State, whose reads these observers are told of.
 
         They are for reads in a computation: while it lasts, the State is not written.
         """
@@ -164,7 +164,7 @@ class Contents:
         view.time = self.time
         view.update_times = self.update_times
         view.handed_out = self.handed_out
-        view.observers = (*self.observers, observer)
+        view.observers = observers
         view.link()
         return view
 

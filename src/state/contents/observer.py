@@ -41,8 +41,8 @@ class Observer:
         """Return an observer of a copy of the State, which has these contents, or None."""
         return None
 
-    def copied(self, twin: Any) -> None:
-        """Note that a copy of the State was made, which is a State of its own."""
+    def made(self, state: Any) -> None:
+        """Note that the copy exists which has the contents that `inherited` was told of."""
 
     def last_write(self, node: int) -> tuple[int, str, int] | None:
         """Return the version before the last write of a variable, its file and its line."""

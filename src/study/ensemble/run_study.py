@@ -24,13 +24,15 @@ from stagecache.checks import (
     require_type,
 )
 from stagecache.errors import ComputeSignatureError, StudyError, short_repr
+from stagecache.inspection.trace.trace import tell_untraced
+from stagecache.progress import Progress, ProgressBar, check_progress
 from stagecache.state.state import State
 from stagecache.study.ensemble import fingerprints
 from stagecache.study.ensemble.driver import Driver
 from stagecache.study.ensemble.folder import INDEX, Folder, FolderWriter, StudyFacts, sealed
 from stagecache.study.ensemble.member import Member
 from stagecache.study.ensemble.members import Members, members_of, plain
-from stagecache.study.ensemble.pools import pool_of
+from stagecache.study.ensemble.pools import RemotePool, pool_of
 from stagecache.study.ensemble.results import (
     FAILED,
     OK,
@@ -43,7 +45,6 @@ from stagecache.study.ensemble.settings import Settings
 from stagecache.study.ensemble.simulation import Simulation, check_outputs
 from stagecache.study.ensemble.worker import Outcome, Work
 from stagecache.study.ensemble.writes import Writes
-from stagecache.study.progress import Progress, ProgressBar, check_progress
 from stagecache.system.core.system import System
 
 StudyFunction = Callable[[State], Any] | Callable[[State, Member], Any]
@@ -186,6 +187,8 @@ def run_study(
         pool.close(at_once=True)
         raise
     elapsed = time.perf_counter() - start
+    if isinstance(pool, RemotePool) and num_run:
+        tell_untraced(base, f"not traced: {num_run:,} members of run_study() in other processes")
     totals = pool.totals
     pool.close(at_once=False)
     store = writer if isinstance(writer, Memory) else Folder(writer.path, system)

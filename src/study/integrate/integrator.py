@@ -23,7 +23,6 @@ from typing import Any, Final, final
 from stagecache.checks import require_number
 from stagecache.errors import EventLoopError, OutOfRangeError, StudyError, short_repr
 from stagecache.files.values import bad_file
-from stagecache.inspection.trace.trace import trace_copy
 from stagecache.state.contents.guards import Guard
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage, check_stage
@@ -217,7 +216,6 @@ class Integrator(Study):
             )
         try:
             advanced = state.copy()
-            trace_copy(state, advanced)
             advancer = Advancer(self._system, advanced, self._method_class, options, statistics)
             advancer.check_derivatives()
         except Exception as error:

@@ -6,11 +6,11 @@ import io
 import json
 import math
 import threading
-import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import deepcopy
-from html.parser import HTMLParser
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,13 @@ from stagecache import (
     CacheEntry,
     Stage,
     State,
+    Subsystem,
+    System,
     Trace,
+    cached,
+    q_variable,
+    run_study,
+    shared_results,
     simbody,
     simulate,
     strict,
@@ -40,6 +46,7 @@ from stagecache.inspection import (
 )
 from stagecache.inspection.trace.log import TraceLog
 from tests.profiles import examples
+from tests.sharing.models import room_in
 from tests.state.realizing import realize, state_of
 
 Entry = CacheEntry[Any]
@@ -605,12 +612,90 @@ def test_nothing_is_left_when_it_ends() -> None:
     assert len(trace.events) == number
 
 
-def test_a_copy_is_not_traced() -> None:
+def test_copies_are_traced_as_states_of_their_own_until_the_trace_ends() -> None:
     fixture = Fixture()
     with fixture.state.trace() as trace:
-        for twin in (fixture.state.copy(), fixture.state.copy(keep_cache=True)):
+        twins = [fixture.state.copy(), fixture.state.copy(keep_cache=True)]
+        twins.append(twins[0].copy())
+        for twin in twins:
             fixture.torque(twin)
+    assert trace.summary()["arm.torque"].computed == 3
+    assert {event.state for event in trace.events} == {1, 2, 3}
+    for twin in twins:
+        assert twin._contents.observers == ()
+        assert twin._contents.visible is twin._contents.realization.store
+        fixture.angle.set(twin, [0.1])
+        fixture.torque(twin)
+        fixture.torque(twin.copy())
+    assert trace.summary()["arm.torque"].computed == 3
+
+
+def test_a_state_that_is_assigned_a_traced_one_is_not_traced() -> None:
+    fixture = Fixture()
+    other = fixture.state.copy()
+    with fixture.state.trace() as trace:
+        other.assign(fixture.state)
+        fixture.torque(other)
+        fixture.torque(other.copy())
     assert trace.events == ()
+
+
+def test_copies_that_other_threads_make_are_traced() -> None:
+    fixture = Fixture()
+
+    def work() -> None:
+        twin = fixture.state.copy()
+        fixture.angle.set(twin, [0.1])
+        fixture.torque(twin)
+
+    with fixture.state.trace() as trace:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert trace.summary()["arm.torque"].computed == 4
+    assert len({event.state for event in events_of(trace, ComputationEvent)}) == 4
+
+
+def test_a_trace_holds_no_copies() -> None:
+    fixture = Fixture()
+    with fixture.state.trace(most=0) as trace:
+        for _ in range(50):
+            fixture.torque(fixture.state.copy())
+        assert trace.summary()["arm.torque"].computed == 50
+        gc.collect()
+        assert len(trace._log._copies) == 0
+        assert len(trace._log._states) == 1
+
+
+class Prober(Subsystem):
+    """An entry that tries another value in a copy."""
+
+    angle = q_variable(0.5)
+
+    @cached(prerequisites=(angle,))
+    def slow(self, state: State) -> float:
+        sleep(0.02)
+        return self.angle(state)
+
+    @cached(prerequisites=(angle,))
+    def probe(self, state: State) -> float:
+        twin = state.copy()
+        self.angle.set(twin, 2.0)
+        return self.slow(twin)
+
+
+def test_what_a_computation_does_in_a_copy_is_neither_its_read_nor_its_own_time() -> None:
+    prober = Prober()
+    state = System(prober).new_state()
+    with state.trace() as trace:
+        prober.probe(state)
+    inner, outer = events_of(trace, ComputationEvent)
+    assert (inner.entry, inner.state, inner.reader) == ("prober.slow", 1, "")
+    assert (outer.entry, outer.state) == ("prober.probe", 0)
+    assert outer.reads == ("a copy of the State",)
+    assert inner.own_seconds >= 0.02 > outer.own_seconds
 
 
 def test_blocks_may_be_nested_and_overlap() -> None:
@@ -730,85 +815,36 @@ def test_the_chrome_format_has_each_event_in_microseconds(tmp_path: Path) -> Non
     trace.to_chrome(tmp_path / "trace.json")
     found = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert len([e for e in found if e["ph"] != "M"]) == len(trace.events)
-    boxes = [e for e in found if e.get("cat") == "computation"]
+    boxes = [e for e in found if e.get("cat", "").startswith("computation")]
     computations = events_of(trace, ComputationEvent)
     assert [e["dur"] for e in boxes] == [pytest.approx(c.seconds * 1e6) for c in computations]
     needed = {"M": {"args"}, "X": {"cat", "ts", "dur"}, "i": {"cat", "ts", "s"}}
     for event in found:
         assert event.keys() >= {"name", "ph", "pid", "tid"} | needed[event["ph"]]
-    assert [e["args"]["name"] for e in found if e["ph"] == "M"] == ["State 0", "thread 0"]
+    named = [e["args"]["name"] for e in found if e["name"] in ("process_name", "thread_name")]
+    assert named == ["State 0", "thread 0"]
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href")]
-
-
-def test_the_timeline_is_a_page_without_any_link(tmp_path: Path) -> None:
-    trace = some_trace()
-    page = trace.timeline().to_html(tmp_path / "timeline.html")
-    assert (tmp_path / "timeline.html").read_text(encoding="utf-8") == page
-    links = _Links()
-    links.feed(page)
-    assert links.found == []
-    assert "http" not in page
-    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
-    boxes = [box for box in picture if box.get("class") == "box "]
-    assert len(boxes) == len(events_of(trace, ComputationEvent))
-    assert "<iframe" in trace.timeline()._repr_html_()
-
-
-def boxes_of(page: str) -> list[str]:
-    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
-    return [box.get("class", "") for box in picture if box.tag == "svg"]
-
-
-def test_of_very_much_the_page_shows_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stagecache.inspection.trace.timeline.MOST_BOXES", 2)
-    boxes = boxes_of(some_trace().timeline().to_html())
-    assert {kind: boxes.count(kind) for kind in set(boxes)} == {
-        "box ": 2,
-        "box stage": 2,
-        "box write": 2,
-    }
-
-
-def test_the_colours_of_entries_are_explained_and_several_states_are_named() -> None:
+def test_the_chrome_format_names_copies_and_what_was_in_vain() -> None:
     fixture = Fixture()
-    twin = fixture.state.copy()
-    with fixture.state.trace(twin) as trace:
-        fixture.tip(twin)
+    with fixture.state.trace() as trace:
+        fixture.height(fixture.state)
+        fixture.state.time = 1.0
+        realize(fixture.state, Stage.VELOCITY)
+        fixture.height(fixture.state)  # reads tip alone, and needs stage Position
+        fixture.angle.set(fixture.state, [0.5])  # as it was
         fixture.tip(fixture.state)
-    page = trace.timeline().to_html()
-    assert page.count("</i>arm.tip</span>") == 1
-    assert page.count('class="lane"') == len(boxes_of(page)) == 2
-
-
-def test_names_are_escaped_in_the_timeline() -> None:
-    state = state_of('<b>&"ö')
-    entry = state[0].allocate_cache_entry_with_prerequisites(
-        Stage.TOPOLOGY, Stage.INFINITY, (), compute=lambda s: 1, name="</svg>'"
-    )
-    realize(state, Stage.INSTANCE)
-    with state.trace() as trace:
-        entry(state)
-    page = trace.timeline().to_html()
-    picture = ET.fromstring(page[page.index('<svg id="all"') : page.rindex("</svg>") + 6])
-    assert [text.text for text in picture.iter() if text.tag == "text"] == ["<b>&\"ö.</svg>'"]
-
-
-def test_the_timeline_is_drawn_by_matplotlib() -> None:
-    figure = pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed")
-    trace = some_trace()
-    ax = figure.Figure().subplots()
-    assert trace.timeline().plot(ax) is ax
-    assert {label.get_text() for label in ax.get_yticklabels()} == {
-        row.entry for row in trace.summary().rows
+        fixture.tip(fixture.state.copy())
+    found = json.loads(trace.to_chrome())["traceEvents"]
+    boxes = {e["name"]: e["cat"] for e in found if e.get("cat", "").startswith("computation")}
+    assert boxes == {
+        "arm.height": "computation",
+        "arm.tip": "computation",
+        "arm.height (needless)": "computation,needless",
+        "arm.tip (unchanged)": "computation,unchanged",
     }
+    titles = [e["args"]["name"] for e in found if e["name"] == "process_name"]
+    assert titles == ["State 0", "State 1, a copy"]
 
 
 # ---------------------------------------------------------------------- studies
@@ -826,3 +862,101 @@ def test_a_simulation_is_traced_with_the_state_that_it_begins_with() -> None:
     before = trace.summary().computed
     simulate(system, state, 1.0)
     assert trace.summary().computed == before
+
+
+def test_a_simulation_into_a_file_is_traced_to_its_end(tmp_path: Path) -> None:
+    system = pendulum.system()
+    state = system.new_state()
+    counts = []
+    for options in ({}, {"into": tmp_path / "rows.arrow", "batch": 2}):
+        with state.trace() as trace:
+            simulate(system, state, 1.0, every=0.1, **options)  # type: ignore[arg-type]  # of several types
+        counts.append(trace.summary()["pendulum.tip"].computed)
+    in_memory, in_file = counts
+    assert in_file >= in_memory > 0  # where it goes on from a restart, it computes some again
+
+
+def tip_at(state: State) -> float:
+    """Study of a pendulum: the height of its tip."""
+    return float(pendulum_of(state).tip(state)[1])
+
+
+def pendulum_of(state: State) -> Any:
+    assert state.system is not None
+    return state.system.get(pendulum.Pendulum)
+
+
+@pytest.mark.parametrize("num_threads", [0, 3])
+def test_members_of_a_study_are_traced_in_this_thread_and_in_others(num_threads: int) -> None:
+    system = pendulum.system()
+    state = system.new_state()
+    members = {"pendulum.length": [1.0, 2.0, 3.0, 4.0]}
+    with ExitStack() as stack:
+        executor = stack.enter_context(ThreadPoolExecutor(num_threads)) if num_threads else None
+        trace = stack.enter_context(state.trace())
+        run_study(system, members, tip_at, state=state, executor=executor)
+    assert trace.summary()["pendulum.tip"].computed == 4
+    assert trace.untraced == ()
+
+
+def test_members_of_a_study_in_other_processes_are_said_not_to_be_traced() -> None:
+    system = pendulum.system()
+    state = system.new_state()
+    with state.trace() as trace:
+        run_study(system, {"pendulum.length": [1.0, 2.0]}, tip_at, state=state, workers=1)
+    assert trace.untraced == ("not traced: 2 members of run_study() in other processes",)
+    assert str(trace.summary()).endswith(trace.untraced[0])
+
+
+# ---------------------------------------------------------------------- shared entries
+
+
+def test_a_shared_value_that_is_found_is_not_computed_and_its_key_is_no_read() -> None:
+    with shared_results():
+        room, state = room_in(width=4.0)
+        room.load(state)
+        other, another = room_in(width=4.0)
+        with another.trace() as trace:
+            other.load(another)
+            other.load(another)
+    row = trace.summary()["room.load"]
+    assert (row.computed, row.found, row.hits, row.reads) == (0, 1, 1, 2)
+    assert row.hit_rate == 1.0
+    assert trace.summary().rows == (row,)  # its prerequisites were looked at for the key alone
+    [event] = events_of(trace, ComputationEvent)
+    assert event.is_found
+    assert event.reads == ()
+    names = [e["name"] for e in json.loads(trace.to_chrome())["traceEvents"] if "cat" in e]
+    assert names == ["room.load (shared)", "hit room.load"]
+
+
+def test_a_shared_value_that_is_computed_reads_what_its_function_reads() -> None:
+    with shared_results():
+        room, state = room_in(width=4.0)
+        with state.trace() as trace:
+            room.load(state)
+            room.load(state)
+    summary = trace.summary()
+    assert [(r.computed, r.found) for r in (summary["room.load"], summary["room.factors"])] == [
+        (1, 0),
+        (1, 0),
+    ]
+    assert summary["room.factors"].hits == 0
+    reads = {event.entry: event.reads for event in events_of(trace, ComputationEvent)}
+    assert reads["room.factors"] == ("room.width", "room.height")
+    assert set(reads["room.load"]) == {"room.factors", "room.angle"}
+
+
+def test_what_is_computed_after_a_found_value_is_not_called_needless() -> None:
+    with shared_results():
+        room, state = room_in(width=4.0)
+        room.load(state)
+        other, another = room_in(width=4.0)
+        with another.trace() as trace:
+            other.load(another)
+            other.width.set(another, 5.0)
+            other.load(another)
+            other.width.set(another, 4.0)
+            other.load(another)
+    row = trace.summary()["room.load"]
+    assert (row.computed, row.found, row.needless) == (1, 2, 0)

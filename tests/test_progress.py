@@ -8,9 +8,9 @@ from rich.console import Console
 
 from stagecache import Subsystem, System, q_variable, run_study
 from stagecache.errors import NotANumberError
+from stagecache.progress import ProgressBar
 from stagecache.state.state import State
 from stagecache.study.integrate.integrator import Integrator
-from stagecache.study.progress import ProgressBar
 from stagecache.study.simulate import simulate
 from stagecache.study.time_stepper import TimeStepper
 from stagecache.system.events.handlers import PeriodicEventReporter
@@ -253,3 +253,22 @@ def test_a_study_of_many_members_shows_their_number(monkeypatch: pytest.MonkeyPa
     shown = shown_on(console)
     assert shown.index("member 1 of 3") < shown.index("member 3 of 3")
     assert " a second, " in shown
+
+
+def test_a_bar_inside_another_is_shown_alone() -> None:
+    clock, console = Clock(), terminal()
+    with ProgressBar("profile", 0.0, float("inf"), console, clock, counted="event") as outer:
+        clock.now += 2.0
+        outer.show(1234)
+        assert "1,234 events" in shown_on(console)
+        with ProgressBar("cart", 0.0, 10.0, console, clock) as inner:
+            assert not outer._bar.live.is_started
+            clock.now += 2.0
+            outer.show(2000)
+            assert not outer._bar.live.is_started
+            inner.show(5.0)
+            assert inner._bar.live.is_started
+        clock.now += 2.0
+        outer.show(3000)
+        assert outer._bar.live.is_started
+        assert "3,000 events" in shown_on(console)

@@ -8,6 +8,7 @@
 
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import timedelta
 from math import isfinite
 from types import TracebackType
@@ -24,12 +25,16 @@ INTERVAL: Final = 0.1
 Progress = Any
 """None, a bool, or a rich.console.Console; rich is imported where a bar is shown only."""
 
+ENTERED: Final[ContextVar["ProgressBar | None"]] = ContextVar("ENTERED", default=None)
+"""The innermost bar of this context."""
+
 
 @final
 class ProgressBar:
     """A bar that rich shows on a terminal, if the operation takes longer than a second.
 
-    A context manager: the bar is gone afterwards. Cost of `show` 0.1 µs as long as there is nothing
+    A context manager: the bar is gone afterwards. While another one is entered inside of it, that
+    one alone is shown, since it says more. Cost of `show` 0.1 µs as long as there is nothing
     to draw.
 
     Parameters
@@ -37,7 +42,7 @@ class ProgressBar:
     what : str
         Name of the operation.
     begin, end : float
-        The times between which it runs; the end may be infinite.
+        The times between which it runs; the end may be infinite, if it is not known.
     progress : bool or rich.console.Console, optional
         False: never. True: at once, not after a second. A Console: there, instead of on standard
         error.
@@ -73,6 +78,7 @@ class ProgressBar:
         self._clock = clock
         self._counted = counted
         self._started = clock() if has_rate else None
+        self._outer: ProgressBar | None = None
         self._bar: Any = None
         self._task: Any = None
         self._due = float("inf")
@@ -83,6 +89,9 @@ class ProgressBar:
         """Draw the bar, if it is time."""
         now = self._clock()
         if now < self._due:
+            return
+        if ENTERED.get() is not self:  # another one is inside, or this is another thread
+            self._due = now + INTERVAL
             return
         if self._bar is None:
             self._start()
@@ -118,8 +127,12 @@ class ProgressBar:
         self._task = self._bar.add_task(self._what, total=total, where="")
 
     def _draw(self, t: float) -> None:
+        if not self._bar.live.is_started:
+            self._bar.start()
         end = f" of {self._end:.4g}" if isfinite(self._end) else ""
-        if self._started is None:
+        if not end and self._counted != "t":
+            where = f"{t:,.0f} {self._counted}s"
+        elif self._started is None:
             where = f"{self._counted} = {t:.4g}{end}"
         else:
             where = f"{self._counted} {t:,.0f} of {self._end:,.0f}{self._rate(t, self._started)}"
@@ -135,6 +148,10 @@ class ProgressBar:
         return f", {rate:.3g} a second, {left} left"
 
     def __enter__(self) -> "ProgressBar":
+        self._outer = ENTERED.get()
+        if self._outer is not None and self._outer._bar is not None:
+            self._outer._bar.stop()
+        ENTERED.set(self)
         return self
 
     def __exit__(
@@ -143,6 +160,7 @@ class ProgressBar:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        ENTERED.set(self._outer)
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
