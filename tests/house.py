@@ -79,10 +79,11 @@ DELEGATES: Final = {
     },
     "stagecache.graph.graph": {"stagecache.sharing.of_graph"},
     "stagecache.state.state": {
-        "stagecache.inspection.explain.explain",
         "stagecache.inspection.explain.explanation",
         "stagecache.inspection.explain.impact",
+        "stagecache.inspection.explain.vectors",
         "stagecache.inspection.graph_view",
+        "stagecache.inspection.reads",
         "stagecache.inspection.strict.strict",
         "stagecache.inspection.trace.trace",
         "stagecache.system.core.state_file",

@@ -20,8 +20,16 @@ from stagecache.views import EdgeKind, GraphView, NodeInfo, Status
 
 MOST_NAMED: Final = 4  # nodes above one, in the table
 WIDEST: Final = 14  # columns, of a value there
-ABOVE: Final = (EdgeKind.PREREQUISITE, EdgeKind.PART, EdgeKind.INVALIDATES)
-PLURAL: Final = {"variable": "variables", "entry": "entries", "stage": "stages"}
+ABOVE: Final = (
+    *(EdgeKind.PREREQUISITE, EdgeKind.PART, EdgeKind.INVALIDATES),
+    *(EdgeKind.READ, EdgeKind.WRITE),
+)
+PLURAL: Final = {
+    "variable": "variables",
+    "entry": "entries",
+    "stage": "stages",
+    "hook": "hooks",
+}
 COLOURS: Final = {
     Status.VALID: "green",
     Status.REALIZED: "green",

@@ -40,10 +40,15 @@ def show_impact(
         print_json(impact.as_dict())
         return
     out = Console(highlight=False)
-    print_text(out, str(impact).splitlines()[0].removesuffix(":").removesuffix(".") + ".")
+    direct = f": {len(impact.by_prerequisite)} direct, {len(impact.entries)} in all."
+    first = str(impact).splitlines()[0].removesuffix(":").removesuffix(".")
+    print_text(out, first + (direct if impact.entries else "."))
     if impact.entries:
         out.print()
         print_table(out, _table(impact))
+    if impact.through_hooks:
+        out.print()
+        print_text(out, f"Through hooks that run again: {', '.join(impact.through_hooks)}.")
     if impact.forgotten:
         out.print()
         print_text(out, f"Forgotten: {', '.join(impact.forgotten)}.")

@@ -53,7 +53,7 @@ STAGES: Final = (
     *("Dynamics", "Acceleration", "Report"),
 )
 FORMATS: Final = ("html", "svg", "png", "dot", "mermaid", "json")
-KINDS: Final = ("variable", "entry", "stage")
+KINDS: Final = ("variable", "entry", "stage", "hook")
 
 
 def _files(

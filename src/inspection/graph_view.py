@@ -11,16 +11,26 @@ those of the system. Those of subsystems, which are reached one after the other,
 shown: an entry is below the stage of the system that makes it stale.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, final
 
-from stagecache.graph.evaluation import no_function
-from stagecache.graph.sources import NOWHERE, source_of
+from attrs import evolve
+
+from stagecache.graph.evaluation import Arguments, no_function
+from stagecache.graph.sources import NOWHERE, shown_file, source_of
+from stagecache.inspection.alike import with_alike
+from stagecache.inspection.columns import columns_of
 from stagecache.inspection.explain.consequences import Consequences
+from stagecache.inspection.explain.reasons import reasons
+from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.inspection.node_states import NodeStates
+from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observer import Observer
+from stagecache.state.display import snake_case
 from stagecache.state.handles import (
     AbstractContinuousVariable,
     AbstractHandle,
@@ -30,23 +40,31 @@ from stagecache.state.handles import (
     TimeVariable,
 )
 from stagecache.state.stage import Stage
-from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
+from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Reason, Status
 from stagecache.views.view import GraphView
 
 
-def graph_view(contents: Contents, title: str, *, is_static: bool = False) -> GraphView:
+def graph_view(
+    contents: Contents, title: str, recorded: RecordedHooks, *, is_static: bool = False
+) -> GraphView:
     """Return the view of a State; if static, without what differs between States of a System."""
-    builder = _Builder(contents, is_static=is_static)
+    builder = _Builder(contents, recorded, is_static=is_static)
+    edges = [*builder.edges(), *builder.hooks.edges]
+    nodes = with_alike([*builder.nodes()], edges, builder.classes())
     if is_static:
-        return GraphView(builder.nodes(), builder.edges(), title)
+        return GraphView(nodes, edges, title)
     return GraphView(
-        builder.nodes(), builder.edges(), title, find_impacts=builder.consequences().paths
+        nodes,
+        edges,
+        title,
+        find_impacts=builder.consequences().paths,
+        find_reasons=builder.find_reasons(),
     )
 
 
 @final
 class _Builder:
-    def __init__(self, contents: Contents, *, is_static: bool) -> None:
+    def __init__(self, contents: Contents, recorded: RecordedHooks, *, is_static: bool) -> None:
         self._contents = contents
         self._realization = contents.realization
         self._store = contents.realization.store
@@ -55,6 +73,18 @@ class _Builder:
         self._states = NodeStates(contents)
         self._paths = NodePaths(contents)
         self._shown = [node for node in self._paths.of if self._paths.is_shown(node)]
+        self._columns = columns_of(contents)
+        self._files: dict[str, str] = {}
+        self.hooks = HookGraph(contents, self._paths, recorded)
+
+    def classes(self) -> dict[str, str]:
+        """Return the names of the classes of subsystems, by the name of a subsystem."""
+        system = self._contents.system
+        subsystems = () if system is None else system.subsystems[: len(self._paths.subsystems)]
+        return {
+            name: snake_case(type(subsystem).__name__)
+            for name, subsystem in zip(self._paths.subsystems, subsystems, strict=False)
+        }
 
     # ------------------------------------------------------------------ nodes
 
@@ -69,6 +99,19 @@ class _Builder:
                 yield self._entry(node, key)
             else:
                 yield self._variable(node, key)
+        for info in self.hooks.nodes(is_static=self._is_static):
+            yield evolve(info, file=self._shown_file(info.file)) if info.file else info
+
+    def _shown_file(self, file: str) -> str:
+        if file not in self._files:
+            self._files[file] = shown_file(file) if file else ""
+        return self._files[file]
+
+    def _family(self, key: object) -> str:
+        """Return the path of the family of a handle; "" without one."""
+        if not isinstance(key, AbstractHandle) or key._number < 0 or key._owner is None:
+            return ""
+        return f"{self._paths.subsystems[key.subsystem or 0]}.{key._declared_as}"
 
     def _stage(self, node: int, stage: Stage) -> NodeInfo:
         return NodeInfo(
@@ -76,6 +119,7 @@ class _Builder:
             kind="stage",
             variant="stage",
             stage=str(stage),
+            column=str(stage),
             status=self._status(node),
             version=self._version(node),
         )
@@ -94,8 +138,10 @@ class _Builder:
             status=self._status(node),
             version=self._version(node),
             value=self._value(node),
-            file=file,
+            file=self._shown_file(file),
             line=line,
+            column=str(self._columns[node]),
+            family=self._family(key),
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
@@ -114,8 +160,10 @@ class _Builder:
             waits_for="" if self._is_static else self._awaited(node, entry),
             version=self._version(node),
             value=self._value(node),
-            file=file,
+            file=self._shown_file(file),
             line=line,
+            column=str(self._columns[node]),
+            family=self._family(entry),
         )
 
     def _awaited(self, node: int, entry: CacheEntry[Any]) -> str:
@@ -168,6 +216,37 @@ class _Builder:
         self._realization.share()
         self._store.share()
         return Consequences(self._contents, self._paths)
+
+    def find_reasons(self) -> Callable[[], dict[str, Reason]]:
+        """Return a function that finds the reasons as they are now, whatever is written later."""
+        contents = self._contents
+        twin = Contents(self._realization.clone(_no_arguments), contents.system)
+        if contents.outdated_by:
+            twin.outdate(contents.outdated_by)
+        twin.observers = (_LastWrites(contents, self._paths),) if contents.observers else ()
+        return partial(reasons, twin, self._paths)
+
+
+@final
+class _LastWrites(Observer):
+    """The last writes of variables, as far as they were traced until now."""
+
+    def __init__(self, contents: Contents, paths: NodePaths) -> None:
+        self._found = {
+            node: found
+            for node in paths.of
+            if invalidated_by(contents, node) is not None
+            and (found := contents.trace_of_write(node)) is not None
+        }
+
+    def last_write(self, node: int) -> tuple[int, str, int] | None:
+        """Return the version before the last write of a variable, its file and its line."""
+        return self._found.get(node)
+
+
+def _no_arguments(_: int) -> Arguments:
+    """Return no arguments, for a copy that computes nothing."""
+    return ()
 
 
 def _variant(key: object) -> str:

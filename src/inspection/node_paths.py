@@ -93,10 +93,14 @@ class NodePaths:
                 f"an object of type {type(item).__name__}",
                 _cure_for(item),
             )
-        node = self.node.get(item, self.node.get(item.replace("/", "."), NO_NODE))
+        node = self.seek(item)
         if node == NO_NODE:
             raise self._unknown(item)
         return node
+
+    def seek(self, path: str) -> int:
+        """Return the node of a path, or `NO_NODE`."""
+        return self.node.get(path, self.node.get(path.replace("/", "."), NO_NODE))
 
     def _unknown(self, path: str) -> UnknownPathError:
         listed = ", ".join([*self.node][-MOST_LISTED:])

@@ -1,5 +1,6 @@
 """A State as people see it: in a line, in lines of text, and as HTML in a notebook."""
 
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -133,3 +134,8 @@ def _vectors(contents: Contents, subsystem: int | None, kinds: Iterable[VectorKi
 
 def _numbers(values: Vector) -> str:
     return np.array2string(values, precision=6, threshold=12, max_line_width=10_000)
+
+
+def snake_case(name: str) -> str:
+    """Return the name of an object of a class: "double_pendulum" for "DoublePendulum"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

@@ -50,6 +50,7 @@ from stagecache.views.view import GraphView
 if TYPE_CHECKING:
     from stagecache.inspection.explain.explanation import Explanation
     from stagecache.inspection.explain.impact import Impact
+    from stagecache.inspection.reads import RecordedHooks
     from stagecache.inspection.trace.trace import Trace
     from stagecache.system.core.system import System
 
@@ -568,10 +569,20 @@ class State(AbstractPartition):
 
     @property
     def graph(self) -> GraphView:
-        """A view of all variables, entries and stages, as they are now. Cost O(nodes + edges)."""
+        """A view of all variables, entries, stages and hooks, as they are now.
+
+        Cost O(nodes + edges). The first time in a topology, a copy is realized through Report, to
+        see what hooks read and write; see `System.record_hooks`.
+        """
         from stagecache.inspection.graph_view import graph_view  # noqa: PLC0415
 
-        return graph_view(self._mended(), "State" if self.system is None else self.system.name)
+        title = "State" if self.system is None else self.system.name
+        return graph_view(self._mended(), title, self._recorded_hooks())
+
+    def _recorded_hooks(self) -> "RecordedHooks":
+        from stagecache.inspection.reads import RecordedHooks  # noqa: PLC0415
+
+        return RecordedHooks() if self.system is None else self.system._recorded(self)
 
     def explain(self, entry: CacheEntry[Any] | str) -> "Explanation":
         """Explain whether an entry is valid; if not, what has changed, and what a call computes.
@@ -581,18 +592,21 @@ class State(AbstractPartition):
         Parameters
         ----------
         entry : CacheEntry or str
-            The handle, or its path: "pendulum.tip".
+            The handle, or its path: "pendulum.tip"; or a computed vector, or the part of a
+            subsystem: "udot", "pendulum.udot".
 
         Raises
         ------
         UnknownPathError, NodeKindError, ForeignNodeError, WrongTypeError
         """
-        from stagecache.inspection.explain.explain import explain  # noqa: PLC0415
+        from stagecache.inspection.explain.vectors import explain_item  # noqa: PLC0415
 
-        return explain(self._mended(), entry)
+        return explain_item(self._mended(), entry, self._recorded_hooks)
 
     def impact(self, variable: AbstractHandle | str) -> "Impact":
         """Tell what a write of a variable would make stale. Nothing is written. Cost O(nodes).
+
+        Hooks that would run again are told, as far as they were recorded: see `graph`.
 
         Parameters
         ----------
@@ -605,7 +619,7 @@ class State(AbstractPartition):
         """
         from stagecache.inspection.explain.impact import impact  # noqa: PLC0415
 
-        return impact(self._mended(), variable)
+        return impact(self._mended(), variable, self._recorded_hooks())
 
     def trace(self, *others: "State", most: int = MOST) -> "Trace":
         """Note what is done with this State, and with others, in a ``with`` block.

@@ -360,6 +360,8 @@ class GraphView:
     def to_html(self, impacts: Impacts | None = None) -> str:
         """Return a page to explore the graph: one file that needs no network.
 
+        Large graphs open folded. The page embeds `reasons`, so it tells why an entry is stale.
+
         Parameters
         ----------
         impacts : mapping of str to sequence of str, optional

@@ -3,6 +3,8 @@
 import random
 from itertools import pairwise
 
+from attrs import evolve
+
 from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Reason, Status
 
 STAGES = ("Topology", "Model", "Instance", "Time", "Position", "Velocity")
@@ -45,6 +47,7 @@ def random_view(number: int, seed: int = 0) -> GraphView:
     nodes = [NodeInfo(f"stage {s}", "stage", stage=s, status=Status.REALIZED) for s in stages]
     edges = [EdgeInfo(a.path, b.path, EdgeKind.STAGE) for a, b in pairwise(nodes)]
     items: list[NodeInfo] = []
+    own: dict[str, list[NodeInfo]] = {name: [] for name in names}
     while len(nodes) < number:
         here = rng.choice(names)
         stage = rng.choice(stages)
@@ -56,16 +59,17 @@ def random_view(number: int, seed: int = 0) -> GraphView:
             status = rng.choice([Status.VALID, Status.STALE, Status.NOT_COMPUTED])
             node = NodeInfo(path, "entry", "cached", here, stage, status=status)
             edges.append(EdgeInfo(f"stage {stage}", path, EdgeKind.STAGE))
+            some = rng.sample(items, min(len(items), 3))
             known = [
                 n
-                for n in items
-                if (n.subsystem == here or rng.random() < 0.05)
-                and (n.kind == "variable" or stages.index(n.stage) <= stages.index(stage))
+                for n in [*own[here], *[n for n in some if n.subsystem != here]]
+                if n.kind == "variable" or stages.index(n.stage) <= stages.index(stage)
             ]
             chosen = rng.sample(known, min(len(known), rng.randint(0, 3)))
             edges.extend(EdgeInfo(other.path, path) for other in chosen)
         nodes.append(node)
         items.append(node)
+        own[here].append(node)
     rng.shuffle(nodes)
     order = {s: i for i, s in enumerate(stages)}
     nodes.sort(key=lambda n: order[n.stage] if n.kind == "stage" else len(order))
@@ -83,25 +87,19 @@ def rooms(number: int = 12) -> tuple[GraphView, dict[str, Reason]]:
     edges.append(EdgeInfo("weather.mean", "weather.air"))
     reasons = {}
     for room in [f"room_{i}" for i in range(number)]:
-        own = {"subsystem": room, "alike": "room"}
-        at_model = {**own, "stage": "Model", "column": "Model"}
+        common = NodeInfo("", "entry", "cached", room, "Model", column="Position", alike="room")
+        variable = evolve(common, kind="variable", variant="discrete", column="Model")
         stale = Status.STALE if room == "room_0" else Status.VALID
+        flow = evolve(common, status=stale, family=f"{room}.flow")
+        loss = evolve(common, status=Status.NOT_COMPUTED, column="Velocity")
+        hook = evolve(common, kind="hook", variant="realize", stage="", column="Velocity")
         nodes += [
-            NodeInfo(f"{room}.power", "variable", "discrete", **at_model),
-            NodeInfo(f"{room}.heat", "variable", "z", **{**at_model, "column": "Position"}),
-            *[
-                NodeInfo(
-                    f"{room}.flow[{i}]", "entry", "cached", status=stale, family=f"{room}.flow",
-                    **{**at_model, "column": "Position"},
-                )
-                for i in range(8)
-            ],
-            NodeInfo(
-                f"{room}.loss", "entry", "cached", status=Status.NOT_COMPUTED,
-                **{**at_model, "column": "Velocity"},
-            ),
-            NodeInfo(f"{room}.realize_dynamics", "hook", "realize", **{**own, "column": "Velocity"}),
-        ]  # fmt: skip
+            evolve(variable, path=f"{room}.power"),
+            evolve(variable, path=f"{room}.heat", variant="z", column="Position"),
+            *[evolve(flow, path=f"{room}.flow[{i}]") for i in range(8)],
+            evolve(loss, path=f"{room}.loss"),
+            evolve(hook, path=f"{room}.realize_dynamics"),
+        ]
         edges += [EdgeInfo(f"{room}.power", f"{room}.flow[{i}]") for i in range(8)]
         edges += [EdgeInfo("weather.air", f"{room}.flow[0]")]
         edges += [EdgeInfo(f"{room}.flow[{i}]", f"{room}.loss") for i in range(8)]
@@ -111,9 +109,11 @@ def rooms(number: int = 12) -> tuple[GraphView, dict[str, Reason]]:
             EdgeInfo(f"{room}.realize_dynamics", f"{room}.heat", EdgeKind.WRITE),
         ]
     for i in range(8):
-        path = ("room_0.power", f"room_0.flow[{i}]")
-        text = f"{path[1]} is stale: room_0.power was written <b>after</b> it was computed."
-        reasons[path[1]] = Reason(text, path, path[0], "house.py", 12, 0.25)
-    path = ("room_0.power", "room_0.flow[3]", "room_0.loss")
-    reasons["room_0.loss"] = Reason("room_0.loss is not computed.", path, "room_0.power")
+        flow_path = f"room_0.flow[{i}]"
+        text = f"{flow_path} is stale: room_0.power was written <b>after</b> it was computed."
+        way = ("room_0.power", flow_path)
+        reasons[flow_path] = Reason(text, way, way[0], "house.py", 12, 0.25)
+    loss_path = "room_0.loss"
+    longer = ("room_0.power", "room_0.flow[3]", loss_path)
+    reasons[loss_path] = Reason(f"{loss_path} is not computed.", longer, longer[0])
     return GraphView(nodes, edges, "house", find_reasons=lambda: reasons), reasons

@@ -149,7 +149,7 @@ def test_a_path_between_two_nodes_is_a_shortest_one() -> None:
 
 def test_counts_and_repr() -> None:
     view = pendulum()
-    assert dict(view.counts) == {"variable": 2, "entry": 3, "stage": 3, "edge": 10}
+    assert dict(view.counts) == {"variable": 2, "entry": 3, "stage": 3, "hook": 0, "edge": 10}
     assert repr(view) == "GraphView('pendulum': 2 variable, 3 entry, 3 stage, 10 edge)"
     assert view.subsystems == ("pendulum", "anchor")
     assert len(random_view(100)) == 100

@@ -43,6 +43,8 @@ class Consequence:
         The entries that depend on what is written, valid or not.
     forgotten : frozenset of int
         What would be forgotten.
+    written : tuple of int
+        The variable, and those that overlap it.
     by_stage : dict of int to Stage
         The entries of `lost` that do not depend on what is written: the stage that they depend on,
         or at which they are presumed computed, and that is left.
@@ -51,6 +53,7 @@ class Consequence:
     lost: tuple[int, ...]
     own: frozenset[int]
     forgotten: frozenset[int]
+    written: tuple[int, ...]
     by_stage: dict[int, Stage]
 
 
@@ -126,7 +129,8 @@ class Consequences:
             elif self._presumed.get(n, Stage.EMPTY) >= stage:
                 by_stage[n] = self._presumed[n]
         lost = tuple([n for n in self.valid if n in own or n in by_stage])
-        return Consequence(lost, own, forgotten, {n: by_stage[n] for n in lost if n not in own})
+        others = {n: by_stage[n] for n in lost if n not in own}
+        return Consequence(lost, own, forgotten, tuple(written), others)
 
     def _written_with(self, variable: AbstractHandle) -> list[int]:
         """The nodes of a variable and of those that overlap it."""

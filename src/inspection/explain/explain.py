@@ -63,7 +63,7 @@ def explain(contents: Contents, item: object) -> Explanation:
     computes: tuple[int, ...] = ()
     refuses = ""
     if not contents.realization.store.is_valid(node):
-        cause, others, path = _cause(contents, paths, entry)
+        cause, others, path = cause_of(contents, paths, entry)
         refuses = _refusal(contents, node, cause)
         computes = () if refuses else stale_upstream(contents, node)
     structure = contents.realization.store.structure
@@ -124,10 +124,10 @@ def _refusal(contents: Contents, node: int, cause: Cause) -> str:
 # ---------------------------------------------------------------------- causes
 
 
-def _cause(
+def cause_of(
     contents: Contents, paths: NodePaths, entry: CacheEntry[Any]
 ) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
-    """Why an entry is not valid, what else has changed since, and the path from the cause."""
+    """Return why an entry is not valid, what else has changed, and the path from the cause."""
     realization = contents.realization
     store = realization.store
     node = entry._node
@@ -146,11 +146,11 @@ def _cause(
         changes = [change]
     if changes:
         first = min(changes, key=_clock)
-        cause = _change(contents, paths, first)
+        cause = change_of(contents, paths, first)
         if missing is not None:
             what, whose = stage_path(missing[1]), paths.subsystems[missing[0].subsystem or 0]
             cause = evolve(cause, kind=CauseKind.WAITING, what=what, subsystem=whose)
-        return cause, _others(contents, paths, changes, first), _path(contents, paths, first)
+        return cause, _others(contents, paths, changes, first), path_of(contents, paths, first)
     if missing is not None:
         waiting, stage, way = missing
         whose = paths.subsystems[waiting.subsystem or 0]
@@ -188,7 +188,8 @@ def _clock(change: Change) -> int:
     return change.clock
 
 
-def _change(contents: Contents, paths: NodePaths, change: Change) -> Cause:
+def change_of(contents: Contents, paths: NodePaths, change: Change) -> Cause:
+    """Return the cause that a change is."""
     node = _written_node(contents, change)
     written = change.written
     if isinstance(written, AbstractHandle):
@@ -218,14 +219,19 @@ def _written_node(contents: Contents, change: Change) -> int:
     return contents.realization.layout.weights.get(name, -1)
 
 
-def _path(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+def path_of(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+    """Return the path from a change down to the entry in question."""
     way = [paths.of[n] for n in change.way]
     if not change.stage:
         return (paths.of[change.node], *way)
     first = contents.realization.store.keys[change.way[0]]
     assert isinstance(first, CacheEntry)
     stages = [stage_path(g) for g in range(change.stage, first.available_from + 1)]
+    return (*start_of(contents, paths, change), *stages, *way)
+
+
+def start_of(contents: Contents, paths: NodePaths, change: Change) -> tuple[str, ...]:
+    """Return the variable that has left a stage, and the variables that it is a part of."""
     node = _written_node(contents, change)
     is_known = node >= 0 and paths.is_shown(node)
-    start = [paths.of[n] for n in paths.parts_to_whole(node)] if is_known else []
-    return (*start, *stages, *way)
+    return tuple([paths.of[n] for n in paths.parts_to_whole(node)]) if is_known else ()

@@ -6,6 +6,7 @@ from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
+from stagecache.graph.sources import shown_file
 from stagecache.state.vectors.vectors import Y
 from stagecache.views.nodes import Status
 
@@ -93,7 +94,7 @@ class Cause:
             return self.written_as
         before = f"from version {self.version_before} to" if self.version_before else "now version"
         as_what = f", as {self.written_as}" if self.written_as not in ("", self.variable) else ""
-        where = f", in {self.file}:{self.line}" if self.file else ""
+        where = f", in {shown_file(self.file)}:{self.line}" if self.file else ""
         return f"{self.variable} ({before} {self.version}{as_what}{where})"
 
 

@@ -16,7 +16,9 @@ from attrs import asdict, frozen
 
 from stagecache.errors import NodeKindError
 from stagecache.inspection.explain.consequences import Consequences
+from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.contents import Contents
 from stagecache.state.display import counted
 from stagecache.state.handles import CacheEntry
@@ -47,6 +49,9 @@ class Impact:
         What would be forgotten, valid or not, as it was allocated at one of these stages.
     num_valid : int
         How many entries are valid now.
+    through_hooks : tuple of str
+        The hooks that run again as they have read the variable, or what follows from it; with the
+        computed vectors and entries that are reached through them. Only recorded reads count.
     """
 
     variable: str
@@ -56,6 +61,7 @@ class Impact:
     stages: tuple[str, ...]
     forgotten: tuple[str, ...]
     num_valid: int
+    through_hooks: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
@@ -81,6 +87,8 @@ class Impact:
             lines.append(f"  by stage {stage}: {', '.join(entries)}")
         if self.forgotten:
             lines.append(f"  forgotten: {', '.join(self.forgotten)}")
+        if self.through_hooks:
+            lines.append(f"Through hooks that run again: {', '.join(self.through_hooks)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -90,8 +98,11 @@ class Impact:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def impact(contents: Contents, item: object) -> Impact:
-    """Return what a write of a variable, given by its handle or path, would do."""
+def impact(contents: Contents, item: object, recorded: RecordedHooks) -> Impact:
+    """Return what a write of a variable, given by its handle or path, would do.
+
+    The record tells what hooks have read and written.
+    """
     paths = NodePaths(contents)
     consequences = Consequences(contents, paths)
     if isinstance(item, str) and item == Y.name:
@@ -101,6 +112,9 @@ def impact(contents: Contents, item: object) -> Impact:
         if node not in consequences.stages:
             raise _not_written(contents, paths, node)
         name, stage, found = paths.of[node], consequences.stages[node], consequences.of(node)
+    written = found.written
+    starts = {paths.of[n] for n in (*written, *found.own) if n in paths.of}
+    hooks = HookGraph(contents, paths, recorded)
     groups: dict[Stage, list[str]] = {}
     for n, left in found.by_stage.items():
         groups.setdefault(left, []).append(paths.of[n])
@@ -112,6 +126,7 @@ def impact(contents: Contents, item: object) -> Impact:
         tuple([str(Stage(g)) for g in range(stage, contents.realization.machine.highest + 1)]),
         tuple([path for n, path in paths.of.items() if n in found.forgotten]),
         len(consequences.valid),
+        hooks.reached_from(starts, stage),
     )
 
 

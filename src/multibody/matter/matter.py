@@ -553,8 +553,8 @@ def _moving_names(matter: Any) -> list[str]:
     return [matter.bodies[index].name for index, _ in matter.moving]
 
 
-def _num_groups(matter: Any) -> int:
-    return len(matter.station_groups)
+def _group_names(matter: Any) -> list[str]:
+    return [group.name for group in matter.station_groups]
 
 
 def _same_bits(one: Array, other: Array) -> bool:
@@ -916,18 +916,20 @@ class MatterSubsystem(Subsystem):
 
     # ------------------------------------------------------------------ stations
 
-    @cached(count=_num_groups, prerequisites=lambda self, _: (self.tree_poses,), unit="m")
+    @cached(count=_group_names, prerequisites=lambda self, _: (self.tree_poses,), unit="m")
     def station_positions(self, state: State, i: int) -> Array:
         """The positions of the stations of a group in ground, (k, 3) [m]."""
         return self._tables[i].positions(self.tree_poses(state).bodies)
 
-    @cached(count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
+    @cached(
+        count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
+    )
     def station_jacobian(self, state: State, i: int) -> Array:
         """The derivatives of the velocities of a group by u, (k, 3, nu)."""
         return self._tables[i].jacobian(self.station_positions[i](state), self.axes(state))
 
     @cached(
-        count=_num_groups,
+        count=_group_names,
         prerequisites=lambda self, i: (self.tree_motions, self.station_positions[i]),
         unit="m/s",
     )
@@ -937,7 +939,7 @@ class MatterSubsystem(Subsystem):
         return velocities_at(self.station_positions[i](state), rates)
 
     @cached(
-        count=_num_groups,
+        count=_group_names,
         prerequisites=lambda self, i: (
             *(self.tree_bias, self.tree_motions),
             self.station_positions[i],
@@ -950,7 +952,9 @@ class MatterSubsystem(Subsystem):
         rates, bias = self.tree_motions(state)[rows], self.tree_bias(state)[rows]
         return accelerations_at(self.station_positions[i](state), rates, bias)
 
-    @cached(count=_num_groups, prerequisites=lambda self, i: (self.axes, self.station_positions[i]))
+    @cached(
+        count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
+    )
     def station_frame_jacobian(self, state: State, i: int) -> Array:
         """The Jacobian of frames at the stations, (k, 6, nu): angular, then linear velocity."""
         return self._tables[i].frame_jacobian(self.station_positions[i](state), self.axes(state))

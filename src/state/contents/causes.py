@@ -79,7 +79,7 @@ def changes_upstream(
     structure = store.structure
     below: Above = {entry._node: -1}
     queue = [(entry._node, computed_at(realization, entry))]
-    causes = _known_causes(realization)
+    causes = known_causes(realization)
     found: dict[int, Change] = {}
     of_stages: dict[int, Change] = {}
     for node, since in queue:
@@ -97,7 +97,7 @@ def changes_upstream(
             if kind is NodeKind.VARIABLE:
                 clock = clock_of(store.gates[above])
                 if clock > since and above not in found:
-                    written = _written(causes, store.keys[above], clock)
+                    written = cause_of_variable(causes, store.keys[above], clock)
                     found[above] = Change(clock, above, 0, written, _way(below, node))
             elif kind is NodeKind.CACHE_ENTRY and above not in below:
                 threshold = since
@@ -152,7 +152,7 @@ def _replaced(store: Store, node: int) -> int:
     return changed if changed > store.marks[node] >= 0 else -1
 
 
-def _known_causes(realization: Realization) -> Causes:
+def known_causes(realization: Realization) -> Causes:
     """Return the causes in a State, with names of handles that were forgotten since."""
     keys = realization.store.keys
     return [
@@ -164,7 +164,7 @@ def _known_causes(realization: Realization) -> Causes:
     ]
 
 
-def _written(causes: Causes, variable: object, clock: int) -> object:
+def cause_of_variable(causes: Causes, variable: object, clock: int) -> object:
     """Return the cause of the last change of a variable, which was then; None if not known."""
     known = [
         (when, stage, cause)

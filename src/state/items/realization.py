@@ -39,6 +39,9 @@ from stagecache.state.vectors.vectors import CONTINUOUS, WEIGHTS
 
 NOBODY: Final = -1  # in place of a stage or a subsystem
 
+COPY: Final = "the copy of the State"
+"""The cause of a stage that a copy has not reached."""
+
 
 class Realization:
     """Stages, validity and structure of one State.
@@ -117,7 +120,7 @@ class Realization:
         twin.causes = self.causes.copy()
         twin.machine = self.machine.copy()
         twin.machine.leave_all_above(INSTANCE)
-        twin.touch(TIME, "the copy of the State", [twin.layout.stages[TIME]])
+        twin.touch(TIME, COPY, [twin.layout.stages[TIME]])
         for nodes in twin.layout.stage_nodes[TIME:]:
             for node in nodes.values():
                 twin.store.close(node)

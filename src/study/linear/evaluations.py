@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.inspection.reads import AT_ONCE, Reader, Reads
 from stagecache.state.contents.observer import observe
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
@@ -22,9 +23,9 @@ from stagecache.state.state import State
 from stagecache.study.linear.columns import Columns
 from stagecache.study.linear.items import handles_of
 from stagecache.study.linear.outputs import Outputs, stage_of
-from stagecache.study.linear.reads import AT_ONCE, Reader, Reads
 from stagecache.study.linear.sizes import sizes_of
 from stagecache.study.methods.derivatives import Derivatives
+from stagecache.system.core.hooks import noted_schedule
 from stagecache.system.core.system import System
 from stagecache.system.motion.prescribing import motions
 
@@ -73,7 +74,7 @@ class Evaluations:
         self._system = system
         self.reads = Reads()
         self._schedule = (
-            self.reads.noted(system._schedule_of_rates)
+            noted_schedule(self.reads, system._schedule_of_rates)
             if type(system).realize is System.realize
             else None
         )

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 from stagecache.graph.evaluation import NO_FUNCTION
+from stagecache.inspection.reads import AT_ONCE, KINDS, RATES, Key, Reads, VectorPart
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.study.linear.columns import Columns, bits
-from stagecache.study.linear.reads import AT_ONCE, RATES, Key, Rates, Reads
 from stagecache.system.constraints.errors import ImpliedDerivative
 from stagecache.system.declare.declaration import item_of
 from stagecache.system.dynamics.accelerating import Dynamics
@@ -64,7 +64,7 @@ class Sparsity:
         self.prescribed = frozenset(self._entries)
         starts = state._contents.pools.starts
         self._parts = [  # by index in ydot
-            Rates(name, x)
+            VectorPart(name, x)
             for name, kind in zip(RATES, "quz", strict=True)
             for x in range(len(starts[kind]) - 1)
             for _ in range(starts[kind][x], starts[kind][x + 1])
@@ -76,7 +76,7 @@ class Sparsity:
                 own.append((0, (source.stage,)))
             for row in source.rows.tolist():
                 self._rows[row] += own
-        self._of_part: dict[Rates, list[Sources]] = {}
+        self._of_part: dict[VectorPart, list[Sources]] = {}
         for part, own in zip(self._parts, self._rows, strict=True):
             self._of_part.setdefault(part, []).extend(own)
 
@@ -110,8 +110,11 @@ class Sparsity:
         if isinstance(key, Stage):
             # Prescribed numbers depend on an earlier stage, whose columns are among these.
             return [(self._columns.below(key) & ~bits(sorted(self.prescribed)), ())]
-        if isinstance(key, Rates):
+        if isinstance(key, VectorPart) and key.kind in RATES:
             return [(0, self._writers(key)), *self._of_part.get(key, ())]
+        if isinstance(key, VectorPart):  # weights do not depend on what is linearized
+            kind = KINDS[key.kind]
+            return [] if kind.is_variable else [(0, (kind.read,))]
         if isinstance(key, CacheEntry):
             return [(0, self._of_entry(key))]
         if isinstance(key, AbstractContinuousVariable):
@@ -141,7 +144,7 @@ class Sparsity:
     def _writers(self, key: Key) -> Iterable[Key]:
         """Return the steps and computations that write something, which may be any of them."""
         found = self._reads.writers.get(key, ())
-        if isinstance(key, Rates) and AT_ONCE in self._reads.sources:
+        if isinstance(key, VectorPart) and AT_ONCE in self._reads.sources:
             return {*found, AT_ONCE}
         return found
 

@@ -35,6 +35,7 @@ from stagecache.errors import (
 from stagecache.graph.sources import Source
 from stagecache.inspection.graph_view import graph_view
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.inspection.reads import RecordedHooks
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
@@ -49,6 +50,7 @@ from stagecache.state.items.realization import new_variables
 from stagecache.state.refusals import check_subsystem, unknown_subsystem
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
+from stagecache.system.core.hooks import HookRecords
 from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
 from stagecache.system.core.topology import allocate_declared, declared_handles
@@ -214,6 +216,7 @@ class System:
             handle._declared(self, attribute)
         self._statistics = SystemStatistics()
         self._events = EventDispatcher(self)
+        self._hooks = HookRecords()
         self._default: State | None = None
         self._schedule = Schedule([], 0)
         self._schedule_of_rates = Schedule([], 0)  # without event triggers
@@ -638,6 +641,7 @@ class System:
             return
         self._content = ""
         self._events.forget()
+        self._hooks.forget()
         if self._default is not None:
             self._default = None
             self._topology_version += 1
@@ -1166,7 +1170,32 @@ class System:
 
         Realizes the topology.
         """
-        return graph_view(self.realize_topology()._contents, self._name, is_static=True)
+        contents = self.realize_topology()._contents
+        recorded = self._recorded(self.new_state())
+        return graph_view(contents, self._name, recorded, is_static=True)
+
+    def record_hooks(self, state: State) -> None:
+        """Note what hooks read and write in one more run, for views and for `State.impact`.
+
+        A copy of the State is realized through Report. That is done once for each topology without
+        this call; call it where hooks branch, so that they read something else in this State.
+
+        Parameters
+        ----------
+        state : State
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError
+        Exception
+            Whatever a hook or a computation raises.
+        """
+        self._contents_of(state)
+        self._hooks.record(self, state)
+
+    def _recorded(self, state: State) -> RecordedHooks:
+        """Return what is known of the hooks, for views."""
+        return self._hooks.of(self, state)
 
     @property
     def units(self) -> dict[str, str]:

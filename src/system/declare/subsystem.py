@@ -1,13 +1,13 @@
 """The Subsystem, a part of a model: its variables, and the computation of all else."""
 
 import copyreg
-import re
 from collections.abc import Mapping
 from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from stagecache.errors import AdoptionError, DeclaredNameError
+from stagecache.state.display import snake_case
 from stagecache.state.handles import AbstractHandle, ContinuousVariable, TimeVariable
 from stagecache.state.items.realization import new_wholes
 from stagecache.state.stage import Stage
@@ -279,8 +279,3 @@ def _is_allocated(value: object) -> bool:
 
 def _subsystem_of(system: Any, index: int) -> "Subsystem":
     return system.subsystems[index]  # type: ignore[no-any-return]  # a Subsystem
-
-
-def snake_case(name: str) -> str:
-    """Return the name of an object of a class: "double_pendulum" for "DoublePendulum"."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

@@ -12,7 +12,8 @@ from stagecache.errors import (
     WrongTypeError,
     short_repr,
 )
-from stagecache.system.declare.subsystem import Subsystem, snake_case
+from stagecache.state.display import snake_case
+from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.events.handlers import (
     AbstractEventListener,
     AbstractScheduled,

@@ -411,7 +411,8 @@ def _call(state: State, event: Event) -> Any:
     time = state._contents.time
     who = "reporter" if event.is_report else "handler"
     try:
-        return getattr(event.handled_by, event.method)(state)
+        listener = getattr(event.handled_by, event.method)
+        return state._contents.system._hooks.call(state, event, listener)
     except StagecacheError as error:
         error.add_note(f"in the {who} of the event {event}, at time {time:g}")
         raise

@@ -45,17 +45,17 @@ class Explorer {
     this.live = new Live(header, this);
     this.filters = new Filters(header, this);
     this.makeTools(header);
-    this.bar = make(this.frame, "div", "", "bar", { role: "group", "aria-label": "Shown" });
     const main = make(this.frame, "main");
     const left = make(main, "div", "", "left");
+    this.bar = make(left, "div", "", "bar", { role: "group", "aria-label": "Shown" });
     const element = make(left, "div", "", "picture", {
       tabindex: 0, role: "application", "aria-roledescription": "dependency graph",
       "aria-label": "Dependency graph: arrows go from node to node, Enter chooses or unfolds",
     });
+    this.print = make(left, "div", "", "print", { "aria-hidden": "true" });
     this.panel = new Panel(make(main, "section", "", "panel", { "aria-label": "Details", tabindex: 0 }), this);
     this.legend = makeLegend(left, this);
     this.said = make(this.frame, "p", "", "said", { role: "status" });
-    this.print = make(this.frame, "div", "", "print", { "aria-hidden": "true" });
     root.classList.add("stagecache", "explorer");
     root.replaceChildren(this.frame);
     this.legend.open = this.frame.clientWidth > 760;

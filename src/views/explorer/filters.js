@@ -33,7 +33,7 @@ class Filters {
       return [name, list];
     }));
     this.fill();
-    header.getRootNode().addEventListener("pointerdown", (event) => {
+    app.frame.addEventListener("pointerdown", (event) => {
       if (!event.composedPath().includes(box)) this.results.hidden = true;
     }, { signal: app.signal });
   }

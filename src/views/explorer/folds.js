@@ -19,7 +19,6 @@ const OPENING = ["range", "subsystem", "pattern"];
 class Group {
   constructor(sort, name, children, subsystem = "") {
     Object.assign(this, { sort, name, children, subsystem, parent: null, shown: 0 });
-    this.key = `${sort} ${subsystem} ${name}`;
     for (const child of children) child.parent = this;
     this.size = children.reduce((sum, child) => sum + (child.size ?? 1), 0);
   }
@@ -78,7 +77,7 @@ class Folds {
       }
     }
     this.mode = "auto";
-    this.byHand = new Map();
+    this.byHand = new Map(); // true or false, of groups
     this.opened = new Set();
   }
 
@@ -88,11 +87,11 @@ class Folds {
   }
 
   open(group) {
-    this.byHand.set(group.key, true);
+    this.byHand.set(group, true);
   }
 
   fold(group) {
-    this.byHand.set(group.key, false);
+    this.byHand.set(group, false);
   }
 
   /** Open all groups around a node; true if one was not. */
@@ -117,8 +116,11 @@ class Folds {
   }
 
   isOpen(group) {
-    if (group === this.root || group.shown === 1) return true;
-    return this.byHand.get(group.key) ?? (this.mode === "unfolded" || this.opened.has(group));
+    return this.byHand.get(group) ?? this.opensByItself(group);
+  }
+
+  opensByItself(group) {
+    return group === this.root || group.shown === 1 || this.mode === "unfolded" || this.opened.has(group);
   }
 
   /** The nodes and groups that are shown one by one, of the nodes that `isShown` leaves. */
@@ -126,21 +128,22 @@ class Folds {
     const total = count(this.root, isShown);
     this.opened.clear();
     if (this.mode === "auto") this.openSome(total, isShown);
-    return [...this.frontier(this.root, isShown)];
+    return [...this.frontier(this.root, isShown, (group) => this.isOpen(group))];
   }
 
-  * frontier(group, isShown) {
+  * frontier(group, isShown, isOpen) {
     for (const child of group.inner || group.children) {
       if (!(child instanceof Group)) {
         if (isShown(child)) yield child;
       } else if (child.shown) {
-        if (this.isOpen(child)) yield* this.frontier(child, isShown);
+        if (isOpen(child)) yield* this.frontier(child, isShown, isOpen);
         else yield child;
       }
     }
   }
 
-  /** Open groups of one sort after the other, as long as the picture stays small. */
+  /** Open groups of one sort after the other, as long as the picture stays small. What was opened or
+   *  folded by hand does not count, so that it changes nothing else. */
   openSome(total, isShown) {
     if (total <= MOST_BOXES) {
       const open = (group) => {
@@ -153,8 +156,8 @@ class Folds {
     for (let isChanged = true; isChanged;) {
       isChanged = false;
       for (const sort of OPENING) {
-        const boxes = [...this.frontier(this.root, isShown)];
-        const closed = boxes.filter((box) => box.sort === sort && !this.byHand.has(box.key));
+        const boxes = [...this.frontier(this.root, isShown, (group) => this.opensByItself(group))];
+        const closed = boxes.filter((box) => box.sort === sort);
         const more = closed.reduce((sum, box) => (
           sum + (box.inner || box.children).filter((c) => c.shown ?? isShown(c)).length - 1), 0);
         if (closed.length && boxes.length + more <= MOST_BOXES) {
@@ -195,10 +198,8 @@ function familiesOf(nodes, subsystem) {
     if (key.startsWith("node ") || members.length < fewest) return members;
     const name = isFamily ? members[0].family : members[0].path.replace(/\d+/g, "*");
     const own = subsystem && name.startsWith(`${subsystem}.`) ? name.slice(subsystem.length + 1) : name;
-    const group = isFamily ? new Group("family", own, divided(members, subsystem), subsystem)
-      : patternOf(members, own, subsystem);
-    group.key += ` ${members[0].kind} ${members[0].column}`;
-    return [group];
+    return [isFamily ? new Group("family", own, divided(members, subsystem), subsystem)
+      : patternOf(members, own, subsystem)];
   });
 }
 

@@ -164,7 +164,7 @@ class SvgPen {
     for (const box of boxes) {
       const path = new PathData();
       traceBox(box, path, grow);
-      this.path(path.data, style, box.title);
+      this.path(path.data, style, style.fill ? box.title : "");
     }
   }
 

@@ -11,8 +11,8 @@ const LINES = {
   stage: { colour: "pale", width: 0.75, text: "comes before" },
   invalidates: { colour: "pale", width: 0.75, dash: [4, 3], text: "invalidates" },
   part: { colour: "part", width: 1, text: "is a part of" },
-  read: { colour: "hook-line", width: 1, dash: [1, 3], text: "is read by the hook" },
-  write: { colour: "hook-line", width: 1.5, dash: [7, 3], text: "is written by the hook" },
+  read: { colour: "hook-line", width: 1, dash: [1, 3], text: "is read by" },
+  write: { colour: "hook-line", width: 1, text: "writes" },
 };
 const NO_MARKS = { chosen: null, above: new Set(), below: new Set(), stale: new Set(), isLighting: false };
 const LEGIBLE = 0.85; // scale in which a node is shown that somebody looks for
@@ -263,10 +263,14 @@ class Picture {
         .map((box) => ({ text: box.remark, x: middle(box), y: box.y + 30 }));
       if (remarks.length) pen.texts(remarks, { ...style, size: 10 });
     }
-    const counted = [...shownLines.values()].flat().filter((line) => line.edges.length > 1);
-    pen.texts(counted.map(({ edges, points }) => ({
-      text: String(edges.length), x: points[points.length - 2] - 10, y: points[points.length - 1] - 4,
-    })), { size: 9, align: "right", fill: name("faint"), halo: name("paper") });
+    const counted = together([...shownLines.values()].flat().filter((line) => line.edges.length > 1),
+      ({ points }) => (points[points.length - 4] > points[points.length - 2] ? "left" : "right"));
+    for (const [align, group] of counted) { // beside the head of the arrow, outside of the box
+      const side = align === "left" ? 10 : -10;
+      pen.texts(group.map(({ edges, points }) => ({
+        text: String(edges.length), x: points[points.length - 2] + side, y: points[points.length - 1] - 4,
+      })), { size: 9, align, fill: name("faint"), halo: name("paper") });
+    }
   }
 
   /** Titles of columns stay at the upper edge, those of bands at the left one. */

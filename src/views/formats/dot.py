@@ -11,7 +11,12 @@ from stagecache.views.layout.labels import description_of, label_of
 from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo
 from stagecache.views.style import LIGHT, look_of
 
-SHAPES: Final[Mapping[str, str]] = {"variable": "oval", "entry": "box", "stage": "hexagon", "hook": "parallelogram"}
+SHAPES: Final[Mapping[str, str]] = {
+    "variable": "oval",
+    "entry": "box",
+    "stage": "hexagon",
+    "hook": "parallelogram",
+}
 
 BORDERS: Final[Mapping[str, str]] = {"stale": "dashed", "not-computed": "dotted"}
 

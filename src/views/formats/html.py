@@ -40,7 +40,15 @@ PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 """Placeholder of a part of the page."""
 
 PROGRAMS: Final = (
-    *("vendor/library.js", "elements.js", "graph.js", "folds.js", "layout.js", "scene.js", "pens.js"),
+    *(
+        "vendor/library.js",
+        "elements.js",
+        "graph.js",
+        "folds.js",
+        "layout.js",
+        "scene.js",
+        "pens.js",
+    ),
     *("picture.js", "panel.js", "filters.js", "keyboard.js", "live.js", "explorer.js"),
 )
 """Files of the program; the last one has the function `explorer`."""

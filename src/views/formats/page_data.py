@@ -1,14 +1,14 @@
-"""What the explorer needs of a view, small enough for 20,000 nodes.
+"""Data of a view for the explorer, small enough for 20,000 nodes.
 
-Nodes and edges come in columns: a list of values, or `words` and the number of one for each. Columns
-of default values are left out. Nodes are known by their numbers::
+Nodes and edges come in columns: a list of values, or `words` and the number of one for each.
+Columns of default values are left out. Nodes are known by their numbers::
 
     {"title": "arm", "stages": ["Time", ...],
-     "nodes": {"path": ["arm.q", ...], "kind": {"words": ["variable", "entry"], "of": [0, 1, ...]}, ...},
+     "nodes": {"path": ["arm.q", ...], "kind": {"words": ["variable", "entry"], "of": [0, 1]}, ...},
      "edges": {"source": [0, ...], "target": [1, ...], "kind": {...}}}
 
-Sets of nodes are runs: gaps and lengths in turn. What a write makes stale is shared by the variables
-that have it in common, and left out where the page finds the same by following the edges::
+Sets of nodes are runs: gaps and lengths in turn. What a write makes stale is shared by the
+variables that have it in common, and left out where the page finds the same by the edges::
 
     {"sets": [[[4, 2], 0], ...],   entries 4 and 5 are stale then, and 0 that are not in the view
      "of": {"0": 0}, "edges": [1, 3]}   by variable; variables 1, 2, 3: valid entries below them
@@ -20,7 +20,7 @@ A reason is words and names in turn, and a path that goes on from that of anothe
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -61,20 +61,19 @@ def graph_data(view: AbstractView) -> dict[str, Any]:
 def impacts_data(view: AbstractView, impacts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return what a write of each variable makes stale."""
     numbers = _numbers(view)
-    consequences = _Consequences(view)
+    consequences = _Consequences(view, numbers) if impacts else None
     sets: dict[tuple[tuple[int, ...], int], int] = {}
     of: dict[int, int] = {}
     same: list[int] = []
     for variable, paths in impacts.items():
-        if variable not in numbers:
+        if variable not in numbers or consequences is None:
             continue
         stale = set(paths)
-        if stale == consequences.of(variable):
+        inside = {numbers[path] for path in stale if path in numbers}
+        if len(inside) == len(stale) and consequences.are(inside, variable):
             same.append(numbers[variable])
             continue
-        inside = _runs(numbers[path] for path in stale if path in numbers)
-        others = sum(path not in numbers for path in stale)
-        key = (tuple(inside), others)
+        key = (tuple(_runs(inside)), len(stale) - len(inside))
         of[numbers[variable]] = sets.setdefault(key, len(sets))
     return {"sets": [[list(runs), others] for runs, others in sets], "of": of, "edges": _runs(same)}
 
@@ -109,7 +108,9 @@ def _parts(
     text: str, paths: Iterable[str], numbers: Mapping[str, int], words: dict[str, int]
 ) -> Iterable[int]:
     """Split a text at the names of nodes: numbers of words, and -1 - number for a node."""
-    names = sorted((name for name in dict.fromkeys(paths) if name in numbers), key=len, reverse=True)
+    names = sorted(
+        (name for name in dict.fromkeys(paths) if name in numbers), key=len, reverse=True
+    )
     pattern = "|".join(map(re.escape, names))
     for part in re.split(f"({pattern})", text) if pattern else [text]:
         if part in numbers and part in names:
@@ -142,20 +143,58 @@ def _runs(numbers: Iterable[int]) -> list[int]:
 
 
 class _Consequences:
-    """Valid entries that a write makes stale if all edges count, as the page finds them."""
+    """Valid entries that a write makes stale if all edges count, as the page finds them.
 
-    def __init__(self, view: AbstractView) -> None:
+    Sets of nodes are the bits of integers, so that the union over an edge is one operation: many
+    variables have most of 20,000 nodes below them.
+    """
+
+    def __init__(self, view: AbstractView, numbers: Mapping[str, int]) -> None:
         flows = [edge for edge in view.edges if edge.kind not in NO_CHANGE]
-        self._below = neighbours((edge.source, edge.target) for edge in flows)
+        self._paths = [node.path for node in view.nodes]
         self._parts = neighbours(
             (edge.target, edge.source) for edge in flows if edge.kind is EdgeKind.PART
         )
-        self._valid = {node.path for node in view.nodes if node.status is Status.VALID}
+        below = neighbours((edge.source, edge.target) for edge in flows)
+        self._valid = {
+            node.path: (node.status is Status.VALID) << numbers[node.path] for node in view.nodes
+        }
+        order = _after_their_dependents(self._paths, below)
+        is_changed = True
+        while is_changed:  # once, and once more to see; more often if there are cycles
+            is_changed = False
+            for path in order:
+                found = self._valid[path]
+                for other in below.get(path, ()):
+                    found |= self._valid[other]
+                is_changed |= found != self._valid[path]
+                self._valid[path] = found
 
-    def of(self, variable: str) -> set[str]:
-        """Return the paths of the entries: below the variable and below its parts."""
-        found: set[str] = set()
+    def are(self, stale: Collection[int], variable: str) -> bool:
+        """Return True if these are the entries below the variable and below its parts."""
+        found = 0
         for part in reached(variable, self._parts):
-            if part not in found:
-                found.update(reached(part, self._below))
-        return found & self._valid
+            found |= self._valid[part]
+        if found.bit_count() != len(stale):
+            return False
+        bits = bytearray(len(self._paths) // 8 + 1)
+        for number in stale:
+            bits[number >> 3] |= 1 << (number & 7)
+        return found == int.from_bytes(bits, "little")
+
+
+def _after_their_dependents(paths: Iterable[str], below: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return nodes in an order in which each comes after those below it, but for cycles."""
+    order: dict[str, None] = {}
+    entered: set[str] = set()
+    for start in paths:
+        waiting = [(start, False)]
+        while waiting:
+            path, is_finished = waiting.pop()
+            if is_finished:
+                order[path] = None
+            elif path not in entered:
+                entered.add(path)
+                waiting.append((path, True))
+                waiting.extend((other, False) for other in below.get(path, ()))
+    return list(order)

@@ -107,7 +107,7 @@ def _draw_node(ax: Any, node: NodeInfo, box: Box, per_pixel: float) -> None:
 
 
 def _shape(node: NodeInfo, box: Box) -> Any:
-    """Return the shape as in the SVG: a pill for a variable, a hexagon for a stage, a slanted box for a hook."""
+    """Return the shape as in the SVG: for a variable a pill, and so on."""
     patches = import_module("matplotlib.patches")
     x, y, right, low = box.x, box.y, box.x + box.width, box.y + box.height
     if node.kind == "stage":

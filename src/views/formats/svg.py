@@ -137,10 +137,7 @@ def _shape(node: NodeInfo, box: Box) -> str:
         )
     if node.kind == "hook" and node.variant != "group":
         side = box.width - 8
-        return (
-            f'<path d="M{box.x + 8:g},{box.y:g}h{side:g}l-8,{box.height:g}'
-            f'h{-side:g}z"/>'
-        )
+        return f'<path d="M{box.x + 8:g},{box.y:g}h{side:g}l-8,{box.height:g}h{-side:g}z"/>'
     round_ = HEIGHT / 2 if node.kind == "variable" else 3
     size = f'width="{box.width:g}" height="{box.height:g}" rx="{round_:g}"'
     shape = f'<rect x="{box.x:g}" y="{box.y:g}" {size}/>'

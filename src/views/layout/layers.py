@@ -1,10 +1,11 @@
 """Columns and layers of the nodes of a picture.
 
-Columns are the variables, then one for each stage, in order. A column has as many layers as the
-longest path inside of it has nodes, and more where a layer would get too high::
+Columns are the stages to which nodes belong by derivation, in order. In a view without these, the
+variables come first. A column has as many layers as the longest path inside of it has nodes, and
+more where a layer would get too high::
 
-    variables | Position              | Velocity
-    angle     | stage -> tip -> force | stage -> energy
+    Position                       | Velocity
+    angle -> stage -> tip -> force | rate -> stage -> energy
 
 So edges go from left to right. One that does not, because there is a cycle, counts as reversed.
 """
@@ -82,7 +83,9 @@ def _columns(view: AbstractView) -> dict[tuple[int, str], list[NodeInfo]]:
         key: [] for key in (variables, before, *[(2, stage) for stage in view.stages], after)
     }
     for node in view.nodes:
-        if node.kind == "variable":
+        if node.column:
+            columns.setdefault((2, node.column), []).append(node)
+        elif node.kind == "variable":
             columns[variables].append(node)
         elif node.stage:
             columns[2, node.stage].append(node)

@@ -68,6 +68,9 @@ def test_the_document_has_what_is_documented() -> None:
         "seconds": None,
         "hit_rate": None,
         "waits_for": "",
+        "column": "",
+        "family": "",
+        "alike": "",
     }
     assert document["edges"][0] == {
         "source": "stage Instance",
@@ -79,7 +82,7 @@ def test_the_document_has_what_is_documented() -> None:
 def test_what_is_missing_or_unknown_in_a_document_does_no_harm() -> None:
     document = {
         "format": "stagecache graph",
-        "version": 1,
+        "version": 2,
         "nodes": [{"path": "a", "kind": "entry", "mood": "good"}],
         "edges": [{"source": "a", "target": "a"}],
     }
@@ -93,12 +96,12 @@ def test_what_is_missing_or_unknown_in_a_document_does_no_harm() -> None:
         ("{", "not JSON"),
         ("[]", "an object whose format is not"),
         ('{"format": "other"}', "an object whose format is not"),
-        ('{"format": "stagecache graph", "version": 2}', "another version"),
-        ('{"format": "stagecache graph", "version": 1, "nodes": 3}', "nodes that are not an array"),
-        ('{"format": "stagecache graph", "version": 1, "nodes": [3]}', "a wrong node"),
-        ('{"format": "stagecache graph", "version": 1, "nodes": [{}]}', "a wrong node"),
+        ('{"format": "stagecache graph", "version": 3}', "another version"),
+        ('{"format": "stagecache graph", "version": 2, "nodes": 3}', "nodes that are not an array"),
+        ('{"format": "stagecache graph", "version": 2, "nodes": [3]}', "a wrong node"),
+        ('{"format": "stagecache graph", "version": 2, "nodes": [{}]}', "a wrong node"),
         (
-            '{"format": "stagecache graph", "version": 1, "nodes": [{"path": 1, "kind": "a"}]}',
+            '{"format": "stagecache graph", "version": 2, "nodes": [{"path": 1, "kind": "a"}]}',
             "a wrong node",
         ),
     ],

@@ -1,4 +1,4 @@
-r"""Reads of realizations: items that each hook and each computation has read and written.
+r"""Reads of hooks: items that each hook and each computation has read and written in a run.
 
 A hook declares nothing, so a State is observed while it is realized::
 
@@ -12,24 +12,30 @@ for it: the call, and the computations of all threads. A vector that is handed o
 also be read, and counts as both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, Final, final
 
-from attrs import frozen
+from attrs import Factory, frozen
 
+from stagecache.graph.sources import NOWHERE, Source
 from stagecache.inspection.strict.watch import being_computed
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.observer import Act, Item, Observer
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import QDOT, UDOT, WEIGHTS, YDOT, ZDOT, VectorKind
-from stagecache.system.core.realizing import NOTHING, Call, Schedule, Task
+from stagecache.state.vectors.vectors import VECTORS, VectorKind
 
 EVERYTHING: Final = Stage.REPORT
 """The stage that a write of any variable invalidates, or an earlier one."""
 
 RATES: Final = ("qdot", "udot", "zdot")
+"""Parts of ydot."""
+
+BOTH: Final = {"ydot": RATES, "yerr": ("qerr", "uerr")}
+"""Vectors that consist of others."""
+
+KINDS: Final = {kind.name: kind for kind in VECTORS}
 
 
 @final
@@ -50,12 +56,27 @@ class Step:
 
 @final
 @frozen
-class Rates:
-    """The part of qdot, udot or zdot that belongs to a subsystem.
+class Listener:
+    """A handler or a reporter of events.
+
+    Attributes
+    ----------
+    event : str
+        Name of the event.
+    """
+
+    event: str
+
+
+@final
+@frozen
+class VectorPart:
+    """The part of a computed vector, or of weights, that belongs to a subsystem.
 
     Attributes
     ----------
     kind : str
+        Name of the vector: "udot", "qerr", "u_weights".
     subsystem : int
     """
 
@@ -63,7 +84,7 @@ class Rates:
     subsystem: int
 
 
-Key = AbstractHandle | Stage | Step | Rates
+Key = AbstractHandle | Stage | Step | Listener | VectorPart
 """Something that is read or written, or that reads or writes."""
 
 AT_ONCE: Final = Step(EVERYTHING, 0, is_hook=True)
@@ -72,15 +93,15 @@ AT_ONCE: Final = Step(EVERYTHING, 0, is_hook=True)
 
 @final
 class Reads:
-    """Reads and writes of all realizations so far.
+    """Reads and writes of all runs so far.
 
     Attributes
     ----------
     sources : dict
         By step or entry: the items that it has read.
     writers : dict
-        By entry or part of ydot: the steps and entries that have written it by hand.
-    step : Step or None
+        By variable, entry or part of a vector: the steps and entries that have written it by hand.
+    step : Step, Listener or None
         The present step.
     thread : int
         The thread that calls the steps.
@@ -91,7 +112,7 @@ class Reads:
     def __init__(self) -> None:
         self.sources: dict[Key, set[Key]] = {}
         self.writers: dict[Key, set[Key]] = {}
-        self.step: Step | None = None
+        self.step: Step | Listener | None = None
         self.thread = get_ident()
 
     @property
@@ -99,32 +120,15 @@ class Reads:
         """Number of reads and writes, each counted once."""
         return sum(map(len, self.sources.values())) + sum(map(len, self.writers.values()))
 
-    def noted(self, schedule: Schedule) -> Schedule:
-        """Return a schedule with the same calls; each call reports when it begins and ends."""
-        tasks: list[list[Task]] = [
-            [
-                (
-                    x,
-                    self._noted(reach, Step(stage, x, is_hook=True)),
-                    None if after is None else self._noted(after, Step(stage, x, is_hook=False)),
-                    opens,
-                )
-                for x, reach, after, opens in each
-            ]
-            for stage, each in enumerate(schedule.tasks)
-        ]
-        return Schedule(tasks, schedule.num_subsystems)
+    def noted(self, call: Callable[[Any], Any], step: Step | Listener) -> Callable[[Any], Any]:
+        """Return a call that does the same, and is the present step meanwhile."""
 
-    def _noted(self, call: Call, step: Step) -> Call:
-        if call is NOTHING:
-            return call
-
-        def noted(state: Any) -> None:
-            self.step = step
+        def noted(state: Any) -> Any:
+            before, self.step = self.step, step
             try:
-                call(state)
+                return call(state)
             finally:
-                self.step = None
+                self.step = before
 
         return noted
 
@@ -175,10 +179,8 @@ class Reader(Observer):
         self._note(items or (EVERYTHING,))
 
     def read_vector(self, kind: VectorKind, subsystem: int | None, title: str) -> None:  # noqa: ARG002  # observers with messages need the title
-        """Note a read of a computed vector; weights do not depend on what is linearized."""
-        if kind not in WEIGHTS:
-            parts = self._parts(kind, subsystem)
-            self._note(parts or (kind.read,))
+        """Note a read of a computed vector or of weights."""
+        self._note(self._parts(kind, subsystem))
 
     def read_valid(self, entry: CacheEntry[Any]) -> None:
         """Note a read of an entry."""
@@ -196,13 +198,73 @@ class Reader(Observer):
     def handed_out_vector(self, kind: VectorKind, subsystem: int | None) -> None:
         """Note that a vector may be read, and changed in place."""
         parts = self._parts(kind, subsystem)
-        self._note(parts)
+        self._note([part for part in parts if part.kind in RATES])
         self._note_write(parts)
 
-    def _parts(self, kind: VectorKind, subsystem: int | None) -> tuple[Rates, ...]:
-        """Return the parts of ydot in a vector; none if it is another one."""
-        names = RATES if kind is YDOT else (kind.name,) if kind in (QDOT, UDOT, ZDOT) else ()
+    def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:  # noqa: ARG002  # other observers need the cause
+        """Note a write of variables."""
+        keys = self._contents.realization.store.keys
+        self._note_write([key for n in nodes if isinstance(key := keys[n], AbstractHandle)])
+        return act()
+
+    def _parts(self, kind: VectorKind, subsystem: int | None) -> list[VectorPart]:
+        """Return the parts of a vector."""
         every = range(len(self._contents.realization.machine.stages))
-        return tuple(
-            Rates(name, x) for name in names for x in (every if subsystem is None else (subsystem,))
-        )
+        return [
+            VectorPart(name, x)
+            for name in BOTH.get(kind.name, (kind.name,))
+            for x in (every if subsystem is None else (subsystem,))
+        ]
+
+
+@final
+@frozen
+class Hook:
+    """Code of a model that a stage or an event runs.
+
+    Attributes
+    ----------
+    key : Step or Listener
+        Its key in `Reads`.
+    subsystem : int or None
+        None for code of the whole System.
+    name : str
+        Name of the method; for the whole System, "dynamics", "handler NAME", and the like.
+    variant : str
+        "realize", "handler", "reporter" or "dynamics".
+    stage : Stage
+        The stage that it helps to reach; Report for listeners.
+    source : (str, int)
+        File and line.
+    trigger : str
+        Path of the entry whose change of sign calls it; "" without one.
+    writes : tuple of str
+        Vectors that it computes, apart from what is recorded.
+    """
+
+    key: Step | Listener
+    subsystem: int | None
+    name: str
+    variant: str
+    stage: Stage
+    source: Source = NOWHERE
+    trigger: str = ""
+    writes: tuple[str, ...] = ()
+
+
+@final
+@frozen
+class RecordedHooks:
+    """Hooks of a System, with what they have read and written in runs.
+
+    Attributes
+    ----------
+    hooks : tuple of Hook
+    reads : Reads
+    failure : str
+        The error that has ended the recording; "" without one.
+    """
+
+    hooks: tuple[Hook, ...] = ()
+    reads: Reads = Factory(Reads)
+    failure: str = ""
