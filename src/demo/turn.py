@@ -1,17 +1,20 @@
-"""The work of the demonstration: its model is assembled once, then driven through a turn, twice.
+"""The work of the demonstration: a model is assembled, then driven through a turn four times.
 
 The model is `stagecache.examples.four_bar`::
 
     poor start  --assemble-->  closed  --track, track, ...-->  a full turn, timed
                                   |
-                                  '-----track, track, ...-->   the same, with a trace
+                                  |-----track, track, ...-->   the same, with a trace
+                                  |-----track, track, ...-->   the same, for comparison with:
+                                  '-----track, track, ...-->   the same, without a cache
 
 A trace takes time, so times are measured in the first turn, and computations are counted in the
-second one.
+second one. In the last one, each computed value serves one read only.
 """
 
 from collections.abc import Callable
-from time import perf_counter
+from itertools import count
+from time import perf_counter, process_time
 from typing import Any, final
 
 import numpy as np
@@ -20,9 +23,12 @@ from numpy.typing import NDArray
 
 from stagecache.assembly import Assembler, AssemblyResult, QValue
 from stagecache.examples.four_bar import ACCURACY, POOR_START, Gauge, closed_form, system
+from stagecache.graph.evaluation import NO_FUNCTION
 from stagecache.inspection.trace.summary import TraceSummary
 from stagecache.progress import ProgressBar
 from stagecache.state import CacheEntry, State
+from stagecache.state.contents.contents import Contents
+from stagecache.state.contents.observer import Act, Observer, observe
 from stagecache.system import System
 from stagecache.views import GraphView, Status
 
@@ -68,25 +74,47 @@ class Turn:
 @final
 @frozen
 class Saving:
-    """Times to read results in the frames of a turn, with and without a cache.
+    """Times of the same turn with and without a cache.
 
     Attributes
     ----------
-    results : tuple of str
-        Entries that are read in each frame, by path.
     cached : float
-        Time to write q and read the results in all frames [s].
-    again : float
-        Time to read them once more in all frames, after nothing was written [s].
+        Processor time of the turn [s].
     uncached : float
-        Time to read each of them in a turn of its own [s]: there, nothing that another result needs
-        is valid, so each one is computed from q.
+        Processor time of the turn in which each computed value serves one read only [s].
+    difference : float
+        Largest difference of q between both [rad].
     """
 
-    results: tuple[str, ...]
     cached: float
-    again: float
     uncached: float
+    difference: float
+
+
+@final
+class Forgetful(Observer):
+    """An observer that drops each value after one read, so that the next read computes it again.
+
+    Parameters
+    ----------
+    contents : Contents
+        Contents of a State.
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+
+    def read_valid(self, entry: CacheEntry[Any]) -> None:
+        """Drop the value that is read now."""
+        realization = self._contents.realization
+        if realization.layout.functions[entry._node] is not NO_FUNCTION:
+            realization.store.invalidate(entry._node)
+
+    def read_entry(self, entry: CacheEntry[Any], act: Act) -> Any:
+        """Compute a value, and drop it."""
+        value = act()
+        self.read_valid(entry)
+        return value
 
 
 @final
@@ -162,14 +190,31 @@ def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
     assembled = assembler.assemble(state)
 
     first = measured(gauge, state, assembled)
-    with ProgressBar("tracking", 0, 2 * num_frames, progress, counted="frame") as bar:
-        frames, seconds = drive(assembler, crank, num_frames, bar.show)
-        crank.value = 0.0
-        assembler.set_internal_state(state)
-        assembler.calc_current_error_norm()
-        measured(gauge, assembler.internal_state, assembled)  # frame 0 is not counted
-        with assembler.internal_state.trace(most=0) as trace:
-            drive(assembler, crank, num_frames, lambda frame: bar.show(num_frames + frame))
+    with ProgressBar("tracking", 0, 4 * num_frames, progress, counted="frame") as bar:
+        numbers = count(0, num_frames)
+
+        def turn() -> tuple[list[Row], list[float]]:
+            done = next(numbers)
+            return drive(assembler, crank, num_frames, lambda frame: bar.show(done + frame))
+
+        def begin_again() -> State:
+            """Go back to frame 0, which is not counted."""
+            crank.value = 0.0
+            assembler.set_internal_state(state)
+            assembler.calc_current_error_norm()
+            measured(gauge, assembler.internal_state, assembled)
+            return assembler.internal_state
+
+        def drive_observed(observer: Callable[[Contents], Observer]) -> Vector:
+            contents = begin_again()._contents
+            observe(contents, observer(contents))
+            return np.array([row[0] for row in turn()[0]])
+
+        frames, seconds = turn()
+        with begin_again().trace(most=0) as trace:
+            turn()
+        graph = assembler.internal_state.graph
+        saving = measure_saving(drive_observed)
     q, angles, points, norms, iterations = map(np.array, zip(first, *frames, strict=True))
     return Demonstration(
         model,
@@ -179,8 +224,8 @@ def demonstrate(num_frames: int, progress: bool | None = None) -> Demonstration:
         assembled,
         Turn(q, angles, points, norms, iterations, np.array(seconds)),
         trace.summary(),
-        assembler.internal_state.graph,
-        measure_saving(gauge, state.copy(), q),
+        graph,
+        saving,
     )
 
 
@@ -222,33 +267,18 @@ def measured(gauge: Gauge, state: State, result: AssemblyResult) -> Row:
     return state.q.copy(), *found, result.error_norm, result.num_iterations
 
 
-def measure_saving(gauge: Gauge, state: State, frames: Vector) -> Saving:
-    """Measure how long it takes to read results in each frame, with and without a cache.
+def measure_saving(drive_observed: Callable[[Callable[[Contents], Observer]], Vector]) -> Saving:
+    """Measure the same turn with a cache, and without one.
 
     Parameters
     ----------
-    gauge : Gauge
-    state : State
-        State to write.
-    frames : (n, nq) array_like
-        Vectors q.
+    drive_observed : callable
+        Drives the turn while an observer, which it makes from the contents of the State, observes
+        it; returns q in all frames. Both turns have an observer, so both pay for one.
     """
-    poses = [bar.pose for bar in gauge.bars]
-    results: tuple[CacheEntry[Any], ...] = (gauge.angles, gauge.point, *poses)
-
-    def turn(*read: CacheEntry[Any]) -> Vector:
-        seconds = np.zeros(2)
-        for q in frames:
-            begin = perf_counter()
-            state.q = q
-            for entry in read:
-                entry(state)
-            after = perf_counter()
-            for entry in read:
-                entry(state)
-            seconds += after - begin, perf_counter() - after
-        return seconds
-
-    cached, again = turn(*results)
-    uncached = sum(turn(result)[0] for result in results)
-    return Saving(tuple([str(result) for result in results]), cached, again, uncached)
+    start = process_time()
+    cached_q = drive_observed(lambda _: Observer())
+    middle = process_time()
+    uncached_q = drive_observed(Forgetful)
+    end = process_time()
+    return Saving(middle - start, end - middle, float(np.abs(cached_q - uncached_q).max()))

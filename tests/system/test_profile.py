@@ -369,7 +369,7 @@ def test_what_track_all_computes_is_in_the_profile() -> None:
         assembler.track_all([0.0, 1.0, 2.0], {target: [0.0, 0.1, 0.2]}, state=state)
 
     found = {entry.entry: entry.computed for entry in profile(system, run).entries}
-    assert found["matter.pose[crank]"] >= 3
+    assert found["matter.tree_poses"] >= 3
 
 
 def test_a_profile_says_that_other_processes_are_not_in_it() -> None:
