@@ -15,7 +15,8 @@ from stagecache.state.handles import (
     ScalarVariable,
     TimeVariable,
 )
-from stagecache.state.vectors.vectors import WEIGHTS
+from stagecache.state.items.realization import COPY
+from stagecache.state.vectors.vectors import WEIGHTS, VectorKind
 from stagecache.views.nodes import Status
 
 WEIGHTS_BY_NAME: Final = {kind.name: kind for kind in WEIGHTS}
@@ -40,6 +41,16 @@ class NodeStates:
         if isinstance(self._store.keys[node], CacheEntry):
             return status_of(self._contents, node)
         return Status.VALUE
+
+    def status_of_vector(self, kind: VectorKind, subsystem: int | None) -> Status:
+        """Return the status of a computed vector, or of the part of a subsystem: its stage's."""
+        machine = self._realization.machine
+        at = machine.stage if subsystem is None else machine.stages[subsystem]
+        if at >= kind.read:
+            return Status.VALID
+        causes = self._realization.causes[at + 1 : kind.read + 1]
+        was_left = any(clock and cause != COPY for clock, cause in causes)
+        return Status.STALE if was_left else Status.NOT_COMPUTED
 
     def version(self, node: int) -> int:
         """Return the version of a value; of a stage, of all that it stands for."""

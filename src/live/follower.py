@@ -25,8 +25,10 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 from attrs import define, frozen
 
 from stagecache.inspection.graph_view import graph_view
+from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.node_states import NodeStates
+from stagecache.inspection.reads import RecordedHooks
 from stagecache.inspection.trace.subject import Subject
 from stagecache.inspection.trace.trace import begin_tracing, end_tracing
 from stagecache.inspection.trace.tracer import COMPUTED, HIT, WRITTEN, Record
@@ -65,11 +67,23 @@ NOTHING: Final = Tally()
 
 @frozen
 class Place:
-    """Place of a node: its number in the view, its node in the State, and its kind."""
+    """Place of a node of the view.
+
+    Attributes
+    ----------
+    number : int
+        Number in the view.
+    kind : str
+    node : int or None
+        Node in the State; None for a computed vector.
+    vector : (VectorKind, int or None) or None
+        The vector, and the subsystem whose part it is.
+    """
 
     number: int
-    node: int
     kind: str
+    node: int | None
+    vector: Any
 
 
 @frozen
@@ -127,6 +141,7 @@ class Follower:
         self._looking = RLock()  # what is below
         self._shown: tuple[Subject | None, Any] = (None, None)
         self._system: object = None
+        self._hooks: tuple[object, RecordedHooks] = (None, RecordedHooks())  # of a System
         self._keys: list[Any] = []  # of the nodes that the State had when its view was made
         self._view = GraphView((), ())
         self._places: dict[str, Place] = {}
@@ -141,6 +156,11 @@ class Follower:
         self._looks = ENOUGH  # that are due
 
     # ------------------------------------------------------------------ States
+
+    def learn_hooks(self, state: Any) -> None:
+        """Show the hooks of a System, which run on a copy of a State the first time."""
+        with self._looking:
+            self._hooks = state.system, state._recorded_hooks()
 
     def begin(self, state: Any) -> None:
         """Follow a State, unless it is followed already; the first one is shown."""
@@ -271,12 +291,15 @@ class Follower:
             return
         keys = contents.realization.store.keys
         found = list(keys)
-        view = graph_view(contents, self._title)
-        node_of = NodePaths(contents).node
+        system, hooks = self._hooks
+        recorded = hooks if system is self._system else RecordedHooks()
+        view = graph_view(contents, self._title, recorded)
+        paths = NodePaths(contents)
+        vectors = HookGraph(contents, paths, recorded).vectors
         self._places = {
-            info.path: Place(number, node_of[info.path], info.kind)
+            info.path: Place(number, info.kind, paths.node.get(info.path), vectors.get(info.path))
             for number, info in enumerate(view.nodes)
-            if info.path in node_of
+            if info.kind != "hook"
         }
         self._view = view
         self._keys = found
@@ -338,14 +361,17 @@ class Follower:
             return
         states = NodeStates(contents)
         for path, place in self._places.items():
-            status, version = states.status(place.node), states.version(place.node)
+            if place.node is None:
+                status, version = states.status_of_vector(*place.vector), None
+            else:
+                status, version = states.status(place.node), states.version(place.node)
             tally = self._tallies.get(path, NOTHING)
             last = told.get(place.number)
             is_same = last is not None and last["status"] == status and last["version"] == version
             if is_same and last and place.kind != "variable" and not self._is_other_state:
                 value = last["value"]
             else:  # those of variables may be written in place, later than the version
-                value = states.value(place.node)
+                value = "" if place.node is None else states.value(place.node)
             seconds = tally.nanoseconds * NS if tally.nanoseconds else None
             now = {"status": str(status), "version": version, "value": value}
             now |= {"count": tally.count, "seconds": seconds}

@@ -50,6 +50,7 @@ class LiveView:
         self._gate = Gate(is_shut=is_paused)
         self._follower = Follower(title, self._gate)
         if state is not None:
+            self._follower.learn_hooks(state)
             self._follower.begin(state)
         self._feed = Feed(self._follower, self._gate, every)
         self._server: Server | None = None

@@ -47,4 +47,5 @@ class Page:
 
 def statuses_of(view: GraphView) -> dict[str, tuple[str, int | None, str]]:
     """The same of a fresh view."""
-    return {node.path: (str(node.status), node.version, node.value) for node in view}
+    nodes = [node for node in view if node.kind != "hook"]
+    return {node.path: (str(node.status), node.version, node.value) for node in nodes}

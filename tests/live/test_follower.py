@@ -62,6 +62,8 @@ def test_after_the_last_update_the_page_is_as_a_fresh_view(
     page = Page()
     follower = Follower("model", Gate())
     for step in steps(system, data):
+        if follower._shown[1] is None:
+            follower.learn_hooks(step.state)
         follower.begin(step.state)
         step.do()
         if data.draw(st.booleans()):
@@ -200,7 +202,8 @@ def test_a_state_with_other_nodes_has_another_view() -> None:
     follower.begin(other)
     other.time = 2.0
     page.tell(follower.glance())
-    assert page.statuses == statuses_of(other.graph)
+    assert {"slow.number", "time"} <= set(page.statuses)
+    assert "pendulum.tip" not in page.statuses
     assert page.counts("variable") == {"time": 1}
 
 

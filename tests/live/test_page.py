@@ -119,7 +119,7 @@ def driver() -> Iterator[Any]:
 
 
 @pytest.fixture
-def watched(driver: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def watched(driver: Any, tmp_path: Path) -> Callable[..., Any]:
     """A function that starts the command, and returns a context manager of what is watched."""
     model = tmp_path / "model.py"
     model.write_text(MODEL, encoding="utf-8")
