@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 _PACKAGES = (  # whose names are here, from the ground up
-    *("views", "files", "graph", "state", "inspection", "sharing", "numerics", "decorations"),
-    *("system", "study", "pictures", "assembly"),
+    *("views", "files", "graph", "state", "inspection", "live", "sharing"),
+    *("numerics", "decorations", "system", "study", "pictures", "assembly"),
 )
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
         compare,
         strict,
         verify,
+    )
+    from stagecache.live import (
+        watch,
     )
     from stagecache.numerics import (
         solve_constrained,
@@ -265,5 +268,6 @@ __all__ = [
     "u_variable",
     "velocity_error",
     "verify",
+    "watch",
     "z_variable",
 ]

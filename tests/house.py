@@ -25,6 +25,7 @@ ROOMS: Final = {
     "inspection/explain": "Explanations of statuses, and impacts of writes.",
     "inspection/trace": "Traces: records of reads, writes and computations, and their summary.",
     "inspection/strict": "Strict mode: reads that were not declared, and values that are wrong.",
+    "live": "Live views: the page of a graph follows a State while something runs.",
     "sharing": "Shared results: values of entries, found by the values of their prerequisites.",
     "numerics": "Linear algebra and optimization that know no State.",
     "decorations": "Geometry to draw: points, lines, spheres, frames, meshes.",

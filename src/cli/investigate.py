@@ -1,4 +1,4 @@
-r"""`stagecache graph`, `explain`, `impact` and `profile`: their arguments.
+r"""`stagecache graph`, `explain`, `impact`, `profile` and `watch`: their arguments.
 
 As in `main`, each command imports what it needs when it runs.
 """
@@ -308,4 +308,83 @@ def profile(model: str, run: str | None, steps: int, *, as_json: bool) -> None:
     show_profile(model, run, steps, as_json=as_json)
 
 
-COMMANDS: Final = (graph, explain, impact, profile)
+@click.command(
+    cls=ModelCommand,
+    epilog="""\b
+Examples:
+  stagecache watch stagecache.examples.pendulum --until 10
+  stagecache watch stagecache.examples.parameter_study:warmed
+  stagecache watch stagecache.examples.pendulum:main
+""",
+)
+@_model
+@_run("Run this function of a State")
+@click.option("--until", type=float, metavar="TIME", help="Or simulate to this time [s].")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Number of steps if there is nothing else to run.",
+)
+@click.option("--paused", is_flag=True, help="Pause before the first computation.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0, min_open=True),
+    default=0.05,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between two updates of the page, at least.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Port of 127.0.0.1.  [default: a free one]",
+)
+@click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option("--no-wait", is_flag=True, help="Run at once, not when the page is open.")
+@click.option("--exit", "exits", is_flag=True, help="End with the run.")
+@click.pass_context
+def watch(
+    context: click.Context,
+    model: str,
+    *,
+    run: str | None,
+    until: float | None,
+    steps: int,
+    paused: bool,
+    every: float,
+    port: int,
+    no_browser: bool,
+    no_wait: bool,
+    exits: bool,
+) -> None:
+    """Follow a run of a model on a page, while it runs.
+
+    MODEL is module:name or path/to/file.py:name. It names a System or a function that returns one,
+    as for `stagecache graph`; or a function of a State, which is run; or a function without
+    arguments, which is run, and all States that it makes are followed.
+
+    A System is simulated with --until, or --run names a function of a State. Without both, steps
+    are taken as `stagecache profile` takes them.
+
+    The page shows what is computed and written, with counts and times. It can be paused, and go on
+    one computation at a time. When the run has ended, the page stays until Ctrl-C, unless --exit is
+    given; the exit status is 1 if the run failed, or Ctrl-C has cut it short. The page is served on
+    127.0.0.1 only, to whoever has its address.
+    """
+    if run is not None and until is not None:
+        raise click.UsageError("Write either --run NAME or --until TIME.")
+    if paused and no_wait:
+        raise click.UsageError("--paused needs a page: leave out --no-wait.")
+
+    from stagecache.cli.watch import Options, Work, watch_model  # noqa: PLC0415
+
+    options = Options(port, not no_browser, not no_wait, exits, every, paused)
+    context.exit(0 if watch_model(model, Work(run, until, steps), options) else 1)
+
+
+COMMANDS: Final = (graph, explain, impact, profile, watch)

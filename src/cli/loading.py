@@ -98,6 +98,45 @@ def load_function(model: str, name: str, *, or_with: str = "") -> Callable[..., 
     return found
 
 
+def load_run(model: str) -> tuple[System | None, Callable[..., Any] | None]:
+    """Take a System, or something to run, from a module or file.
+
+    Parameters
+    ----------
+    model : str
+        Same as for `load_system`; but the name may also be that of a function of a State, which is
+        one of the only System of the module, or of a program: a function without arguments.
+
+    Returns
+    -------
+    System or None
+        The System; None for a program, which makes its own.
+    callable or None
+        The function of a State, or the program; None if a System is named.
+
+    Raises
+    ------
+    ModelError, WrongTypeError
+        See `load_system`.
+    """
+    place, name = _split(model)
+    module = _module(place)
+    found = _attribute(module, place, name, A_SYSTEM) if name else None
+    returned: object = None
+    with suppress(Exception):  # an annotation can raise anything
+        returned = found if isinstance(found, type) else get_type_hints(found).get("return")
+    is_maker = isinstance(returned, type) and issubclass(returned, System)
+    if isinstance(found, System) or not callable(found) or is_maker:
+        return load_system(model), None
+    with suppress(TypeError, ValueError):
+        inspect.signature(found).bind()
+        return None, found
+    expected = f"{A_SYSTEM}; {A_FUNCTION}; or a function without parameters"
+    what = f"{place}:{name}: cannot be run"
+    _check_call(found, ("a State",), what, expected, WRITE_ONE)
+    return load_system(place), found
+
+
 def _split(model: str) -> tuple[str, str]:
     """Split at the colon before a name, but not at the colon of a Windows drive."""
     place, _, name = model.rpartition(":")

@@ -15,19 +15,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, final
 
-import numpy as np
 from attrs import evolve
 
-from stagecache.errors import short_repr
 from stagecache.graph.evaluation import Arguments, no_function
 from stagecache.graph.sources import NOWHERE, shown_file, source_of
-from stagecache.graph.status import status_of
 from stagecache.inspection.alike import with_alike
 from stagecache.inspection.columns import columns_of
 from stagecache.inspection.explain.consequences import Consequences
 from stagecache.inspection.explain.reasons import reasons
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
+from stagecache.inspection.node_states import NodeStates
 from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
@@ -39,11 +37,9 @@ from stagecache.state.handles import (
     AutoUpdateVariable,
     CacheEntry,
     DiscreteVariable,
-    ScalarVariable,
     TimeVariable,
 )
 from stagecache.state.stage import Stage
-from stagecache.state.vectors.vectors import WEIGHTS
 from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Reason, Status
 from stagecache.views.view import GraphView
 
@@ -74,6 +70,7 @@ class _Builder:
         self._store = contents.realization.store
         self._layout = contents.realization.layout
         self._is_static = is_static
+        self._states = NodeStates(contents)
         self._paths = NodePaths(contents)
         self._shown = [node for node in self._paths.of if self._paths.is_shown(node)]
         self._columns = columns_of(contents)
@@ -93,7 +90,7 @@ class _Builder:
 
     def nodes(self) -> Iterator[NodeInfo]:
         """All that are shown, in the order of the model."""
-        stages = {self._layout.stages[stage]: stage for stage in STAGES}
+        stages = self._states.stages
         for node in self._shown:
             key = self._store.keys[node]
             if node in stages:
@@ -117,17 +114,14 @@ class _Builder:
         return f"{self._paths.subsystems[key.subsystem or 0]}.{key._declared_as}"
 
     def _stage(self, node: int, stage: Stage) -> NodeInfo:
-        is_reached = self._realization.machine.stage >= stage
         return NodeInfo(
             path=self._paths.of[node],
             kind="stage",
             variant="stage",
             stage=str(stage),
             column=str(stage),
-            status=self._status(Status.REALIZED if is_reached else Status.NOT_REALIZED),
-            version=None
-            if self._is_static
-            else self._realization.machine.versions.in_system(stage),
+            status=self._status(node),
+            version=self._version(node),
         )
 
     def _variable(self, node: int, key: object) -> NodeInfo:
@@ -141,9 +135,9 @@ class _Builder:
             variant=_variant(key),
             subsystem="" if subsystem is None else self._paths.subsystems[subsystem],
             stage=str(invalidated_by(self._contents, node)),
-            status=self._status(Status.VALUE),
+            status=self._status(node),
             version=self._version(node),
-            value="" if self._is_static else self._value(node, key),
+            value=self._value(node),
             file=self._shown_file(file),
             line=line,
             column=str(self._columns[node]),
@@ -151,12 +145,10 @@ class _Builder:
         )
 
     def _entry(self, node: int, entry: CacheEntry[Any]) -> NodeInfo:
-        status = status_of(self._store, node)
         function = self._layout.functions[node]
         file, line = NOWHERE if function is no_function else source_of(function)
         system = self._contents.system
         is_lazy = entry.computed_by == Stage.INFINITY
-        has_value = status is Status.VALID and not self._is_static
         return NodeInfo(
             path=self._paths.of[node],
             kind="entry",
@@ -164,10 +156,10 @@ class _Builder:
             subsystem=self._paths.subsystems[entry.subsystem or 0],
             stage=str(entry.available_from),
             computed_by="" if is_lazy else str(entry.computed_by),
-            status=self._status(status),
+            status=self._status(node),
             waits_for="" if self._is_static else self._awaited(node, entry),
             version=self._version(node),
-            value=_short(self._store.values[node]) if has_value else "",
+            value=self._value(node),
             file=self._shown_file(file),
             line=line,
             column=str(self._columns[node]),
@@ -181,27 +173,14 @@ class _Builder:
         missing = missing_stage(self._realization, entry)
         return "" if missing is None else str(missing[1])
 
-    def _status(self, status: Status) -> Status:
-        return Status.NONE if self._is_static else status
+    def _status(self, node: int) -> Status:
+        return Status.NONE if self._is_static else self._states.status(node)
 
     def _version(self, node: int) -> int | None:
-        return None if self._is_static else self._store.versions[node]
+        return None if self._is_static else self._states.version(node)
 
-    def _value(self, node: int, key: object) -> str:
-        contents = self._contents
-        if isinstance(key, TimeVariable):
-            return _short(contents.time)
-        if isinstance(key, DiscreteVariable):
-            return _short(self._store.values[node])
-        if isinstance(key, AbstractContinuousVariable):
-            if node not in contents.pools.places:
-                return ""
-            values = contents.pools.y[contents.pools.places[node]]
-            return _short(values[0] if isinstance(key, ScalarVariable) else values)
-        stage = contents.realization.machine.stage
-        if any(kind.name == key and stage >= kind.exists for kind in WEIGHTS):
-            return _short(contents.pools.whole[str(key)])
-        return ""
+    def _value(self, node: int) -> str:
+        return "" if self._is_static else self._states.value(node)
 
     # ------------------------------------------------------------------ edges and impacts
 
@@ -279,8 +258,3 @@ def _variant(key: object) -> str:
         special = {Stage.MODEL: "modeling option", Stage.INSTANCE: "parameter"}
         return special.get(key.invalidates, "discrete")
     return "time" if isinstance(key, TimeVariable) else "weights"
-
-
-def _short(value: object) -> str:
-    """A value on a short line; a number of NumPy as any other."""
-    return short_repr(value.item() if isinstance(value, np.generic) else value)

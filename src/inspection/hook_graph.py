@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Final, final
 
 from stagecache.inspection.node_paths import NodePaths, stage_path
+from stagecache.inspection.node_states import NodeStates
 from stagecache.inspection.reads import (
     EVERYTHING,
     KINDS,
@@ -27,7 +28,6 @@ from stagecache.inspection.reads import (
 )
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle
-from stagecache.state.items.realization import COPY
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import VectorKind
 from stagecache.views.nodes import EdgeInfo, EdgeKind, NodeInfo, Status
@@ -70,7 +70,6 @@ class HookGraph:
         self._contents = contents
         self._paths = paths
         self._layout = contents.realization.layout
-        self._causes = contents.realization.causes
         self._taken: dict[str, int] = {}
         self._number = len(self._layout.subsystems)
         self.vectors: dict[str, tuple[VectorKind, int | None]] = {}
@@ -119,15 +118,7 @@ class HookGraph:
 
     def status_of(self, path: str) -> Status:
         """Return the status of a computed vector, which is that of its stage."""
-        kind, x = self.vectors[path]
-        machine = self._contents.realization.machine
-        at = machine.stage if x is None else machine.stages[x]
-        if at >= kind.read:
-            return Status.VALID
-        was_left = any(
-            clock and cause != COPY for clock, cause in self._causes[at + 1 : kind.read + 1]
-        )
-        return Status.STALE if was_left else Status.NOT_COMPUTED
+        return NodeStates(self._contents).status_of_vector(*self.vectors[path])
 
     def find(self, item: object) -> str:
         """Return the path of a computed vector; "" if the item is something else."""

@@ -17,6 +17,9 @@ import stagecache
 from stagecache.cli.main import Commands, main
 from stagecache.graph import store
 
+UNATTENDED = {"watch": ("--no-browser", "--no-wait", "--exit")}
+"""Options with which a command needs nobody."""
+
 
 def run(*args: str) -> Result:
     return CliRunner().invoke(main, args, prog_name="stagecache", env={"COLUMNS": "80"})
@@ -56,7 +59,7 @@ def test_the_examples_in_the_help_of_a_command_run(
     assert len(examples) >= 2
     for program, *args in examples:
         assert program == "stagecache"
-        assert run(*args).exit_code == 0
+        assert run(*args, *UNATTENDED.get(name, ())).exit_code == 0
 
 
 def test_version_is_that_of_the_installed_package_and_says_if_it_is_compiled() -> None:

@@ -176,6 +176,9 @@ class TraceLog:
             self._is_on = False
             return list(self._copies)
 
+    def halt(self) -> None:
+        """Go on at once."""
+
     def add(self, record: Record) -> None:
         """Take a record; any thread may."""
         records = self._records

@@ -22,7 +22,7 @@ from stagecache.inspection.trace.chrome import chrome_events
 from stagecache.inspection.trace.events import AbstractTraceEvent
 from stagecache.inspection.trace.log import TraceLog
 from stagecache.inspection.trace.summary import TraceSummary
-from stagecache.inspection.trace.tracer import Tracer
+from stagecache.inspection.trace.tracer import TakesRecords, Tracer
 
 COLUMNS: Final = (
     *("time", "state", "thread", "variable", "entry", "before", "after", "cause"),
@@ -170,7 +170,7 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
     return text
 
 
-def begin_tracing(observed: Any, log: TraceLog) -> Tracer:
+def begin_tracing(observed: Any, log: TakesRecords) -> Tracer:
     """Record all operations on a State or a Graph until `end_tracing`."""
     with observed.lock:
         subject = subject_of(observed)
@@ -185,7 +185,7 @@ def begin_tracing(observed: Any, log: TraceLog) -> Tracer:
         return tracer
 
 
-def end_tracing(observed: Any, log: TraceLog) -> None:
+def end_tracing(observed: Any, log: TakesRecords) -> None:
     """Undo `begin_tracing`, as far as it came; it may be done twice."""
     with observed.lock:
         subject = subject_of(observed)

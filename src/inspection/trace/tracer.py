@@ -48,6 +48,9 @@ Record = tuple[Any, ...]
 class TakesRecords(Protocol):
     """A log."""
 
+    def halt(self) -> None:
+        """Wait here, before a computation or the write of a variable, if the log wants it."""
+
     def add(self, record: Record) -> None:
         """Take a record."""
 
@@ -307,6 +310,9 @@ class Tracer(Observer):
         store = subject.store
         before = store.versions[node]
         is_write = len(nodes) > 1 or store.structure.kinds[node] is VARIABLE
+        if is_write:
+            for log in self.logs:
+                log.halt()
         reach = self._reach(nodes)  # of which some may be forgotten
         found = act()
         after = subject.store.versions[node]
@@ -477,6 +483,8 @@ class TracedFunction:
         node = self._node
         if not tracer.logs or store.marks[node] > COMPUTING:
             return self._function(*arguments)  # it has ended; or the value is only verified
+        for log in tracer.logs:
+            log.halt()
         entry = tracer.subject.handle(node)
         is_known = entry in tracer.known
         before = store.values[node] if is_known else None
