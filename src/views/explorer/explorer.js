@@ -107,9 +107,9 @@ class Explorer {
     const { signal } = this;
     if (this.hasLinks) addEventListener("hashchange", () => this.followLink(), { signal });
     addEventListener("beforeprint", () => {
-      const colours = this.picture.svg((name) => `var(--${name in LINE_MARKS ? name : `sc-${name}`})`);
-      const parsedSvg = new DOMParser().parseFromString(colours, "image/svg+xml");
-      this.print.replaceChildren(document.importNode(parsedSvg.documentElement, true));
+      const svg = this.picture.svg((name) => `var(--${MARKS.includes(name) ? name : `sc-${name}`})`);
+      const { documentElement } = new DOMParser().parseFromString(svg, "image/svg+xml");
+      this.print.replaceChildren(document.importNode(documentElement, true));
     }, { signal });
     addEventListener("afterprint", () => this.print.replaceChildren(), { signal });
   }
@@ -449,5 +449,3 @@ class Explorer {
     };
   }
 }
-
-const LINE_MARKS = Object.fromEntries(MARKS.map((name) => [name, true]));

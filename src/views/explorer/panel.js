@@ -75,7 +75,7 @@ class Panel {
   tellNeighbours(nodes) {
     const inside = new Set(nodes);
     const sides = [["above", "source", "Prerequisites"], ["below", "target", "Dependents"]];
-    const counts = sides.map(([side, end, title]) => {
+    for (const [side, end, title] of sides) {
       const direct = new Map();
       for (const node of nodes) {
         for (const edge of node[side]) {
@@ -85,8 +85,7 @@ class Panel {
       const all = reached(nodes, side).size - nodes.length;
       this.heading(`${title}: ${direct.size} direct, ${all} in all`, side);
       this.links([...direct]);
-      return `${direct.size} direct ${title.toLowerCase()}, ${all} in all`;
-    });
+    }
     const hooks = [
       ["Read by", "below", "target", "read"], ["Written by", "above", "source", "write"],
       ["Reads", "above", "source", "read"], ["Writes", "below", "target", "write"],
@@ -98,7 +97,6 @@ class Panel {
       this.heading(`${title} ${others.size}`, "hook");
       this.links([...others].map((other) => [other, ""]));
     }
-    return counts;
   }
 
   tellFacts(node) {

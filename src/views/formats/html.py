@@ -13,14 +13,12 @@ The program draws on a canvas, as an element for each node takes seconds at some
 Choices that were made, and why:
 
 - Canvas 2D, with d3-zoom for gestures and flatbush for hits and for what is in sight. 3,000 boxes
-  and 6,000 lines take 40 ms in software, before anything that is out of sight is left out; so
-  neither WebGL nor a renderer is needed. Cytoscape.js and sigma.js know neither bands nor columns,
-  and draw lines straight through boxes; their 100 to 430 kB would replace the simpler half of what
-  is here.
+  and 6,000 lines take 40 ms in software, and less if what is out of sight is left out, so WebGL is
+  not needed. Cytoscape.js and sigma.js (100 to 430 kB) know neither bands nor titles that stay in
+  sight, and would still need our layout with its bends; drawing is the smaller half.
 - The layout is ours, and is made in the page, since filters and folds lay out anew. dagre and elkjs
   (1.4 MB) keep no columns of stages together with bands of subsystems.
-- Pictures are small, not fast: what repeats is folded, so that a page opens with at most some 150
-  boxes, whatever the size of the graph.
+- A page opens with at most some 150 boxes, whatever the size of the graph: what repeats is folded.
 """
 
 import base64
