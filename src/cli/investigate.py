@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from stagecache.display.text import wrapped
 from stagecache.errors import StagecacheError
 
 SHELL_HINTS: Final = (
@@ -35,6 +34,8 @@ def for_terminal(error: Exception) -> str:
     """Return the message of an error; its lines are broken between words to fit a terminal."""
     if not sys.stderr.isatty():
         return str(error)
+    from stagecache.display.text import wrapped  # noqa: PLC0415  # it imports rich
+
     head = "Error: "  # which click writes before it
     columns = get_terminal_size().columns
     return wrapped(f"{head}{error}", columns).removeprefix(head)

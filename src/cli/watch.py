@@ -24,7 +24,7 @@ LOOK: Final = 0.2
 
 @frozen
 class Work:
-    """What runs: one of several.
+    """Work that is watched: a function, a simulation, or some steps.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ KNOWN: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 TRANSIENT: Final = frozenset(
     {
         *("_allocating", "_content", "_default", "_events", "_identity"),
-        *("_is_allocating", "_schedule", "_schedule_of_rates", "_driven"),
+        *("_hooks", "_is_allocating", "_schedule", "_schedule_of_rates", "_driven"),
         *("_triggers", "_known_names", "_next_numbers"),
         *("_states", "_statistics", "_subsystems", "_topology_version", "_variables"),
     }

@@ -13,6 +13,7 @@ from stagecache import (
     simbody,
 )
 from stagecache.errors import CacheEntryOutOfDateError, NodeKindError, UnknownPathError
+from stagecache.graph.sources import shown_file
 from stagecache.inspection import (
     CauseKind,
     Explanation,
@@ -519,7 +520,7 @@ def test_a_trace_tells_where_it_was_written_and_from_which_version() -> None:
         assert cause is not None
         assert (cause.version_before, cause.version) == (1, 2)
         assert cause.file == __file__
-        text = f"arm.angle (from version 1 to 2, as q, in {__file__}:{cause.line})"
+        text = f"arm.angle (from version 1 to 2, as q, in {shown_file(__file__)}:{cause.line})"
         assert str(cause).startswith(text)
     cause = state.explain("arm.pull").cause
     assert cause is not None
