@@ -91,5 +91,6 @@ class Feed:
                 self._follower.count()
                 return
             news = self._follower.glance()
-            for listener in self._listeners if news is not None else ():
-                listener(news)
+            if news is not None:
+                for listener in self._listeners:
+                    listener(news)
