@@ -24,7 +24,7 @@ LOOK: Final = 0.2
 
 @frozen
 class Work:
-    """What runs: one of several.
+    """Choice of what runs: one of these.
 
     Attributes
     ----------

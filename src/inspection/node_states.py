@@ -5,7 +5,6 @@ from typing import Final, final
 import numpy as np
 
 from stagecache.errors import short_repr
-from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.node_paths import STAGES
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import (
@@ -79,6 +78,14 @@ class NodeStates:
         if kind is not None and self._realization.machine.stage >= kind.exists:
             return _short(contents.pools.whole[str(key)])
         return ""
+
+
+def status_of(contents: Contents, node: int) -> Status:
+    """Return the status of an entry."""
+    store = contents.realization.store
+    if store.is_valid(node):
+        return Status.VALID
+    return Status.STALE if store.was_computed(node) else Status.NOT_COMPUTED
 
 
 def _short(value: object) -> str:

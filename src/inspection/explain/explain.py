@@ -26,8 +26,9 @@ from stagecache.errors import NodeKindError
 from stagecache.graph.evaluation import no_function
 from stagecache.graph.store import COMPUTING
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
-from stagecache.inspection.explain.tree import status_of, tree_of
+from stagecache.inspection.explain.tree import tree_of
 from stagecache.inspection.node_paths import NodePaths, invalidated_by, stage_path
+from stagecache.inspection.node_states import status_of
 from stagecache.state.contents.causes import (
     Change,
     changes_upstream,

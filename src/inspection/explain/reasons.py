@@ -18,8 +18,8 @@ from stagecache.graph.sources import shown_file
 from stagecache.graph.store import COMPUTING, clock_of
 from stagecache.inspection.explain.explain import cause_of, change_of, path_of
 from stagecache.inspection.explain.explanation import Cause
-from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.inspection.node_states import status_of
 from stagecache.state.contents.causes import Change, cause_of_variable, computed_at, known_causes
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import CacheEntry

@@ -9,9 +9,9 @@ from itertools import islice, pairwise
 from typing import Final
 
 from stagecache.inspection.node_paths import NodePaths
+from stagecache.inspection.node_states import status_of
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import CacheEntry
-from stagecache.views.nodes import Status
 
 MOST_LINES: Final = 60
 DEEPEST: Final = 12
@@ -71,14 +71,6 @@ def _state(contents: Contents, node: int, has_changed: bool) -> str:
         return f"changed, now version {version}" if has_changed else f"version {version}"
     waits = ", waits for a stage" if store.is_closed(node) else ""
     return f"{status_of(contents, node)}{waits}"
-
-
-def status_of(contents: Contents, node: int) -> Status:
-    """Return the status of an entry."""
-    store = contents.realization.store
-    if store.is_valid(node):
-        return Status.VALID
-    return Status.STALE if store.was_computed(node) else Status.NOT_COMPUTED
 
 
 def _stage(contents: Contents, node: int) -> str:

@@ -12,9 +12,9 @@ from attrs import evolve
 
 from stagecache.inspection.explain.explain import change_of, explain, start_of
 from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanation
-from stagecache.inspection.explain.tree import status_of
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths, stage_path
+from stagecache.inspection.node_states import status_of
 from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.causes import Change
 from stagecache.state.contents.contents import Contents
