@@ -66,6 +66,11 @@ class Cell:
         boxes = self.run("return document.querySelector('.explorer').explorer.shown().boxes")
         return {box["path"]: box["remark"] for box in boxes if box["path"]}
 
+    def errors(self) -> list[str]:
+        """What the browser complains of, but that the server of files has no icon."""
+        logged = [each["message"] for each in self.driver.get_log("browser")]
+        return [message for message in logged if "favicon" not in message]
+
     def click(self, name: str) -> None:
         self.driver.find_element("css selector", f".live .{name}").click()
 
@@ -121,8 +126,7 @@ def test_a_cell_shows_what_was_told_and_what_is_news(cell: Cell, state: State) -
     torque: Any = state.system.subsystem("anchor")
     torque.torque(state)
     cell.wait(lambda: cell.counts()["anchor.torque"].startswith("1 ×"))
-    severe = [each for each in cell.driver.get_log("browser") if "favicon" not in each["message"]]
-    assert severe == []
+    assert cell.errors() == []
 
 
 def test_a_button_reaches_a_kernel_that_is_busy(cell: Cell) -> None:
@@ -133,6 +137,7 @@ def test_a_button_reaches_a_kernel_that_is_busy(cell: Cell) -> None:
     cell.view.resume()
     cell.view._widget._answer(None, message, [])
     assert not cell.view.is_paused, "the same command, which has come before"
+    assert cell.errors() == []
 
 
 def test_a_cell_that_is_removed_while_paused_lets_the_kernel_go_on(cell: Cell) -> None:
