@@ -7,7 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -33,7 +33,7 @@ const model = {{
   send: (message) => sent.push(message),
 }};
 window.tell = (message) => handlers.forEach((handler) => handler(message, []));
-const {{ default: widget }} = await import("./widget.mjs");
+const {{ default: widget }} = await import("./widget.js");
 window.leaveModel = widget.initialize({{ model }});
 window.leave = widget.render({{ model, el: document.getElementById("cell") }});
 </script>
@@ -42,11 +42,6 @@ window.leave = widget.render({{ model, el: document.getElementById("cell") }});
 
 class Handler(SimpleHTTPRequestHandler):
     """A server of files, as that of a notebook."""
-
-    extensions_map: ClassVar = {
-        **SimpleHTTPRequestHandler.extensions_map,
-        ".mjs": "text/javascript",
-    }
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # as it is called there
         """Say nothing."""
@@ -102,7 +97,7 @@ def cell(
         traits = {name: getattr(widget, name) for name in ("graph", "told", "commands")}
         text = HOST.format(css=widget._css, traits=json.dumps(traits).replace("<", "\\u003c"))
         (tmp_path / "page.html").write_text(text, encoding="utf-8")
-        (tmp_path / "widget.mjs").write_text(widget._esm, encoding="utf-8")
+        (tmp_path / "widget.js").write_text(widget._esm, encoding="utf-8")
         handler = partial(Handler, directory=str(tmp_path))
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             Thread(target=server.serve_forever, daemon=True).start()
