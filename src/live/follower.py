@@ -214,6 +214,7 @@ class Follower:
             self._latest = record[3], None if known is None else known.state()
         if kind == COMPUTED:
             if self._gate.is_shut:
+                self.halt()  # the step may have ended with a computation inside of this one
                 self._gate.count_computation()
             if self._waits:
                 record = self._without_waits(record)

@@ -1,4 +1,6 @@
-"""The gate before each computation and each write, where threads wait while a State is paused.
+"""The gate at computations and writes, where threads wait while a State is paused.
+
+Boundaries are the beginning of a computation, its end, and a write of a variable.
 
 A thread passes an open gate at once. At a shut one it waits, until the gate is opened, or until it
 is granted a step: the thread goes on to the end of the next computation, with the writes before it,

@@ -154,6 +154,8 @@ class Handler(BaseHTTPRequestHandler):
     server_version = "stagecache"
     sys_version = ""
     timeout = PATIENCE
+    reader = "same-origin"
+    """Pages that may have the answer: an empty one to a command may go to a notebook, too."""
 
     def do_GET(self) -> None:
         """Serve the page, or its news."""
@@ -176,6 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         elif not length.isdecimal() or int(length) > LONGEST:
             self._refuse(HTTPStatus.BAD_REQUEST)
         elif self.server.owner.obey(self.rfile.read(int(length)).decode("ascii", "replace")):
+            self.reader = "cross-origin" if self.server.owner.is_embedded else self.reader
             self.send_response(HTTPStatus.NO_CONTENT)
             self.end_headers()
         else:
@@ -227,7 +230,7 @@ class Handler(BaseHTTPRequestHandler):
         """Forbid all that no answer of this server needs."""
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.send_header("Cross-Origin-Resource-Policy", self.reader)
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()

@@ -15,6 +15,9 @@ from stagecache.views.view import GraphView
 
 OWN: Final = resources.files("stagecache.live").joinpath("notebook.js")
 
+UNDO: Final = ".explorer.explorer.explorer dl > * { clear: none; float: none; width: auto; }"
+"""Style against that of JupyterLab for lists in cells."""
+
 
 class LiveWidget(anywidget.AnyWidget):  # type: ignore[misc]  # its types are not seen: it is of an extra
     """A page in a notebook.
@@ -33,7 +36,7 @@ class LiveWidget(anywidget.AnyWidget):  # type: ignore[misc]  # its types are no
     """
 
     _esm = f"{program_text()}\n{OWN.read_text(encoding='utf-8')}"
-    _css = style_text()
+    _css = f"{style_text()}\n{UNDO}"
     graph = traitlets.Dict().tag(sync=True)
     told = traitlets.Dict().tag(sync=True)
     commands = traitlets.Unicode().tag(sync=True)

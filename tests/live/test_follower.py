@@ -31,8 +31,14 @@ def follow(state: State, gate: Gate | None = None) -> Follower:
     return follower
 
 
+def subsystem_of(state: State, name: str) -> Any:
+    """A subsystem of the State."""
+    assert state.system is not None
+    return state.system.subsystem(name)
+
+
 def tip_of(state: State) -> Any:
-    return state.system.subsystem("pendulum").tip  # type: ignore[union-attr]  # it has a System
+    return subsystem_of(state, "pendulum").tip
 
 
 class Slow(Subsystem):
@@ -77,23 +83,23 @@ def test_after_the_last_update_the_page_is_as_a_fresh_view(
 
 @examples(50)
 @given(random_systems(), st.data())
-def test_counts_are_those_of_traces(system: System, data: st.DataObject) -> None:
+def test_counts_are_those_of_a_trace(system: System, data: st.DataObject) -> None:
     page = Page()
     follower = Follower("model", Gate())
-    traces: dict[State, Trace] = {}
+    trace: Trace | None = None
     with ExitStack() as blocks:
         for step in steps(system, data):
-            if step.state not in traces:
+            if trace is None:  # all other States are copies, or of neither
                 follower.begin(step.state)
-                traces[step.state] = blocks.enter_context(step.state.trace())
+                trace = blocks.enter_context(step.state.trace())
             step.do()
             if data.draw(st.booleans()):
                 page.tell(follower.glance())
         page.tell(follower.glance())
-    computed, written = Counter[str](), Counter[str]()
-    for trace in traces.values():
-        computed.update({row.entry: row.computed for row in trace.summary().rows})
-        written.update(e.variable for e in trace.events if isinstance(e, WriteEvent))
+    if trace is None:
+        return
+    computed = Counter({row.entry: row.computed for row in trace.summary().rows})
+    written = Counter([e.variable for e in trace.events if isinstance(e, WriteEvent)])
     assert follower.num_computed == computed.total()
     assert follower.num_written == written.total()
     shown = {node.path for node in page.view}
@@ -123,8 +129,8 @@ def test_seconds_are_the_sum_of_all_computations() -> None:
     page, follower = Page(), follow(state)
     for _ in range(3):
         state.time += 1.0
-        state.system.realize(state, Stage.TIME)
-        state.system.subsystem("slow").number(state)
+        subsystem_of(state, "slow").system.realize(state, Stage.TIME)
+        subsystem_of(state, "slow").number(state)
     page.tell(follower.glance())
     assert 0.03 <= page.nodes["slow.number"]["seconds"] < 0.3
 
@@ -256,11 +262,28 @@ def test_nothing_grows_with_the_number_of_events() -> None:
 # ---------------------------------------------------------------------- waits
 
 
+def test_each_step_is_one_computation_also_where_one_is_inside_of_another() -> None:
+    state = pendulum.system().new_state()
+    gate = Gate(is_shut=True)
+    page, follower = Page(), follow(state, gate)
+    torque = subsystem_of(state, "anchor").torque
+    thread = Thread(target=lambda: torque(state))
+    thread.start()
+    for number in range(1, 4):
+        gate.grant_step()
+        sleep(0.2)
+        page.tell(follower.glance())
+        assert follower.num_computed == number
+        assert len(page.computed) == number
+    thread.join()
+    assert page.computed[-1] == "anchor.torque"
+
+
 def test_a_wait_is_not_part_of_the_time_of_a_computation() -> None:
     state = pendulum.system().new_state()
     gate = Gate(is_shut=True)
     page, follower = Page(), follow(state, gate)
-    torque = state.system.subsystem("anchor").torque
+    torque = subsystem_of(state, "anchor").torque
     thread = Thread(target=lambda: torque(state))
     thread.start()
     sleep(0.2)

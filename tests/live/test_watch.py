@@ -4,11 +4,12 @@ import gc
 import weakref
 from threading import Thread
 from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
 
-from stagecache import State, System, simulate, strict, watch
+from stagecache import State, simulate, strict, watch
 from stagecache.errors import NotANumberError, OutOfRangeError, WrongTypeError
 from stagecache.examples import pendulum
 from stagecache.live import LiveView
@@ -20,7 +21,7 @@ def state() -> State:
     return pendulum.system().new_state()
 
 
-def system_of(state: State) -> System:
+def system_of(state: State) -> Any:
     assert state.system is not None
     return state.system
 
@@ -70,7 +71,7 @@ def test_the_program_that_makes_states_is_followed() -> None:
     view = LiveView("program", None, every=0.01, is_paused=False)
     page = page_of(view)
     with view._following_all():
-        system = pendulum.system()
+        system: Any = pendulum.system()
         state = system.new_state()
         state.q = [0.2]
         system.subsystem("anchor").torque(state)
@@ -179,7 +180,7 @@ def test_repr_says_what_was_followed(state: State) -> None:
 
 def test_what_cannot_be_watched_is_refused(state: State) -> None:
     with pytest.raises(WrongTypeError, match="not a State"):
-        watch(system_of(state))  # type: ignore[arg-type]
+        watch(system_of(state))
     with pytest.raises(OutOfRangeError):
         watch(state, every=0.0)
     with pytest.raises(NotANumberError):

@@ -32,7 +32,7 @@ class Notebook:
         )
         messages = self.messages
 
-        class Client(nbclient.NotebookClient):  # type: ignore[misc]  # has no types here
+        class Client(nbclient.NotebookClient):  # type: ignore[misc,name-defined]  # has no types here
             def process_message(self, msg: dict[str, Any], cell: Any, cell_index: int) -> Any:
                 if msg["msg_type"] == "comm_msg":
                     messages.append((cell_index, msg["content"]["data"]))

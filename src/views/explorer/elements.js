@@ -22,21 +22,22 @@ function makeOptions(list, options) {
 }
 
 const MOST_LISTED = 60;
+const MOST_ADDED = 500;
 
-/** A list of buttons, and one that shows the rest if there are very many. */
-function makeList(parent, items, fill, name = "links", most = MOST_LISTED) {
+/** A list of buttons, and one that shows more if there are very many. */
+function makeList(parent, items, fill, name = "links") {
   const list = make(parent, "ul", "", name);
-  const add = (from, to) => items.slice(from, to).forEach((item) => fill(make(list, "li"), item));
-  add(0, most);
-  if (items.length > most) {
+  const add = (from, to) => {
+    for (const item of items.slice(from, to)) fill(make(list, "li"), item);
+    if (items.length <= to) return;
     const more = make(list, "li");
-    makeButton(more, `and ${items.length - most} more`, () => {
+    makeButton(more, `and ${items.length - to} more`, () => {
       more.remove();
-      add(most, items.length);
-      list.children[most].querySelector("button")?.focus();
+      add(to, to + MOST_ADDED);
+      list.children[to].querySelector("button").focus();
     });
-  }
-  return list;
+  };
+  add(0, MOST_LISTED);
 }
 
 const plural = (number, noun, many = `${noun}s`) => `${number} ${number === 1 ? noun : many}`;
