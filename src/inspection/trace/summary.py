@@ -9,6 +9,7 @@ from stagecache.display.html import heading, output, paragraph
 from stagecache.display.text import duration, table
 from stagecache.graph.handles import AbstractNode
 from stagecache.inspection.trace.log import TraceLog
+from stagecache.inspection.trace.tracer import NS
 
 HEADINGS: Final = (
     "entry",
