@@ -79,6 +79,10 @@ class Cause:
         """Return the cause with all that a trace knows of the write."""
         return self if write is None else evolve(self, **asdict(write))
 
+    def without_trace(self) -> "Cause":
+        """Return the cause as it is told without a trace."""
+        return evolve(self, version_before=None, file="", line=0, seconds=None)
+
     def __str__(self) -> str:
         if self.kind is CauseKind.WAITING:
             since = f", since {self._write()}" if self._write() else ""

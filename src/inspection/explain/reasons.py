@@ -90,8 +90,11 @@ class AbstractReasons(ABC):
 
 
 def _told(cause: Cause) -> tuple[Cause, str, str]:
-    """Return a cause with its text, and the file of its write."""
-    return cause, str(cause), shown_file(cause.file) if cause.file else ""
+    """Return a cause with its text, and the file of its write.
+
+    A reason has what a trace knows in items of their own, so the text does not repeat it.
+    """
+    return cause, str(cause.without_trace()), shown_file(cause.file) if cause.file else ""
 
 
 @final

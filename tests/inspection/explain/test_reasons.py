@@ -26,7 +26,9 @@ def reason_of(explained: Explanation) -> Reason:
     if len(way) > LONGEST:
         way = (way[0], *way[1 - LONGEST :])
     file = shown_file(cause.file) if cause.file else ""
-    text = explained.text.splitlines()[0]
+    text = f"{explained.entry} is {explained.status}: {cause.without_trace()}."
+    if not cause.file:
+        assert text == explained.text.splitlines()[0]
     return Reason(text, way, cause.variable, file, cause.line, cause.seconds)
 
 
@@ -118,15 +120,18 @@ def arm() -> tuple[State, Any]:
 
 def test_the_reasons_of_a_state_tell_the_writes_of_a_trace_as_they_were() -> None:
     state, angle = arm()
+    other = state.copy(keep_cache=True)
     with state.trace() as trace:
         angle.set(state, [2.0])
         view = state.graph
         angle.set(state, [3.0])
+    angle.set(other, [2.0])
+    view_without_trace = other.graph
     (write, _) = (event for event in trace.events if isinstance(event, WriteEvent))
     reason = view.reasons["arm.tip"]
     assert (reason.variable, reason.file) == ("arm.angle", shown_file(__file__))
     assert (reason.line, reason.seconds) == (write.line, write.time)
-    assert "after the trace began" in reason.text
+    assert reason.text == view_without_trace.reasons["arm.tip"].text
     assert state.graph.reasons["arm.tip"].seconds is None
 
 
