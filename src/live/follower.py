@@ -127,6 +127,7 @@ class Follower:
     """
 
     def __init__(self, title: str, gate: Gate) -> None:
+        self.start = perf_counter_ns()
         self._title = title
         self._gate = gate
         self.num_computed = 0
