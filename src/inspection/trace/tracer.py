@@ -319,7 +319,7 @@ class Tracer(Observer):
         node = cause._node if isinstance(cause, AbstractHandle) else nodes[-1]
         store = subject.store
         before = store.versions[node]
-        is_write = len(nodes) > 1 or store.structure.kinds[node] is VARIABLE
+        is_write = len(nodes) > 1 or store.structure.kinds[nodes[0]] is VARIABLE
         if is_write:
             for log in self.logs:
                 log.halt()
