@@ -1,5 +1,6 @@
 """A page that is told news, as the program in the browser is."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from stagecache.live.follower import News
@@ -14,6 +15,7 @@ class Page:
         self.nodes: dict[str, dict[str, Any]] = {}
         self.computed: list[str] = []
         self.written: list[str] = []
+        self.reasons: dict[str, str] = {}
         self.state = ""
         self.time: float | None = None
         self.num_updates = 0
@@ -31,6 +33,7 @@ class Page:
             self.nodes[paths[int(number)]] = told
         self.computed += [paths[number] for number in news.update["computed"]]
         self.written += [paths[number] for number in news.update["written"]]
+        self.reasons = {paths[n]: text for n, text in texts_of(news.update["reasons"], paths)}
         self.state, self.time = news.update["state"], news.update["time"]
 
     @property
@@ -43,6 +46,12 @@ class Page:
         kinds = {node.path: node.kind for node in self.view}
         counts = {path: told["count"] for path, told in self.nodes.items() if kinds[path] == kind}
         return {path: count for path, count in counts.items() if count}
+
+
+def texts_of(reasons: dict[str, Any], paths: list[str]) -> Iterator[tuple[int, str]]:
+    """The texts of reasons, which come as words and numbers of nodes; see `page_data`."""
+    for number, (parts, *_) in reasons.get("of", {}).items():
+        yield int(number), "".join(paths[-1 - n] if n < 0 else reasons["words"][n] for n in parts)
 
 
 def statuses_of(view: GraphView) -> dict[str, tuple[str, int | None, str]]:

@@ -10,7 +10,7 @@ That holds where an entry is stale as soon as something upstream has changed. Be
 compares its values, changes count or not by what was computed since: those are searched one by one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, final
 
 from stagecache.graph.kind import NodeKind
@@ -35,14 +35,19 @@ Rank = tuple[int, int, int, int, int]
 """Time of a change, 1 if it is one of a stage, the stage, its distance, and edges along entries."""
 
 
-def reasons(contents: Contents, paths: NodePaths) -> dict[str, Reason]:
-    """Return the reason of each entry that is not valid, by path. Cost O(nodes + edges)."""
+def reasons(
+    contents: Contents, paths: NodePaths, nodes: Iterable[int] | None = None
+) -> dict[str, Reason]:
+    """Return the reason of each entry that is not valid, by path; of all, or only of some nodes.
+
+    Cost O(nodes + edges), of these and upstream of them.
+    """
     store = contents.realization.store
     changes = _FirstChanges(contents)
     told: dict[tuple[int, int, int], tuple[Cause, str, str]] = {}  # once for each change
     found: dict[str, Reason] = {}
-    for node, path in paths.of.items():
-        entry = store.keys[node]
+    for node in paths.of if nodes is None else nodes:
+        entry, path = store.keys[node], paths.of[node]
         if not isinstance(entry, CacheEntry) or store.is_valid(node):
             continue
         change = changes.of(entry)
