@@ -8,7 +8,8 @@
  *
  * data: {graph, impacts, reasons}, each an object or its JSON, as formats/page_data.py makes them.
  * host: optional, a running program: {send(command)} with the commands "pause", "resume", "step" and
- *     "explain" with the number of a node, and links: true if the address of the page follows the chosen node (always so without a host).
+ *     "explain" with the number of a node, and links: true if the address of the page follows the
+ *     chosen node (always so without a host).
  *
  * Returns {update(message), fit(), shown(), svg(), destroy()}. A message has some of: nodes, {number:
  * {status, version, value, count, seconds}} of what has changed; computed and written, numbers of
