@@ -112,7 +112,9 @@ def test_investigating_answers_each_question_and_leaves_its_pictures_where_it_is
     assert text.count("\n-- ") + text.startswith("-- ") == 5
     assert "by stage Time: weather.density, cart.drag, cart.acceleration\n" in text
     assert re.search(
-        r"weather\.temperature \(from version 1 to 2, in \S+investigate\.py:\d+\)", text
+        r"weather\.temperature \(from version 1 to 2, \S+ \S+ after the trace began, "
+        r"in \S+investigate\.py:\d+\)",
+        " ".join(text.split()),
     )
     assert re.search(r"\nweather\.density +100 +0 ", text)
     assert "weather.density was recomputed 99 times and came out the same every time" in text

@@ -16,9 +16,9 @@ from rich.text import Text
 from stagecache.cli.output import new_table, print_table, print_text
 from stagecache.demo.pictures import PAGE, check_matplotlib, made_folder, write_page, write_pictures
 from stagecache.demo.turn import Demonstration, demonstrate
+from stagecache.display.text import duration
 from stagecache.errors import MissingExtraError
 from stagecache.examples.four_bar import COUPLER, CRANK, GROUND, POOR_START, ROCKER
-from stagecache.inspection.trace.summary import duration
 
 WIDEST: Final = 80  # lines that are longer are harder to read, on any terminal
 ROWS: Final = 8  # of the table of frames, after frame 0

@@ -1,4 +1,4 @@
-"""Tables and paragraphs as lines of text that fit a terminal, in which no word is broken.
+"""Tables, paragraphs and times as text: lines fit a terminal, and no word is broken.
 
 ::
 
@@ -108,3 +108,11 @@ def _wrap(text: str, width: int, indent: str = "") -> list[str]:
     return textwrap.wrap(
         text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+
+
+def duration(seconds: float) -> str:
+    """Return a time with a fitting unit: "1.23 ms"."""
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}" if seconds < 1000 else f"{seconds:,.0f} s"
+    return f"{seconds * 1e9:.0f} ns"

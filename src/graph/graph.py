@@ -15,6 +15,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
+from functools import cache
 from graphlib import TopologicalSorter
 from itertools import islice
 from os import PathLike
@@ -55,7 +56,7 @@ from stagecache.graph.handles import (
 )
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.observing import MOST_EVENTS, OBSERVERS_OF_NEW
-from stagecache.graph.sources import source_of
+from stagecache.graph.sources import shown_file, source_of
 from stagecache.graph.status import status_of
 from stagecache.graph.store import Store
 from stagecache.graph.structure import Structure
@@ -376,18 +377,24 @@ class Graph:
     @property
     def view(self) -> GraphView:
         """A view of all nodes and edges, as they are now. Cost O(nodes + edges)."""
+        from stagecache.inspection.explain.of_graph import GraphAnswers  # noqa: PLC0415
+
+        answers = GraphAnswers(self._mended())
         structure = self._structure
+        shown = cache(shown_file)  # many entries are of one file
         return GraphView(
-            [self._info(name, node) for name, node in self._numbers.items()],
+            [self._info(name, node, shown) for name, node in self._numbers.items()],
             [
                 EdgeInfo(structure.name_of(above), name)
                 for name, node in self._numbers.items()
                 for above in structure.prerequisites[node]
             ],
             self.name,
+            find_impacts=answers.impacts,
+            find_reasons=answers.reasons,
         )
 
-    def _info(self, name: str, node: int) -> NodeInfo:
+    def _info(self, name: str, node: int, shown: Callable[[str], str] = shown_file) -> NodeInfo:
         store = self._handles.store
         is_valid, version = store.is_valid(node), store.versions[node]
         value = short_repr(store.values[node]) if is_valid else ""
@@ -400,7 +407,7 @@ class Graph:
             status=status_of(store, node),
             version=version,
             value=value,
-            file=file,
+            file=shown(file),
             line=line,
         )
 

@@ -13,7 +13,9 @@ The observers are those of `stagecache.state.contents.observer`.
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, final
+
+from attrs import frozen
 
 Act = Callable[[], Any]
 """An operation that an observer is to call, once, and whose result it is to return."""
@@ -30,6 +32,32 @@ OBSERVERS_OF_NEW: Final[ContextVar[tuple[Callable[[Any], None], ...]]] = Context
     "OBSERVERS_OF_NEW", default=()
 )
 """Callables that begin to observe each State and Graph made now, in this context."""
+
+
+@final
+@frozen
+class TracedWrite:
+    """The last write of a variable, as a trace knows it.
+
+    Attributes
+    ----------
+    version_before : int
+        Version of the variable before the write.
+    file, line : str and int
+        Place of the write.
+    seconds : float
+        Time of the write since the trace began; of several traces, since the first one.
+    """
+
+    version_before: int
+    file: str
+    line: int
+    seconds: float
+
+
+def last_write(observers: Observers, node: int) -> TracedWrite | None:
+    """Return the last write of a variable; None if it was not traced."""
+    return next(filter(None, [observer.last_write(node) for observer in observers]), None)
 
 
 def around_read(observers: Observers, entry: object, act: Act) -> Any:

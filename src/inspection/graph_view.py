@@ -12,7 +12,6 @@ shown: an entry is below the stage of the system that makes it stale.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, final
 
 from attrs import evolve
@@ -22,14 +21,14 @@ from stagecache.graph.sources import NOWHERE, shown_file, source_of
 from stagecache.inspection.alike import with_alike
 from stagecache.inspection.columns import columns_of
 from stagecache.inspection.explain.consequences import Consequences
-from stagecache.inspection.explain.reasons import reasons
+from stagecache.inspection.explain.reasons import StateReasons
 from stagecache.inspection.hook_graph import HookGraph
+from stagecache.inspection.last_writes import kept_writes
 from stagecache.inspection.node_paths import STAGES, NodePaths, invalidated_by, stage_path
 from stagecache.inspection.node_states import NodeStates
 from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.causes import missing_stage
 from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Observer
 from stagecache.state.display import snake_case
 from stagecache.state.handles import (
     AbstractContinuousVariable,
@@ -223,25 +222,9 @@ class _Builder:
         twin = Contents(self._realization.clone(_no_arguments), contents.system)
         if contents.outdated_by:
             twin.outdate(contents.outdated_by)
-        twin.observers = (_LastWrites(contents, self._paths),) if contents.observers else ()
-        return partial(reasons, twin, self._paths)
-
-
-@final
-class _LastWrites(Observer):
-    """The last writes of variables, as far as they were traced until now."""
-
-    def __init__(self, contents: Contents, paths: NodePaths) -> None:
-        self._found = {
-            node: found
-            for node in paths.of
-            if invalidated_by(contents, node) is not None
-            and (found := contents.trace_of_write(node)) is not None
-        }
-
-    def last_write(self, node: int) -> tuple[int, str, int] | None:
-        """Return the version before the last write of a variable, its file and its line."""
-        return self._found.get(node)
+        variables = (n for n in self._paths.of if invalidated_by(contents, n) is not None)
+        twin.observers = kept_writes(contents.observers, variables)
+        return lambda: StateReasons(twin, self._paths).found()
 
 
 def _no_arguments(_: int) -> Arguments:

@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 
 from attrs import define, frozen
 
-from stagecache.inspection.explain.reasons import reasons
+from stagecache.inspection.explain.reasons import StateReasons
 from stagecache.inspection.graph_view import graph_view
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths
@@ -135,6 +135,7 @@ class Follower:
     """
 
     def __init__(self, title: str, gate: Gate) -> None:
+        self.start = perf_counter_ns()
         self._title = title
         self._gate = gate
         self.num_computed = 0
@@ -414,7 +415,7 @@ class Follower:
         nodes = None if self._is_over else self._asked_and_not_valid(contents)
         if nodes == []:
             return {}
-        return reasons_data(self._view, reasons(contents, NodePaths(contents), nodes))
+        return reasons_data(self._view, StateReasons(contents, NodePaths(contents)).found(nodes))
 
     def _asked_and_not_valid(self, contents: Contents) -> list[int]:
         store = contents.realization.store
@@ -440,9 +441,9 @@ def _update(
     nodes: Mapping[int, dict[str, Any]],
     computed: list[int],
     written: list[int],
-    reasons_found: Update,
+    reasons: Update,
     state: Update,
 ) -> Update:
     named = {str(number): told for number, told in nodes.items()}
     flashes = {"computed": computed, "written": written}
-    return {"nodes": named, **flashes, "reasons": reasons_found, **state}
+    return {"nodes": named, **flashes, "reasons": reasons, **state}

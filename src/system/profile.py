@@ -21,12 +21,11 @@ from typing import Any, Final, final
 from attrs import asdict, frozen
 
 from stagecache.display import html
-from stagecache.display.text import table, wrapped
+from stagecache.display.text import duration, table, wrapped
 from stagecache.errors import WrongTypeError, short_repr
 from stagecache.graph.declaration import check_returns
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.trace.log import Changes, EntryTally, TraceLog
-from stagecache.inspection.trace.summary import duration
 from stagecache.inspection.trace.trace import Trace
 from stagecache.progress import Progress, ProgressBar
 from stagecache.state.handles import (

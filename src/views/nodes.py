@@ -129,7 +129,7 @@ class Reason:
     Attributes
     ----------
     text : str
-        The explanation in sentences.
+        The first sentence of the explanation, without what only a trace knows.
     path : tuple of str
         Paths of nodes from the cause to the entry, both included.
     variable : str

@@ -175,8 +175,8 @@ class GraphView:
     def impacts(self) -> Impacts:
         """Paths of valid entries that a write would make stale, by the path of the variable.
 
-        The result of `State.impact` when the view was made; empty if it is of no State. Cost
-        O(variables * entries) the first time.
+        The results of `State.impact` or `Graph.impact` when the view was made; empty for the view
+        of a System. Cost O(variables * entries) the first time.
         """
         return self._find_impacts()
 
@@ -184,8 +184,8 @@ class GraphView:
     def reasons(self) -> Reasons:
         """Reasons why entries are not valid, by path of the entry.
 
-        The result of `State.explain` for each of them when the view was made; empty if it is of no
-        State.
+        The first sentences of `State.explain` or `Graph.explain`, as they were when the view was
+        made; empty for the view of a System. Cost O(nodes + edges) the first time.
         """
         return self._find_reasons()
 

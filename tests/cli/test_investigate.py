@@ -179,7 +179,7 @@ def test_graph_shows_the_status_in_a_state_where_there_is_one() -> None:
 
 def test_graph_counts_the_rows_below() -> None:
     for options, first in (
-        ((), "pendulum: 11 variables, 4 entries"),
+        ((), "pendulum: 11 variables, 8 entries, 1 hook"),
         (("--kind", "stage"), "pendulum: 9 stages"),
         (("--upstream-of", "pendulum.angle"), "pendulum: 1 variable"),
         (("--subsystem", "anchor", "--kind", "variable"), "pendulum: no nodes"),
@@ -222,7 +222,7 @@ def test_graph_in_json_is_read_back_as_the_same_view() -> None:
     ("options", "expected"),
     [
         (("--upstream-of", "pendulum.weight", "--depth", "1", "--kind", "variable"), 2),
-        (("--downstream-of", "pendulum/weight", "--kind", "entry"), 2),
+        (("--downstream-of", "pendulum/weight", "--kind", "entry"), 5),  # udot, too, by a hook
         (("--subsystem", "anchor"), 1),
         (("--upstream-of", "anchor.torque", "--downstream-of", "pendulum.angle"), 3),
         (("--upstream-of", "anchor.torque", "--downstream-of", "pendulum.rate"), 0),
@@ -238,7 +238,7 @@ def test_graph_writes_what_the_name_of_the_file_says(file_format: str, tmp_path:
     path = tmp_path / f"graph.{file_format}"
     result = run("graph", MODEL, "-o", str(path))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == f"{path}: 11 variables, 4 entries, 9 stages\n"
+    assert result.stderr == f"{path}: 11 variables, 8 entries, 9 stages, 1 hook\n"
     text = path.read_text(encoding="utf-8")
     assert "tip" in text
     for options in ((), ("-o", "-")):

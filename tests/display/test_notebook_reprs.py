@@ -195,7 +195,11 @@ def test_an_impact_shows_a_row_for_each_entry() -> None:
     state = system.new_state()
     system.realize(state)
     impact = state.impact("pendulum.angle")
-    assert rows_of(impact)[1:] == [[path, "by its own change"] for path in impact.entries]
+    own = [[path, "by its own change"] for path in impact.entries]
+    through_hooks = [[path, "through hooks"] for path in impact.through_hooks]
+    assert own
+    assert through_hooks
+    assert rows_of(impact)[1:] == own + through_hooks
     assert "no entry stale" in text_of(state.impact("time"))
 
 

@@ -1,11 +1,12 @@
-"""Tables and paragraphs in a terminal."""
+"""Tables, paragraphs and times in a terminal."""
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache.display.text import lines_of, table, wrapped
+from stagecache.display.text import duration, lines_of, table, wrapped
 
 NAMES = st.from_regex(r"[a-z]{1,8}(\.[a-z_]{1,10}){0,4}", fullmatch=True)
 
@@ -52,3 +53,17 @@ def test_paragraphs_are_broken_between_words(text: str, width: int) -> None:
     assert shown.split() == text.split()
     for line in shown.splitlines():
         assert len(line) <= width or re.fullmatch(r" *\S+", line)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (4321.0, "4,321 s"),
+        (2.5, "2.5 s"),
+        (0.12, "120 ms"),
+        (1.234e-5, "12.3 µs"),
+        (3e-8, "30 ns"),
+    ],
+)
+def test_times_have_a_fitting_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

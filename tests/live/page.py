@@ -16,6 +16,7 @@ class Page:
         self.computed: list[str] = []
         self.written: list[str] = []
         self.reasons: dict[str, str] = {}
+        self.places: dict[str, tuple[str, int]] = {}  # of the writes that are the reasons
         self.state = ""
         self.time: float | None = None
         self.num_updates = 0
@@ -33,7 +34,9 @@ class Page:
             self.nodes[paths[int(number)]] = told
         self.computed += [paths[number] for number in news.update["computed"]]
         self.written += [paths[number] for number in news.update["written"]]
-        self.reasons = {paths[n]: text for n, text in texts_of(news.update["reasons"], paths)}
+        found = [*reasons_of(news.update["reasons"], paths)]
+        self.reasons = {path: text for path, text, _ in found}
+        self.places = {path: place for path, _, place in found}
         self.state, self.time = news.update["state"], news.update["time"]
 
     @property
@@ -48,10 +51,14 @@ class Page:
         return {path: count for path, count in counts.items() if count}
 
 
-def texts_of(reasons: dict[str, Any], paths: list[str]) -> Iterator[tuple[int, str]]:
-    """The texts of reasons, which come as words and numbers of nodes; see `page_data`."""
-    for number, (parts, *_) in reasons.get("of", {}).items():
-        yield int(number), "".join(paths[-1 - n] if n < 0 else reasons["words"][n] for n in parts)
+def reasons_of(
+    reasons: dict[str, Any], paths: list[str]
+) -> Iterator[tuple[str, str, tuple[str, int]]]:
+    """Paths, texts and places of reasons, which come as words and numbers; see `page_data`."""
+    for number, (parts, _, file, line, _) in reasons.get("of", {}).items():
+        words = reasons["words"]
+        text = "".join(paths[-1 - n] if n < 0 else words[n] for n in parts)
+        yield paths[int(number)], text, (words[file], line)
 
 
 def statuses_of(view: GraphView) -> dict[str, tuple[str, int | None, str]]:

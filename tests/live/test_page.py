@@ -112,7 +112,10 @@ class Watched:
     @property
     def reasons(self) -> list[str]:
         """Reasons in the panel: one, or none."""
-        found = self.driver.find_elements("css selector", ".panel .reason")
+        return self.texts(".panel .reason")
+
+    def texts(self, selector: str) -> list[str]:
+        found = self.driver.find_elements("css selector", selector)
         return [element.text for element in found]
 
     @property
@@ -256,8 +259,9 @@ def test_the_panel_says_why_an_entry_is_stale_while_it_runs_and_at_the_end(watch
         page.open()
         page.run("location.hash = '#pendulum.tip'")
         page.wait(lambda: page.reasons)
-        pattern = r"pendulum.tip is stale: pendulum.angle .*model.py:\d+\) has changed"
+        pattern = r"pendulum.tip is stale: pendulum.angle .*has changed"
         assert re.match(pattern, page.reasons[0]), page.reasons
+        assert re.match(r"Written at model.py:\d+, .* after", page.texts(".panel .written")[0])
         assert page.text("state") == "running"
         keep(page, "stale")
         page.interrupt()

@@ -160,16 +160,12 @@ def change_of(contents: Contents, paths: NodePaths, change: Change) -> Cause:
     cause = Cause(CauseKind.CHANGED, stage_path(change.stage), written_as=str(written or ""))
     if node < 0:
         return cause
-    before, file, line = contents.trace_of_write(node) or (None, "", 0)
     return evolve(
         cause,
         what=cause.what if change.stage else paths.of[node],
         variable=paths.of[node],
         version=contents.realization.store.versions[node],
-        version_before=before,
-        file=file,
-        line=line,
-    )
+    ).with_trace(contents.trace_of_write(node))
 
 
 def _written_node(contents: Contents, change: Change) -> int:

@@ -3,10 +3,11 @@
 from enum import StrEnum
 from typing import Any, Final, final
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from stagecache.display.html import output, paragraph, tree
-from stagecache.display.text import wrapped
+from stagecache.display.text import duration, wrapped
+from stagecache.graph.observing import TracedWrite
 from stagecache.graph.sources import shown_file
 from stagecache.state.vectors.vectors import Y
 from stagecache.views.nodes import Status
@@ -59,6 +60,8 @@ class Cause:
         The one that has not reached a stage.
     file, line : str and int
         Where it was written, while a trace is on; "" and 0 otherwise.
+    seconds : float or None
+        Time of the write since the trace began, while a trace is on.
     """
 
     kind: CauseKind
@@ -70,6 +73,15 @@ class Cause:
     subsystem: str = ""
     file: str = ""
     line: int = 0
+    seconds: float | None = None
+
+    def with_trace(self, write: TracedWrite | None) -> "Cause":
+        """Return the cause with all that a trace knows of the write."""
+        return self if write is None else evolve(self, **asdict(write))
+
+    def without_trace(self) -> "Cause":
+        """Return the cause as it is told without a trace."""
+        return evolve(self, version_before=None, file="", line=0, seconds=None)
 
     def __str__(self) -> str:
         if self.kind is CauseKind.WAITING:
@@ -95,8 +107,9 @@ class Cause:
             return self.written_as
         before = f"from version {self.version_before} to" if self.version_before else "now version"
         as_what = f", as {self.written_as}" if self.written_as not in ("", self.variable) else ""
+        when = "" if self.seconds is None else f", {duration(self.seconds)} after the trace began"
         where = f", in {shown_file(self.file)}:{self.line}" if self.file else ""
-        return f"{self.variable} ({before} {self.version}{as_what}{where})"
+        return f"{self.variable} ({before} {self.version}{as_what}{when}{where})"
 
 
 @final

@@ -5,8 +5,11 @@
 >>> state = system.new_state()
 >>> system.realize(state)
 >>> print(state.impact("pendulum.angle"))
-A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2 valid entries stale:
+A write of pendulum.angle leaves stages Position to Report. It makes 1 of 2
+  valid entries stale:
   by its own change: pendulum.tip
+Through hooks that run again: pendulum.realize_acceleration, pendulum.udot,
+  udot, qdotdot
 """
 
 from typing import Any, final

@@ -26,6 +26,7 @@ from stagecache.inspection.trace.tracer import (
     COMPUTED,
     HIT,
     INVALIDATED,
+    NS,
     STAGED,
     WIDTHS,
     WRITTEN,
@@ -36,7 +37,6 @@ from stagecache.state.stage import Stage
 
 FEWEST: Final = 1 << 12  # records that are counted at once, once there are as many as are kept
 SHOWN_EVERY: Final = 64  # records, if somebody waits for their number
-NS: Final = 1e-9
 FOUND: Final = ("what a shared value depends on",)  # in place of reads: it is not known
 
 Changes = tuple[str, ...]

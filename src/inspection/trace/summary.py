@@ -6,9 +6,10 @@ from attrs import asdict, frozen
 
 from stagecache.display import html
 from stagecache.display.html import heading, output, paragraph
-from stagecache.display.text import table
+from stagecache.display.text import duration, table
 from stagecache.graph.handles import AbstractNode
-from stagecache.inspection.trace.log import NS, TraceLog
+from stagecache.inspection.trace.log import TraceLog
+from stagecache.inspection.trace.tracer import NS
 
 HEADINGS: Final = (
     "entry",
@@ -209,11 +210,3 @@ class TraceSummary:
         *rows, total = self._lines()
         lines = [total, *rows]
         return output(heading("Trace", counts), html.table(HEADINGS, lines, what="entries"), *notes)
-
-
-def duration(seconds: float) -> str:
-    """A time with a fitting unit: "1.23 ms"."""
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {unit}" if seconds < 1000 else f"{seconds:,.0f} s"
-    return f"{seconds * 1e9:.0f} ns"

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, final
 import numpy as np
 
 from stagecache.graph.evaluation import Function, no_function
-from stagecache.graph.observing import Act
+from stagecache.graph.observing import Act, TracedWrite
 from stagecache.graph.store import COMPUTING
 from stagecache.graph.structure import CACHE_ENTRY, VARIABLE
 from stagecache.inspection.place_of_read import LIBRARY, Place
@@ -42,11 +42,21 @@ STAGED: Final = 4
 WIDTHS: Final = (6, 12, 11, 6, 9)
 """Lengths of records, by their kind, which is their first item."""
 
+NS: Final = 1e-9
+
 Record = tuple[Any, ...]
 
 
 class TakesRecords(Protocol):
-    """A log."""
+    """A log.
+
+    Attributes
+    ----------
+    start : int
+        Time when it began, in nanoseconds.
+    """
+
+    start: int
 
     def halt(self) -> None:
         """Wait here, before a computation or the write of a variable, if the log wants it."""
@@ -409,13 +419,18 @@ class Tracer(Observer):
         store = self.subject.store
         self.valid.update([e for e in self.subject.entries() if store.is_valid(e._node)])
 
-    def last_write(self, node: int) -> tuple[int, str, int] | None:
-        """Return the version before the last write of a variable, its file and its line."""
+    def last_write(self, node: int) -> TracedWrite | None:
+        """Return the last write of a variable, if a trace that is on has seen it."""
         found = [record for record in self._writes.values() if node in record[9].nodes]
-        if not found:
+        starts = [log.start for log in self.logs]
+        if not found or not starts:
             return None
-        file, line = place_of(*max(found, key=_time)[7:9])
-        return self.subject.store.versions[node] - 1, file, line
+        record = max(found, key=_time)
+        elapsed = record[1] - min(starts)
+        if elapsed < 0:
+            return None
+        file, line = place_of(*record[7:9])
+        return TracedWrite(self.subject.store.versions[node] - 1, file, line, elapsed * NS)
 
     # ------------------------------------------------------------------ stages
 

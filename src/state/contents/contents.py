@@ -26,10 +26,12 @@ from stagecache.errors import (
 )
 from stagecache.graph.evaluation import NO_FUNCTION, Arguments
 from stagecache.graph.observing import (
+    TracedWrite,
     around_compute,
     around_read,
     around_replace,
     around_write,
+    last_write,
 )
 from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.store import SHUT, Store
@@ -172,12 +174,9 @@ class Contents:
         store = self.realization.store
         self.visible = store.blank() if self.observers else store
 
-    def trace_of_write(self, node: int) -> tuple[int, str, int] | None:
-        """Return the version before the last write of a variable, its file and its line.
-
-        None if it was not traced.
-        """
-        return next(filter(None, [o.last_write(node) for o in self.observers]), None)
+    def trace_of_write(self, node: int) -> TracedWrite | None:
+        """Return the last write of a variable; None if it was not traced."""
+        return last_write(self.observers, node)
 
     # ------------------------------------------------------------------ errors in the middle
 

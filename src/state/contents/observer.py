@@ -9,7 +9,7 @@ Any thread may begin or end observation; an operation that has begun before is t
 from collections.abc import Sequence
 from typing import Any
 
-from stagecache.graph.observing import Act
+from stagecache.graph.observing import Act, TracedWrite
 from stagecache.state.handles import AbstractHandle, CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import VectorKind
@@ -34,8 +34,8 @@ class Observer:
     def made(self, state: Any) -> None:
         """Note that the copy exists which has the contents that `inherited` was told of."""
 
-    def last_write(self, node: int) -> tuple[int, str, int] | None:
-        """Return the version before the last write of a variable, its file and its line."""
+    def last_write(self, node: int) -> TracedWrite | None:
+        """Return the last write of a variable, if it was traced."""
         return None
 
     # ------------------------------------------------------------------ after an operation

@@ -12,11 +12,13 @@ from stagecache import (
     System,
     simbody,
 )
+from stagecache.display.text import duration
 from stagecache.errors import CacheEntryOutOfDateError, NodeKindError, UnknownPathError
 from stagecache.graph.sources import shown_file
 from stagecache.inspection import (
     CauseKind,
     Explanation,
+    WriteEvent,
 )
 from stagecache.testing.programs.operation import (
     AutoUpdate,
@@ -512,19 +514,24 @@ def test_what_is_no_entry_is_refused(item: str, error: type[Exception]) -> None:
         build().explain(item)
 
 
-def test_a_trace_tells_where_it_was_written_and_from_which_version() -> None:
+def test_a_trace_tells_when_and_where_it_was_written_and_from_which_version() -> None:
     state = build()
-    with state.trace():
+    with state.trace() as trace:
         state.q = [2.0]
         cause = state.explain("arm.pull").cause
         assert cause is not None
         assert (cause.version_before, cause.version) == (1, 2)
         assert cause.file == __file__
-        text = f"arm.angle (from version 1 to 2, as q, in {shown_file(__file__)}:{cause.line})"
+        (write,) = (event for event in trace.events if isinstance(event, WriteEvent))
+        assert cause.seconds == write.time > 0
+        when = f"{duration(write.time)} after the trace began"
+        where = f"in {shown_file(__file__)}:{cause.line}"
+        text = f"arm.angle (from version 1 to 2, as q, {when}, {where})"
         assert str(cause).startswith(text)
+        assert state.explain("arm.pull").as_dict()["cause"]["seconds"] == write.time
     cause = state.explain("arm.pull").cause
     assert cause is not None
-    assert (cause.file, cause.version_before) == ("", None)
+    assert (cause.file, cause.version_before, cause.seconds) == ("", None, None)
 
 
 def test_of_several_writes_of_a_variable_all_that_is_told_is_of_the_last() -> None:

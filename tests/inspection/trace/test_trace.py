@@ -759,15 +759,34 @@ def test_the_last_write_of_a_variable_is_known_while_it_is_traced() -> None:
     state = fixture.state
     node = fixture.angle._node
     assert state._contents.trace_of_write(node) is None
-    with state.trace():
+    with state.trace() as trace:
         assert state._contents.trace_of_write(node) is None
         fixture.angle.set(state, [1.0])
         state.q = [2.0]
         found = state._contents.trace_of_write(node)
         assert found is not None
-        assert found[0] == fixture.angle.version(state) - 1
-        assert "state.q = " in Path(found[1]).read_text().splitlines()[found[2] - 1]
+        assert found.version_before == fixture.angle.version(state) - 1
+        assert "state.q = " in Path(found.file).read_text().splitlines()[found.line - 1]
+        assert found.seconds == events_of(trace, WriteEvent)[-1].time
     assert state._contents.trace_of_write(node) is None
+
+
+def test_the_time_of_a_write_is_that_since_the_first_trace_that_is_on() -> None:
+    fixture = Fixture()
+    state = fixture.state
+    node = fixture.angle._node
+    first = state.trace().__enter__()
+    fixture.angle.set(state, [1.0])
+    with state.trace() as second:
+        found = state._contents.trace_of_write(node)
+        assert found is not None
+        assert found.seconds == events_of(first, WriteEvent)[-1].time
+        first.__exit__(None, None, None)
+        assert state._contents.trace_of_write(node) is None
+        fixture.angle.set(state, [2.0])
+        found = state._contents.trace_of_write(node)
+        assert found is not None
+        assert found.seconds == events_of(second, WriteEvent)[-1].time
 
 
 # ---------------------------------------------------------------------- showing

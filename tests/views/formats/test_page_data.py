@@ -122,11 +122,13 @@ def test_reasons_can_be_read_again(view: GraphView, draw: st.DataObject) -> None
         for path in draw.draw(some):
             before = [other for other in draw.draw(some) if other != path]
             reasons[path] = Reason(
-                "".join(draw.draw(words)), (*before, path),
+                "".join(draw.draw(words)),
+                (*before, path),
                 draw.draw(st.sampled_from(["", *paths])),
-                draw.draw(st.sampled_from(["", "a.py"])), draw.draw(st.integers(0, 3)),
+                draw.draw(st.sampled_from(["", "a.py"])),
+                draw.draw(st.integers(0, 3)),
                 draw.draw(st.sampled_from([None, 0.5])),
-            )  # fmt: skip
+            )
     data = read(reasons_data(view, reasons))
     assert len(data["of"]) == len(reasons)
     for path, reason in reasons.items():
