@@ -25,6 +25,11 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
+    def passing(self) -> float:
+        """Two seconds later at each look."""
+        self.now += 2.0
+        return self.now
+
 
 def terminal(*, is_one: bool = True) -> Console:
     """A console that notes what it shows, 100 characters wide."""
@@ -184,12 +189,7 @@ def test_what_is_counted_need_not_be_a_time() -> None:
 def test_a_time_stepper_shows_how_far_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first look at the clock is the beginning; from then on, each is two seconds later."""
     clock, console = Clock(), terminal()
-
-    def passing() -> float:
-        clock.now += 2.0
-        return clock.now
-
-    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, passing))
+    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, clock.passing))
     system = System(Cart(), name="carts")
     shown: list[str] = []
     system.add_event_reporter(PeriodicEventReporter(2.5, lambda s: shown.append(shown_on(console))))
@@ -203,12 +203,7 @@ def test_a_time_stepper_shows_how_far_it_has_come(monkeypatch: pytest.MonkeyPatc
 
 def test_a_simulation_has_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, console = Clock(), terminal()
-
-    def passing() -> float:
-        clock.now += 2.0
-        return clock.now
-
-    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, passing))
+    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, clock.passing))
     system = System(Cart(), name="carts")
     simulate(system, system.realize_topology(), 2.0, every=0.5, progress=console)
     shown = shown_on(console)
@@ -217,12 +212,7 @@ def test_a_simulation_has_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_way_without_events_is_shown_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, console = Clock(), terminal()
-
-    def passing() -> float:
-        clock.now += 2.0
-        return clock.now
-
-    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, passing))
+    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, clock.passing))
     system = System(Cart())
     stepper = TimeStepper(system, Integrator(system, max_step=1.0), progress=console)
     stepper.initialize(system.realize_topology())
@@ -243,12 +233,7 @@ def test_a_rate_and_the_time_that_is_left_are_shown_on_demand() -> None:
 
 def test_a_study_of_many_members_shows_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, console = Clock(), terminal()
-
-    def passing() -> float:
-        clock.now += 2.0
-        return clock.now
-
-    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, passing))
+    monkeypatch.setattr(ProgressBar.__init__, "__defaults__", (None, clock.passing))
     run_study(System(Cart(), name="carts"), [{}] * 3, lambda state: 1.0, progress=console)
     shown = shown_on(console)
     assert shown.index("member 1 of 3") < shown.index("member 3 of 3")

@@ -65,11 +65,12 @@ class Feed:
             return self._telling.wait_for(lambda: bool(self._listeners), patience)
 
     def end(self) -> None:
-        """Tell the last news, and nothing more."""
+        """Tell the last news, also to listeners that come later, and nothing more."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
-            self._tell()
+            with self._telling:
+                self._tell_all()
 
     def _run(self) -> None:
         failures = 0
@@ -89,8 +90,11 @@ class Feed:
         with self._telling:
             if not self._listeners:
                 self._follower.count()
-                return
-            news = self._follower.glance()
-            if news is not None:
-                for listener in self._listeners:
-                    listener(news)
+            else:
+                self._tell_all()
+
+    def _tell_all(self) -> None:
+        news = self._follower.glance()
+        if news is not None:
+            for listener in self._listeners:
+                listener(news)

@@ -12,6 +12,9 @@ nothing happens any more, the last one has told all.
 
 Of several States, one is shown: the last one in which something happened. One that takes turns with
 others stays, as the State that an integrator advances, and that in which it interpolates.
+
+Reasons why entries are not valid take longer to find than statuses. While something runs, they are
+told of the entries that pages ask for; at the end, of all.
 """
 
 from collections import deque
@@ -24,6 +27,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 
 from attrs import define, frozen
 
+from stagecache.inspection.explain.reasons import StateReasons
 from stagecache.inspection.graph_view import graph_view
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths
@@ -34,6 +38,7 @@ from stagecache.inspection.trace.trace import begin_tracing, end_tracing
 from stagecache.inspection.trace.tracer import COMPUTED, HIT, WRITTEN, Record
 from stagecache.live.gate import Gate
 from stagecache.state.contents.contents import Contents
+from stagecache.views.formats.page_data import reasons_data
 from stagecache.views.view import GraphView
 
 MOST_RECORDS: Final = 1 << 17
@@ -41,6 +46,9 @@ MOST_RECORDS: Final = 1 << 17
 
 MOST_WAITS: Final = 1 << 10
 """Waits of a thread that are remembered: those inside computations that have not ended."""
+
+MOST_ASKED: Final = 8
+"""Nodes whose reasons are told while something runs: the last ones that pages asked for."""
 
 SELDOM: Final = 0.5
 """Seconds between two looks at nodes while nothing is noted."""
@@ -149,8 +157,10 @@ class Follower:
         self._tallies: dict[str, Tally] = {}
         self._computed: set[str] = set()
         self._written: set[str] = set()
+        self._asked: deque[str] = deque(maxlen=MOST_ASKED)  # paths
         self._view_told: GraphView | None = None
         self._nodes_told: dict[int, dict[str, Any]] = {}
+        self._reasons_told: Update = {}
         self._state_told: Update = {}
         self._next_look = 0.0
         self._is_other_state = False  # since the last look at nodes
@@ -182,15 +192,14 @@ class Follower:
             return not self._is_over
 
     def end(self) -> None:
-        """Follow no State any more; it may be done twice."""
+        """Take no records any more. A last glance is due, and then `release`."""
         with self._following:
             self._is_over = True
-            states = list(self._followed)
-        for state in states:
-            end_tracing(state, self)
 
     def release(self) -> None:
-        """Hold no State any more, after the last glance; what was told stays."""
+        """Follow and hold no State any more; what was told stays. It may be done twice."""
+        for state in list(self._followed):
+            end_tracing(state, self)
         with self._looking:
             self._latest = self._shown = (None, None)
 
@@ -308,6 +317,17 @@ class Follower:
 
     # ------------------------------------------------------------------ news
 
+    def explain(self, number: int) -> None:
+        """Tell why a node that was told of is not valid, from the next glance on."""
+        with self._looking:
+            told = () if self._view_told is None else self._view_told.nodes
+            if number < len(told):
+                path = told[number].path
+                if path in self._asked:
+                    self._asked.remove(path)
+                self._asked.append(path)
+                self._looks = max(self._looks, 1)
+
     def glance(self) -> News | None:
         """Return what is new since the last glance, or None.
 
@@ -322,6 +342,9 @@ class Follower:
                 of writes of a variable; seconds are the sum of all its computations.
             computed, written : list of int
                 Numbers of the nodes that were.
+            reasons : dict
+                Why entries are not valid now, as a page has it: of those that were asked for, and
+                of all at the end.
             time : float or None
                 Time of the State.
             state : str
@@ -335,6 +358,7 @@ class Follower:
                 return None
             is_other = self._view is not self._view_told
             nodes = dict(self._changed({} if is_other else self._nodes_told))
+            found = self._reasons()
             computed, written = self._numbers(self._computed), self._numbers(self._written)
             # The State may have failed to be looked at until here; then all is told the next time.
             self._is_other_state = False
@@ -342,19 +366,23 @@ class Follower:
             self._next_look = monotonic() + SELDOM
             self._computed.clear()
             self._written.clear()
-            if not (nodes or computed or written or is_other) and state == self._state_told:
+            is_same = found == self._reasons_told and state == self._state_told
+            if is_same and not (nodes or computed or written or is_other):
                 return None
             self._nodes_told = nodes if is_other else self._nodes_told | nodes
+            self._reasons_told = found
             self._state_told = state
             self._view_told = self._view
-            return News(self._view if is_other else None, _update(nodes, computed, written, state))
+            update = _update(nodes, computed, written, found, state)
+            return News(self._view if is_other else None, update)
 
     def everything(self) -> News:
         """Return all that was told so far, as if it was new."""
         with self._looking:
             if self._view_told is None:
                 self.glance()
-            return News(self._view, _update(self._nodes_told, [], [], self._state_told))
+            update = _update(self._nodes_told, [], [], self._reasons_told, self._state_told)
+            return News(self._view_told, update)
 
     def _changed(self, told: Mapping[int, dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield what is to be told of nodes that are not as they were told last."""
@@ -380,6 +408,21 @@ class Follower:
             if now != last:
                 yield place.number, now
 
+    def _reasons(self) -> Update:
+        contents = self._contents
+        if contents is None:
+            return self._reasons_told
+        nodes = None if self._is_over else self._asked_and_not_valid(contents)
+        if nodes == []:
+            return {}
+        return reasons_data(self._view, StateReasons(contents, NodePaths(contents)).found(nodes))
+
+    def _asked_and_not_valid(self, contents: Contents) -> list[int]:
+        store = contents.realization.store
+        places = [self._places[path] for path in self._asked if path in self._places]
+        nodes = [place.node for place in places if place.kind == "entry"]
+        return [node for node in nodes if node is not None and not store.is_valid(node)]
+
     def _numbers(self, paths: set[str]) -> list[int]:
         return sorted([self._places[path].number for path in paths if path in self._places])
 
@@ -395,7 +438,12 @@ class Follower:
 
 
 def _update(
-    nodes: Mapping[int, dict[str, Any]], computed: list[int], written: list[int], state: Update
+    nodes: Mapping[int, dict[str, Any]],
+    computed: list[int],
+    written: list[int],
+    reasons: Update,
+    state: Update,
 ) -> Update:
     named = {str(number): told for number, told in nodes.items()}
-    return {"nodes": named, "computed": computed, "written": written, **state}
+    flashes = {"computed": computed, "written": written}
+    return {"nodes": named, **flashes, "reasons": reasons, **state}

@@ -5,7 +5,7 @@
     GET  /TICKET/        leads to the page, once
     GET  /TOKEN/         the page, with its program in it
     GET  /TOKEN/events   news, as Server-Sent Events, until the page is closed
-    POST /TOKEN/command  pause, resume or step
+    POST /TOKEN/command  pause, resume, step, or explain and the number of a node
 
 Requests are few: one stream of text from here, and now and then a word back. That is what
 Server-Sent Events are made for, which browsers know and `http.server` can serve; a library for

@@ -163,17 +163,25 @@ class LiveView:
         """Follow no State any more, and let all go on. The page stays, as it was at the end."""
         self._gate.open()
         self._follower.end()
-        self._feed.end()
-        self._follower.release()
+        try:
+            self._feed.end()
+        finally:
+            self._follower.release()
 
     # ------------------------------------------------------------------ the rest
 
     def _obey(self, text: str) -> bool:
-        """Do what a page commands, once: "pause", "resume" or "step", with a serial number or not.
+        """Do what a page commands: "pause", "resume", "step", or "explain" and a node's number.
 
-        Return False for anything else.
+        A serial number may follow; with the same one, a command is done once. Return False for
+        anything else.
         """
         command, _, serial = text.partition(" ")
+        if command == "explain":
+            number = serial.partition(" ")[0]
+            if number.isdecimal():
+                self._follower.explain(int(number))
+            return number.isdecimal()
         if command not in COMMANDS:
             return False
         if not serial or serial not in self._serials:

@@ -1,4 +1,4 @@
-"""Nodes that can be reached along edges, and shortest paths."""
+"""Nodes that can be reached along edges, in which order, and shortest paths."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +33,38 @@ def reached(
                 found[there] = here
                 queue.append((there, steps + 1))
     return found
+
+
+def depth_first(
+    starts: Iterable[str], neighbours: Mapping[str, Sequence[str]]
+) -> tuple[list[str], set[tuple[str, str]]]:
+    """Visit all nodes that can be reached, depth first.
+
+    Returns
+    -------
+    list
+        The nodes, each after its neighbours, but for edges that close a cycle.
+    set
+        These edges.
+    """
+    done: dict[str, None] = {}
+    entered: set[str] = set()
+    closing: set[tuple[str, str]] = set()
+    for start in starts:
+        waiting = [(start, False)]
+        while waiting:
+            here, is_finished = waiting.pop()
+            if is_finished:
+                done[here] = None
+            elif here not in entered:
+                entered.add(here)
+                waiting.append((here, True))
+                beside = neighbours.get(here, ())
+                waiting.extend((there, False) for there in reversed(beside) if there not in entered)
+                closing.update(
+                    (here, there) for there in beside if there in entered and there not in done
+                )
+    return list(done), closing
 
 
 def shortest_path(start: str, end: str, neighbours: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

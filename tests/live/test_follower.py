@@ -180,6 +180,78 @@ def test_a_late_page_is_told_all_that_was_told_before() -> None:
     assert late.computed == []
 
 
+# ---------------------------------------------------------------------- reasons
+
+
+@examples(50)
+@given(random_systems(), st.data())
+def test_reasons_are_those_of_a_fresh_view_for_what_was_asked_and_at_the_end_for_all(
+    system: System, data: st.DataObject
+) -> None:
+    page = Page()
+    follower = Follower("model", Gate())
+    for step in steps(system, data):
+        if follower._shown[1] is None:
+            follower.learn_hooks(step.state)
+        follower.begin(step.state)
+        step.do()
+        page.tell(follower.glance())
+    shown = follower._shown[1]
+    if shown is None:
+        return
+    fresh = {path: reason.text for path, reason in shown.graph.reasons.items()}
+    paths = [node.path for node in page.view]
+    asked = data.draw(st.lists(st.sampled_from(paths), max_size=module.MOST_ASKED))
+    for path in asked:
+        follower.explain(paths.index(path))
+    page.tell(follower.glance())
+    assert page.reasons == {path: text for path, text in fresh.items() if path in asked}
+    follower.end()
+    page.tell(follower.glance())
+    assert page.reasons == {path: text for path, text in fresh.items() if path in paths}
+
+
+def test_a_reason_comes_though_nothing_happens_and_follows_what_happens() -> None:
+    state = pendulum.system().new_state()
+    page, follower = Page(), follow(state)
+    tip = tip_of(state)
+    tip(state)
+    state.q = [0.2]
+    while (news := follower.glance()) is not None:
+        page.tell(news)
+    assert page.reasons == {}
+    follower.explain([node.path for node in page.view].index("pendulum.tip"))
+    page.tell(follower.glance())
+    assert page.reasons["pendulum.tip"].startswith("pendulum.tip is stale: pendulum.angle (")
+    file, line = page.places["pendulum.tip"]
+    assert file.endswith("test_follower.py")
+    assert line > 0
+    late = Page()
+    late.tell(follower.everything())
+    assert late.reasons == page.reasons
+    tip(state)
+    page.tell(follower.glance())
+    assert page.reasons == {}
+    subsystem_of(state, "pendulum").length.set(state, 2.0)
+    page.tell(follower.glance())
+    assert "pendulum.length" in page.reasons["pendulum.tip"]
+
+
+def test_only_reasons_that_pages_asked_for_last_are_told() -> None:
+    state = pendulum.system().new_state()
+    page, follower = Page(), follow(state)
+    page.tell(follower.glance())
+    entries = [n for n, node in enumerate(page.view) if node.kind == "entry"]
+    follower.explain(entries[0])
+    page.tell(follower.glance())
+    assert set(page.reasons) == {page.view.nodes[entries[0]].path}
+    for _ in range(module.MOST_ASKED):
+        follower.explain(entries[1])
+    follower.explain(len(page.view.nodes))  # there is none
+    page.tell(follower.glance())
+    assert set(page.reasons) == {page.view.nodes[n].path for n in entries[:2]}
+
+
 # ---------------------------------------------------------------------- several States
 
 

@@ -45,6 +45,13 @@ def swing(state: State) -> None:
 def three(state: State) -> None:
     """Three entries are computed: tip, weight and torque."""
     system.subsystem("anchor").torque(state)
+
+
+def left(state: State) -> None:
+    """The tip is computed, and stale from then on."""
+    system.subsystem("pendulum").tip(state)
+    state.q = state.q + 0.1
+    time.sleep(600.0)
 '''
 
 NOTE: Final = """
@@ -101,6 +108,15 @@ class Watched:
         paths = ("pendulum.tip", "pendulum.weight", "pendulum.kinetic_energy", "anchor.torque")
         found = [re.search(r"(\d+)\s*×", self.remarks[path]) for path in paths]
         return sum(int(match[1]) for match in found if match)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Reasons in the panel: one, or none."""
+        return self.texts(".panel .reason")
+
+    def texts(self, selector: str) -> list[str]:
+        found = self.driver.find_elements("css selector", selector)
+        return [element.text for element in found]
 
     @property
     def flashes(self) -> set[str]:
@@ -236,6 +252,23 @@ def test_control_c_ends_a_run_that_is_paused(watched: Any) -> None:
         page.interrupt()
         page.wait(lambda: page.text("state") == "ended")
         assert page.process.wait(SOON) == 1
+
+
+def test_the_panel_says_why_an_entry_is_stale_while_it_runs_and_at_the_end(watched: Any) -> None:
+    with watched("left", "--exit") as page:
+        page.open()
+        page.run("location.hash = '#pendulum.tip'")
+        page.wait(lambda: page.reasons)
+        pattern = r"pendulum.tip is stale: pendulum.angle .*has changed"
+        assert re.match(pattern, page.reasons[0]), page.reasons
+        assert re.match(r"Written at model.py:\d+, .* after", page.texts(".panel .written")[0])
+        assert page.text("state") == "running"
+        keep(page, "stale")
+        page.interrupt()
+        page.wait(lambda: page.text("state") == "ended")
+        assert re.match(pattern, page.reasons[0]), page.reasons
+        page.run("location.hash = '#anchor.torque'")
+        page.wait(lambda: page.reasons[0].startswith("anchor.torque is "))
 
 
 def test_a_run_goes_on_when_the_page_is_closed(watched: Any) -> None:

@@ -3,7 +3,7 @@
 import gc
 import weakref
 from threading import Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,32 @@ def test_the_end_lets_a_paused_thread_go_on(state: State) -> None:
         assert thread.is_alive()
     thread.join(5.0)
     assert not thread.is_alive()
+
+
+def test_who_comes_when_all_is_over_is_told_how_it_ended(state: State) -> None:
+    tip = system_of(state).subsystem("pendulum").tip
+    with watch(state) as view:
+        tip(state)
+        state.q = [0.3]
+    page = page_of(view)
+    assert page.state == "ended"
+    assert page.nodes["pendulum.tip"]["count"] == 1
+    assert page.reasons["pendulum.tip"].startswith("pendulum.tip is stale: pendulum.angle")
+    assert "anchor.torque" in page.reasons
+
+
+def test_a_page_asks_why_an_entry_is_not_valid(state: State) -> None:
+    with watch(state) as view:
+        page = page_of(view)
+        number = [node.path for node in page.view].index("pendulum.tip")
+        assert view._obey(f"explain {number}")
+        assert view._obey(f"explain {number} 12-34"), "with a serial number"
+        for wrong in ("explain", "explain ", "explain tip", "explain -1", "explain12"):
+            assert not view._obey(wrong)
+        deadline = monotonic() + 10.0
+        while not page.reasons and monotonic() < deadline:
+            sleep(0.01)
+        assert set(page.reasons) == {"pendulum.tip"}
 
 
 def test_nothing_is_left_of_a_view(state: State) -> None:

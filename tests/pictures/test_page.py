@@ -1,10 +1,8 @@
 """Pages of animations: what is in them, read by the format of viser, and what a browser shows."""
 
 import io
-import json
 import os
 import re
-import shutil
 import sys
 import threading
 from base64 import b64decode
@@ -38,6 +36,7 @@ from stagecache import (
 from stagecache.decorations import AbstractDecoration
 from stagecache.errors import MissingExtraError
 from stagecache.pictures.scene import angles_of, directions_of
+from tests.browser import chromium, requests_of
 from tests.pictures.test_pictures import RED, cart, moving, random_pose
 
 Messages = list[tuple[float, dict[str, Any]]]
@@ -286,39 +285,13 @@ def test_without_viser_the_extra_is_named(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------- in a browser
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
-
 
 @pytest.fixture
 def driver() -> Iterator[Any]:
     """Chromium, with WebGL by software."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="Selenium is not installed")
-    if BROWSER is None or DRIVER is None:
-        pytest.skip("Chromium or its driver is not installed (chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in (
-        *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=900,700"),
-        *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(executable_path=DRIVER)
-    )
-    yield found
-    found.quit()
-
-
-def requests(driver: Any) -> list[str]:
-    """The addresses of all that was asked for."""
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    return [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
+    by_software = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+    with chromium("--window-size=900,700", *by_software) as found:
+        yield found
 
 
 def pictures(driver: Any, seconds: float = 60.0) -> Iterator[Any]:
@@ -365,6 +338,6 @@ def test_a_browser_shows_a_page_that_moves_and_asks_for_nothing_else(
     assert max(balls) - min(balls) > 50
     if folder := os.environ.get("STAGECACHE_SCREENSHOTS"):
         driver.save_screenshot(f"{folder}/page_of_animation.png")
-    outside = [url for url in requests(driver) if not url.startswith(("data:", "blob:"))]
+    outside = [url for url in requests_of(driver) if not url.startswith(("data:", "blob:"))]
     assert outside == [path.as_uri()]
     assert not [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]

@@ -5,7 +5,6 @@ Pictures of it are kept in the folder that STAGECACHE_SCREENSHOTS names, if it d
 looked for in the folder that STAGECACHE_AXE names, or in node_modules.
 """
 
-import json
 import os
 import shutil
 import time
@@ -20,14 +19,14 @@ import pytest
 
 from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Reason, Status
 from stagecache.views.formats.html import data_of, html_of, page_of
+from stagecache.views.formats.page_data import reasons_data
 from stagecache.views.style import DARK, LIGHT
+from tests.browser import chromium, requests_of
 from tests.views.samples import pendulum, random_view, rooms
 from tests.views.strategies import NASTY
 
 pytestmark = pytest.mark.browser
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
 AXE: Final = Path(os.environ.get("STAGECACHE_AXE") or "node_modules/axe-core") / "axe.min.js"
 SIZES = {"wide": (1280, 800), "narrow": (400, 800)}
 SMALLEST = 8 / 12
@@ -208,14 +207,7 @@ class Browser:
 
     def requests(self) -> list[str]:
         """The addresses of all that was asked for since the page was opened."""
-        messages = [
-            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
-        ]
-        return [
-            message["params"]["request"]["url"]
-            for message in messages
-            if message["method"] == "Network.requestWillBeSent"
-        ]
+        return requests_of(self.driver)
 
     @cached_property
     def keys(self) -> Any:
@@ -228,23 +220,11 @@ class Browser:
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The browser, started once for all tests here."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="Selenium is not installed")
-    if BROWSER is None or DRIVER is None:
-        pytest.skip("Chromium or its driver is not installed (chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    # A sandbox cannot be had in many containers; the page is our own.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     folder = tmp_path_factory.mktemp("explorer")
-    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
-    service = webdriver.ChromeService(executable_path=DRIVER)
-    driver = webdriver.Chrome(options=options, service=service)
     screenshots = Path(os.environ.get("STAGECACHE_SCREENSHOTS") or folder)
     screenshots.mkdir(parents=True, exist_ok=True)
-    yield Browser(driver, folder, screenshots)
-    driver.quit()
+    with chromium(downloads=folder) as driver:
+        yield Browser(driver, folder, screenshots)
 
 
 @pytest.fixture
@@ -1139,15 +1119,35 @@ def test_reasons_come_with_the_news(browser: Browser) -> None:
     browser.open_started(view, WITH_HOST, reasons=old)
     browser.point("pendulum.tip")
     assert browser.texts(".panel .reason") == ["An old reason."]
-    tip, angle = number["pendulum.tip"], number["pendulum.angle"]
+    tip = number["pendulum.tip"]
+    assert browser.run("return root.sent") == [f"explain {tip}"]
     browser.run("root.explorer.update(arguments[0])", {"nodes": {tip: {"status": "valid"}}})
     assert browser.texts(".panel .reason") == []
-    reason = {"text": "A new one.", "path": [angle, tip], "variable": angle, "line": 3}
-    news = {"nodes": {tip: {"status": "stale"}}, "reasons": {tip: {**reason, "file": "x.py"}}}
+    browser.run("root.explorer.update(arguments[0])", {"nodes": {tip: {"status": "stale"}}})
+    assert browser.texts(".panel .reason") == [], "the old one does not count any more"
+    new = {"pendulum.tip": Reason("pendulum.tip is new.", path, path[0], "x.py", 3)}
+    news = {"nodes": {}, "reasons": reasons_data(view, new)}
     browser.run("root.explorer.update(arguments[0])", news)
-    assert browser.texts(".panel .reason") == ["A new one."]
+    assert browser.texts(".panel .reason") == ["pendulum.tip is new."]
     assert browser.texts(".panel .written") == ["Written at x.py:3."]
     assert browser.marked("changed") == {"pendulum.angle"}
+    browser.run("root.explorer.update({state: 'ended'})")
+    assert browser.texts(".panel .reason") == ["pendulum.tip is new."]
+    browser.point("anchor.torque")
+    assert browser.run("return root.sent") == [f"explain {tip}"], "there is nobody to ask"
+
+
+def test_the_summary_follows_the_news_while_nothing_is_chosen(browser: Browser) -> None:
+    view = pendulum()
+    number = {node.path: n for n, node in enumerate(view)}
+    browser.open_started(view, WITH_HOST)
+    assert browser.texts(".panel .summary") == ["Entries: 2 stale, 1 not computed."]
+    news = {"nodes": {number["pendulum.tip"]: {"status": "valid"}}}
+    browser.run("root.explorer.update(arguments[0])", news)
+    assert browser.texts(".panel .summary") == ["Entries: 1 stale, 1 not computed, 1 valid."]
+    browser.point("pendulum.energy")
+    browser.run("root.explorer.update({nodes: {}})")
+    assert browser.texts(".panel .summary") == []
 
 
 def test_a_program_is_paused_stepped_and_resumed(browser: Browser) -> None:

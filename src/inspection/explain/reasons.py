@@ -7,7 +7,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import final
 
 from attrs import evolve
@@ -62,13 +62,17 @@ class AbstractReasons(ABC):
     def _search(self, node: int) -> Diagnosis:
         """Return why an entry is not valid. Cost O(nodes)."""
 
-    def found(self) -> dict[str, Reason]:
-        """Return the reason of each entry that is not valid, by path. Cost O(nodes + edges)."""
+    def found(self, nodes: Iterable[int] | None = None) -> dict[str, Reason]:
+        """Return the reason of each entry that is not valid, by path; of all, or only of some.
+
+        Cost O(nodes + edges), of these and upstream of them.
+        """
         store = self._store
         kinds = store.structure.kinds
         told: dict[tuple[int, int, int], tuple[Cause, str, str]] = {}  # once for each change
         found: dict[str, Reason] = {}
-        for node, path in self._paths.items():
+        for node in self._paths if nodes is None else nodes:
+            path = self._paths[node]
             if kinds[node] is not CACHE_ENTRY or store.is_valid(node):
                 continue
             change = self._first_change(node)

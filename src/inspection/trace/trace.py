@@ -37,11 +37,12 @@ class Trace:
     """A record of what happens to States or Graphs in a ``with`` block, to be read in and after it.
 
     Made by `State.trace` or `Graph.trace`. Copies of a State that are made in the block are traced,
-    too, each as a State of its own; by any thread, but not in other processes. An event costs about
-    a microsecond, which is part of the times that are told, unless a computation is compared with
-    large earlier values: that is not part of them. It takes 100 to 200 bytes until the Trace is
-    gone. Events are counted when somebody looks, at about a microsecond each, and meanwhile only
-    if there are more of them than are kept. A traced copy costs O(items), as any copy does.
+    too, each as a State of its own; by any thread, but not in other processes. A read costs up to a
+    microsecond, a write or a computation some microseconds; they are part of the times that are
+    told, unless a computation is compared with large earlier values: that is not part of them. An
+    event takes 100 to 200 bytes until the Trace is gone. Events are counted when somebody looks, at
+    about a microsecond each, and meanwhile only if there are more of them than are kept. A traced
+    copy costs O(items), as any copy does.
 
     A Trace holds the States or Graphs that it was given, also when it has ended; it does not hold
     copies.

@@ -7,13 +7,14 @@
  * Show a graph in an element.
  *
  * data: {graph, impacts, reasons}, each an object or its JSON, as formats/page_data.py makes them.
- * host: optional, a running program: {send(command)} with the commands "pause", "resume" and "step",
- *     and links: true if the address of the page follows the chosen node (always so without a host).
+ * host: optional, a running program: {send(command)} with the commands "pause", "resume", "step" and
+ *     "explain" with the number of a node, and links: true if the address of the page follows the
+ *     chosen node (always so without a host).
  *
  * Returns {update(message), fit(), shown(), svg(), destroy()}. A message has some of: nodes, {number:
  * {status, version, value, count, seconds}} of what has changed; computed and written, numbers of
- * nodes; time, the simulated time or null; state, "running", "paused" or "ended"; reasons, {number:
- * {text, path, variable, file, line, seconds}} with numbers of nodes.
+ * nodes; time, the simulated time or null; state, "running", "paused" or "ended"; reasons, as in data,
+ * which come with nodes: with these, no earlier ones count any more.
  */
 function explorer(root, data, host = null) {
   const app = new Explorer(root, data, host);
@@ -285,6 +286,7 @@ class Explorer {
       }
       if (isUnfolded) this.make(anchor);
     }
+    if (item?.kind === "entry") this.live.ask(item);
     const box = item && this.boxFor(item);
     if (box) this.picture.focused = box;
     this.update();

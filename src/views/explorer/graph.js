@@ -32,7 +32,7 @@ class Graph {
     const { title, stages, nodes, edges } = parsed(data.graph);
     this.title = title;
     this.stages = stages;
-    this.given = data;
+    this.given = { ...data };
     const number = nodes.path.length;
     const columns = Object.entries(DEFAULTS).map(
       ([name, missing]) => [name, unpacked(nodes[name], number, missing)]);
@@ -51,7 +51,6 @@ class Graph {
       return edge;
     });
     this.variables = this.nodes.filter((node) => node.kind === "variable");
-    this.liveReasons = new Map();
   }
 
   /** Impacts and reasons are decoded when somebody asks for the first time. */
@@ -68,12 +67,17 @@ class Graph {
     return this.decodedReasons;
   }
 
+  /** Take the reasons of now: those that were given before do not count any more. */
+  takeReasons(reasons) {
+    this.given.reasons = reasons;
+    this.decodedReasons = null;
+  }
+
   /** Reason why a node is not valid, or null: text, path, variable, file, line and seconds. */
   reasonOf(node) {
     if (node.status !== "stale" && node.status !== "not computed") return null;
-    if (this.liveReasons.has(node.number)) return this.liveReasons.get(node.number);
     const found = this.reasons.of?.[node.number];
-    if (!found || node.isUpdated) return null;
+    if (!found) return null;
     const [parts, variable, file, line, seconds] = found;
     const { words } = this.reasons;
     const text = parts.map((part) => (part < 0 ? this.nodes[-1 - part].path : words[part])).join("");

@@ -24,26 +24,19 @@ class Live {
   }
 
   /** Take what a message says; the picture follows in the next frame. */
-  update({ nodes = {}, computed = [], written = [], time, state, reasons = {} }) {
+  update({ nodes, computed = [], written = [], time, state, reasons = {} }) {
     const { app } = this;
     const { graph } = app;
-    const changed = Object.entries(nodes).map(([number, news]) => {
+    const changed = Object.entries(nodes || {}).map(([number, news]) => {
       const node = graph.nodes[number];
       for (const name of ["status", "version", "value", "count", "seconds"]) {
         if (news[name] !== undefined) node[name] = news[name];
       }
       node.words = undefined;
-      node.isUpdated = true; // reasons that came with the page do not count any more
-      graph.liveReasons.delete(node.number);
       return node;
     });
     if (changed.length) graph.isLive = true;
-    for (const [number, reason] of Object.entries(reasons)) {
-      const { path = [], variable = null, text = "", file = "", line = 0, seconds = null } = reason;
-      graph.liveReasons.set(Number(number), {
-        text, file, line, seconds, path: path.map((n) => graph.nodes[n]), variable: graph.nodes[variable] || null,
-      });
-    }
+    if (nodes) graph.takeReasons(reasons);
     if (this.state && state) this.tellState(state);
     if (this.time && time !== undefined) this.time.textContent = time === null ? "" : `t = ${Number(time.toPrecision(6))}`;
     const { status } = app.filters.values;
@@ -57,14 +50,21 @@ class Live {
     this.refreshPanel(new Set(changed));
   }
 
-  /** Tell the news of the chosen node; buttons keep the focus if only facts have changed. */
+  /** Ask why a node is not valid: the next news tell it, and all later ones. */
+  ask(node) {
+    if (this.now && this.now !== "ended") this.app.host.send(`explain ${node.number}`);
+  }
+
+  /** Tell the news of what is chosen; buttons keep the focus if only facts have changed. */
   refreshPanel(changed) {
     const { app } = this;
     const { chosen, panel } = app;
-    if (!chosen || app.isWhatIf) return;
-    if (chosen instanceof Group) {
+    if (app.isWhatIf) return;
+    if (!chosen) panel.tellSummary();
+    else if (chosen instanceof Group) {
       if ([...chosen.members()].some((node) => changed.has(node))) app.update();
-    } else if (changed.has(chosen)) {
+    } else if (!panel.tellsReasonOf(chosen)) app.update();
+    else if (changed.has(chosen)) {
       const status = panel.facts?.querySelector(".status")?.textContent || "";
       if (status === (LOOKS[chosen.status] ? chosen.status : "")) panel.tellFacts(chosen);
       else app.update();

@@ -142,6 +142,12 @@ class Panel {
     } else if (reason.variable) this.links([[reason.variable, "changed"]], "links way");
   }
 
+  /** Whether the panel tells the reason that is known of a node now. */
+  tellsReasonOf(node) {
+    const told = this.element.querySelector(".reason")?.textContent || "";
+    return told === (this.app.graph.reasonOf(node)?.text || "");
+  }
+
   // ------------------------------------------------------------------ a group
 
   tellGroup(group) {
@@ -223,10 +229,8 @@ class Panel {
     const { element, app } = this;
     const { nodes, edges } = app.graph;
     make(element, "h2", `${plural(nodes.length, "node")}, ${plural(edges.length, "edge")}`);
-    const statuses = statusesOf(nodes.filter((node) => node.kind === "entry"));
-    if (statuses.length) {
-      make(element, "p", `Entries: ${statuses.map(([status, number]) => `${number} ${status}`).join(", ")}.`);
-    }
+    this.summary = make(element, "p", "", "summary");
+    this.tellSummary();
     make(element, "p", "Click a node to see its prerequisites and dependents, and why it is stale. Shift-click "
       + "another one to see the paths between both. A double click unfolds a box that stands for many. "
       + "Drag the picture to move it; the wheel or two fingers zoom.", "hint");
@@ -240,5 +244,13 @@ class Panel {
       make(make(list, "dt"), "kbd", key);
       make(list, "dd", effect);
     }
+  }
+
+  /** Count the entries by status. */
+  tellSummary() {
+    const statuses = statusesOf(this.app.graph.nodes.filter((node) => node.kind === "entry"));
+    const words = statuses.map(([status, number]) => `${number} ${status}`).join(", ");
+    this.summary.textContent = words && `Entries: ${words}.`;
+    this.summary.hidden = !words;
   }
 }

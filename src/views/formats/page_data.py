@@ -27,7 +27,7 @@ from typing import Any, Final
 from attrs import fields
 
 from stagecache.views.nodes import AbstractView, EdgeKind, NodeInfo, Reason, Status
-from stagecache.views.reach import neighbours, reached
+from stagecache.views.reach import depth_first, neighbours, reached
 
 DEFAULTS: Final = {
     field.name: field.default for field in fields(NodeInfo) if field.name not in ("path", "kind")
@@ -159,7 +159,7 @@ class _Consequences:
         self._valid = {
             node.path: (node.status is Status.VALID) << numbers[node.path] for node in view.nodes
         }
-        order = _after_their_dependents(self._paths, below)
+        order, _ = depth_first(self._paths, below)
         is_changed = True
         while is_changed:  # once, and once more to see; more often if there are cycles
             is_changed = False
@@ -181,20 +181,3 @@ class _Consequences:
         for number in stale:
             bits[number >> 3] |= 1 << (number & 7)
         return found == int.from_bytes(bits, "little")
-
-
-def _after_their_dependents(paths: Iterable[str], below: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return nodes in an order in which each comes after those below it, but for cycles."""
-    order: dict[str, None] = {}
-    entered: set[str] = set()
-    for start in paths:
-        waiting = [(start, False)]
-        while waiting:
-            path, is_finished = waiting.pop()
-            if is_finished:
-                order[path] = None
-            elif path not in entered:
-                entered.add(path)
-                waiting.append((path, True))
-                waiting.extend((other, False) for other in below.get(path, ()))
-    return list(order)

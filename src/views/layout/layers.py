@@ -17,7 +17,7 @@ from typing import Final
 from attrs import frozen
 
 from stagecache.views.nodes import AbstractView, NodeInfo
-from stagecache.views.reach import neighbours
+from stagecache.views.reach import depth_first, neighbours
 
 ROWS: Final = 60
 """Typical number of nodes below each other, over all bands."""
@@ -112,24 +112,7 @@ def depths_of(
 ) -> dict[str, int]:
     """Return the length of the longest path to each node, along edges without cycles."""
     below = neighbours(pairs)
-    done: dict[str, None] = {}
-    entered: set[str] = set()
-    closing: set[tuple[str, str]] = set()
-    for node in order:
-        waiting = [(node.path, False)]
-        while waiting:
-            path, is_finished = waiting.pop()
-            if is_finished:
-                done[path] = None
-            elif path not in entered:
-                entered.add(path)
-                waiting.append((path, True))
-                waiting.extend(
-                    (p, False) for p in reversed(below.get(path, ())) if p not in entered
-                )
-                closing.update(
-                    (path, p) for p in below.get(path, ()) if p in entered and p not in done
-                )
+    done, closing = depth_first([node.path for node in order], below)
     depths = dict.fromkeys(inside, 0)
     for path in reversed(done):
         for target in below.get(path, ()):
