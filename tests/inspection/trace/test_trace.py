@@ -372,6 +372,20 @@ def test_an_exchange_of_variables_is_a_write() -> None:
     assert "arm.below" in [e.entry for e in events_of(trace, InvalidationEvent)]
 
 
+def test_a_write_of_an_auto_update_variable_is_one_write() -> None:
+    state = state_of("arm")
+    latch = state[0].allocate_auto_update_discrete_variable(
+        Stage.POSITION, 1.0, Stage.TIME, name="latch"
+    )
+    realize(state, Stage.POSITION)
+    latch.update.set(state, 5.0)
+    latch.update.mark_valid(state)
+    with state.trace() as trace:
+        latch.set(state, 2.0)
+    (write,) = events_of(trace, WriteEvent)
+    assert write.variable == "arm.latch"
+
+
 # ---------------------------------------------------------------------- it adds up
 
 
