@@ -81,6 +81,7 @@ class Consequences:
         self._stage = realization.machine.stage
         self._highest = realization.machine.highest
         self._below_stages: dict[Stage, frozenset[int]] = {}
+        self._left_with: dict[Stage, dict[int, Stage]] = {}
         self.valid: dict[int, CacheEntry[Any]] = {
             node: key
             for node in paths.of
@@ -99,13 +100,7 @@ class Consequences:
 
     def of(self, variable: int) -> Consequence:
         """Return the consequence of a write of a variable."""
-        key = self._structure.keys[variable]
-        written = [variable]  # weights, which have no handle
-        if isinstance(key, AbstractHandle):
-            written = self._written_with(key)
-        if isinstance(key, DiscreteVariable) and key.update is not None:
-            written.append(key.update._node)
-        return self._of(written, self.stages[variable])
+        return self._of(self._written(variable), self.stages[variable])
 
     def of_y(self) -> Consequence:
         """Return the consequence of a write of all q, u and z."""
@@ -114,24 +109,55 @@ class Consequences:
     def paths(self) -> dict[str, tuple[str, ...]]:
         """Return the valid entries that would become stale, by the path of each variable.
 
-        Cost O(variables * entries).
+        Variables that make nothing stale but what their stage does share one tuple. Cost O(nodes),
+        and of others O(entries that they make stale).
         """
         of = self._paths
-        return {of[node]: tuple([of[n] for n in self.of(node).lost]) for node in self.stages}
+        order = {node: number for number, node in enumerate(self.valid)}
+        of_stages: dict[Stage, tuple[str, ...]] = {}
+        found: dict[str, tuple[str, ...]] = {}
+        for node, stage in self.stages.items():
+            by_stage = self._left(stage)
+            if stage not in of_stages:
+                of_stages[stage] = tuple([of[n] for n in by_stage])
+            own = entries_downstream(self._structure, self._written(node))
+            beyond = [n for n in own if n in order and n not in by_stage]
+            lost = sorted([*by_stage, *beyond], key=order.__getitem__) if beyond else ()
+            found[of[node]] = tuple([of[n] for n in lost]) if beyond else of_stages[stage]
+        return found
 
     def _of(self, written: list[int], stage: Stage) -> Consequence:
         own = entries_downstream(self._structure, written)
-        below = self._below(stage)
-        forgotten = self._forgotten(stage)
-        by_stage: dict[int, Stage] = {}
-        for n, entry in self.valid.items():
-            if n in below or n in forgotten:  # what depends on an earlier stage is dropped with it
-                by_stage[n] = max(entry.available_from, stage)
-            elif self._presumed.get(n, Stage.EMPTY) >= stage:
-                by_stage[n] = self._presumed[n]
+        by_stage = self._left(stage)
         lost = tuple([n for n in self.valid if n in own or n in by_stage])
         others = {n: by_stage[n] for n in lost if n not in own}
-        return Consequence(lost, own, forgotten, tuple(written), others)
+        return Consequence(lost, own, self._forgotten(stage), tuple(written), others)
+
+    def _left(self, stage: Stage) -> dict[int, Stage]:
+        """Return the stages by which valid entries become stale if a stage is left.
+
+        They are in the order of the model.
+        """
+        if stage not in self._left_with:
+            below = self._below(stage)
+            forgotten = self._forgotten(stage)
+            found = self._left_with[stage] = {}
+            for n, entry in self.valid.items():
+                if n in below or n in forgotten:  # an earlier stage takes what depends on it along
+                    found[n] = max(entry.available_from, stage)
+                elif self._presumed.get(n, Stage.EMPTY) >= stage:
+                    found[n] = self._presumed[n]
+        return self._left_with[stage]
+
+    def _written(self, variable: int) -> list[int]:
+        """Return the nodes that a write of a variable changes."""
+        key = self._structure.keys[variable]
+        written = [variable]  # weights, which have no handle
+        if isinstance(key, AbstractHandle):
+            written = self._written_with(key)
+        if isinstance(key, DiscreteVariable) and key.update is not None:
+            written.append(key.update._node)
+        return written
 
     def _written_with(self, variable: AbstractHandle) -> list[int]:
         """The nodes of a variable and of those that overlap it."""
