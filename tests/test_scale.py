@@ -111,3 +111,32 @@ def test_declarations_in_a_graph_execute_as_many_lines_in_one_ten_times_as_large
 def test_adding_a_subsystem_executes_as_many_lines_in_a_system_ten_times_as_large() -> None:
     few, many = (System(*[Link() for _ in range(size)]) for size in (FEW, MANY))
     assert lines_of(lambda: many.add(Link())) == lines_of(lambda: few.add(Link()))
+
+
+def stale_chains(number: int, equal: bool | None) -> Graph:
+    graph = Graph()
+    for chain in range(number):
+        first = graph.variable(f"v{chain}", 0)
+        above: Any = first
+        for place in range(10):
+            name = f"e{chain}_{place}"
+            above = graph.entry(name, lambda x: x() + 1, prerequisites=(above,), equal=equal)
+        above()
+        first.set(1)
+    return graph
+
+
+@pytest.mark.parametrize("equal", [None, True])
+def test_reasons_of_all_entries_grow_with_their_number(equal: bool | None) -> None:
+    few, many = (stale_chains(size, equal) for size in (FEW, MANY))
+    assert len(many.view.reasons) == 10 * MANY
+    assert lines_of(lambda: many.view.reasons) < 12 * lines_of(lambda: few.view.reasons)
+
+
+def test_impacts_of_all_variables_grow_with_their_number() -> None:
+    few, many = (ScaledSystem(size) for size in (FEW, MANY))
+    for model in (few, many):
+        model.system.realize(model.state, Stage.INSTANCE)
+        model.link.height(model.state)
+    count = lines_of(lambda: many.state.graph.impacts)
+    assert count < 12 * lines_of(lambda: few.state.graph.impacts)
