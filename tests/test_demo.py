@@ -34,6 +34,7 @@ from stagecache.examples.four_bar import (
 from stagecache.multibody import MultibodySystem
 from stagecache.state.contents.observer import observe
 from stagecache.views import GraphView
+from tests.views.reading import nodes_of_page
 
 EXAMPLES = Path(__file__).parents[1] / "src" / "examples"
 FRAMES = 36
@@ -261,15 +262,14 @@ def test_the_page_has_the_graph_with_values_and_costs(tmp_path: Path) -> None:
     assert "four_bar.html " in text
     assert "matplotlib" not in text
     page = (tmp_path / "four_bar.html").read_text(encoding="utf-8")
-    (data,) = re.findall(r'<script[^>]*id="graph"[^>]*>(.*?)</script>', page, re.S)
-    view = GraphView.from_json(data)
-    assert view["gauge.point"].seconds is not None
-    assert view["gauge.point"].hit_rate == 0.0
+    nodes = nodes_of_page(page)
+    assert nodes["gauge.point"]["seconds"] is not None
+    assert nodes["gauge.point"]["hit_rate"] == 0.0
     summary = demonstrate(FEWEST, progress=False).summary
     for path in ("matter.tree_poses", "matter.axes", "matter.pose[rocker]"):
-        assert view[path].hit_rate == pytest.approx(summary[path].hit_rate)
-    assert view["matter.velocity[crank]"].seconds is None
-    assert "[0.5" in view["gauge.point"].value
+        assert nodes[path]["hit_rate"] == pytest.approx(summary[path].hit_rate)
+    assert nodes["matter.velocity[crank]"]["seconds"] is None
+    assert "[0.5" in nodes["gauge.point"]["value"]
 
 
 def test_with_matplotlib_a_plot_and_an_animation_are_written_and_said_so(tmp_path: Path) -> None:

@@ -155,13 +155,6 @@ Checks:
   threads    Threads that read one State get the values that one thread gets.
 
 \b
-Examples:
-  stagecache check stagecache.examples.pendulum --examples 10
-  stagecache check stagecache.examples.pendulum:system --check strict --seed 1
-  stagecache check stagecache.examples.pendulum --budget 60 --keep-going
-  stagecache check stagecache.examples.pendulum --examples 10 --json
-
-\b
 With --json, one document is printed at the end, also after Control-C:
   verdict  "passed", "failed", "interrupted", or "unfinished": no fault was
            found, but the budget ended before all programs had run
@@ -170,6 +163,13 @@ With --json, one document is printed at the end, also after Control-C:
            failed, else operations, entries, computed and shared
   again    the command that repeats what failed, or null
   model, system, seed, examples, budget, is_interrupted
+
+\b
+Examples:
+  stagecache check stagecache.examples.pendulum --examples 10
+  stagecache check stagecache.examples.pendulum:system --check strict --seed 1
+  stagecache check stagecache.examples.pendulum --budget 60 --keep-going
+  stagecache check stagecache.examples.pendulum --examples 10 --json
 """
 )
 @click.argument("model")

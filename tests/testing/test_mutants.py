@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 from rich.console import Console
 
+from stagecache.errors import UndeclaredPrerequisiteError
 from stagecache.testing import check_all
 from tests.profiles import is_nightly
 from tests.testing.mutants.catalogue import MODELS, MUTANTS, Model, Mutant
@@ -56,7 +57,7 @@ def test_the_program_of_a_failure_fails_when_it_is_run(name: str) -> None:
 
 
 def test_check_all_stops_at_the_first_fault() -> None:
-    with pytest.raises(AssertionError, match=r"pendulum\.length"):
+    with pytest.raises(UndeclaredPrerequisiteError, match=r"Pendulum\.length"):
         check_all(by_name("ForgottenParameter").make())
 
 

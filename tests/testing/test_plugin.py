@@ -73,7 +73,6 @@ def test_model(check_invalidation):
             ">       check_invalidation(System(Faulty()))",
             "E       stagecache.errors.*faulty*",
             "E*hint: *length*",
-            "E*faulty.length.set(state, *)",
             "E*faulty.faulty(state)*",
             "*test_*.py:*Error",
         ]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from stagecache.views import EdgeInfo, EdgeKind, GraphView, NodeInfo, Reason, Status
 from stagecache.views.formats.page_data import DEFAULTS, graph_data, impacts_data, reasons_data
 from tests.profiles import examples
+from tests.views.reading import column
 from tests.views.samples import pendulum, rooms
 from tests.views.strategies import views
 
@@ -17,12 +18,6 @@ from tests.views.strategies import views
 def read(data: object) -> Any:
     """The data as the page gets them."""
     return json.loads(json.dumps(data))
-
-
-def column(given: Any, number: int, default: object = None) -> list[Any]:
-    if given is None:
-        return [default] * number
-    return given if isinstance(given, list) else [given["words"][n] for n in given["of"]]
 
 
 def from_runs(runs: list[int]) -> list[int]:
