@@ -10,7 +10,7 @@ import pytest
 
 from stagecache.live.gate import Gate
 
-SOON = 5.0  # seconds, within which a thread has surely done what it can
+SOON = 30.0  # seconds, within which a thread has surely done what it can
 
 
 class Worker:

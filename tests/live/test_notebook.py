@@ -70,7 +70,7 @@ class Cell:
         self.driver.find_element("css selector", f".live .{name}").click()
 
     def wait(self, condition: Callable[[], object]) -> None:
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + 60.0
         while not condition():
             assert time.monotonic() < end, condition
             time.sleep(0.05)

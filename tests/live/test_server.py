@@ -18,7 +18,7 @@ from stagecache.live.follower import News
 from stagecache.views import GraphView, NodeInfo
 from tests.live.page import Page, statuses_of
 
-SOON = 10.0
+SOON = 30.0
 
 
 @pytest.fixture
