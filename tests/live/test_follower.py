@@ -325,7 +325,7 @@ def test_nothing_grows_with_the_number_of_events() -> None:
     work(8000)  # until all that has a limit has reached it
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
-    work(4000)
+    work(2000)
     gc.collect()
     after = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
