@@ -14,6 +14,7 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from functools import cache
 from graphlib import TopologicalSorter
@@ -64,8 +65,6 @@ from stagecache.views.nodes import EdgeInfo, NodeInfo, Status
 from stagecache.views.view import GraphView
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from stagecache.files.report import LoadReport
     from stagecache.graph.pickled import Declaration, NodeValues
     from stagecache.inspection.explain.explanation import Explanation
@@ -687,7 +686,7 @@ class Graph:
 
     def strict(
         self, *, undeclared: Literal["raise", "record"] = "raise"
-    ) -> "AbstractContextManager[ReadLog]":
+    ) -> AbstractContextManager["ReadLog"]:
         """Watch the reads of computations, in a ``with`` block: `stagecache.strict` of this graph.
 
         A computation may only read its prerequisites. A handle that its function got in another

@@ -49,7 +49,7 @@ class Trace:
 
     Parameters
     ----------
-    states : tuple of State or of Graph
+    states : tuple of State or Graph
     most : int
         Number of events to keep; later ones are only counted.
     show : callable, optional
