@@ -1,7 +1,8 @@
 """Profiles of Hypothesis: how many examples random tests try, in one table.
 
-`default` is for every day, `ci` for what is merged (`.ci/run`), and `nightly` searches for new
-examples. The first two try the same examples in each run, so that a failure is due to a change.
+`default` is for every day, `few` for further versions of Python, `ci` for what is merged (both in
+`.ci/run`), and `nightly` searches for new examples. All others try the same examples in each run,
+so that a failure is due to a change.
 Tests state their own number for `ci`, and the others scale it.
 """
 
@@ -13,6 +14,7 @@ CI_EXAMPLES: Final = 200
 
 PROFILES: Final[dict[str, dict[str, Any]]] = {
     "default": {"max_examples": 30, "derandomize": True},
+    "few": {"max_examples": 5, "derandomize": True},
     "ci": {"max_examples": CI_EXAMPLES, "derandomize": True},
     "nightly": {"max_examples": 5_000, "stateful_step_count": 100, "print_blob": True},
 }

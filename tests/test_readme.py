@@ -83,16 +83,18 @@ def test_the_readme_shows_what_the_command_prints_for_this_version() -> None:
 
 
 def test_one_command_sets_the_addresses_everywhere(tmp_path: Path) -> None:
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, tmp_path)
+    command = run_path(str(ROOT / "docs" / "_extensions" / "urls.py"))
+    for name in command["FILES"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     new = "https://docs.host.example/en", "https://code.host.example/us/it/"
-    run_path(str(ROOT / "docs" / "_extensions" / "urls.py"))["set_urls"](tmp_path, *new)
+    command["set_urls"](tmp_path, *new)
     urls = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "urls"
     ]
     assert urls["Documentation"] == "https://docs.host.example/en/"
     assert urls["Source"] == "https://code.host.example/us/it/"
-    for name in ("pyproject.toml", "README.md"):
+    for name in command["FILES"]:
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert not any(urls in text for urls in (URLS["Documentation"], URLS["Source"]))
 
@@ -100,7 +102,9 @@ def test_one_command_sets_the_addresses_everywhere(tmp_path: Path) -> None:
 def test_no_other_file_has_an_address_that_the_command_would_miss() -> None:
     folders = [ROOT / "docs", ROOT / "src", ROOT / "benchmarks"]
     files = [path for folder in folders for path in folder.rglob("*.[mp][dy]")]
-    files += [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    files += [
+        ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "CODE_OF_CONDUCT", "SECURITY")
+    ]
     found = [p for p in files if "_generated" not in p.parts and "_build" not in p.parts]
     assert [
         path

@@ -1,7 +1,7 @@
 """Set the addresses of the project: `python docs/_extensions/urls.py DOCUMENTATION SOURCE`.
 
 They stand in `[project.urls]` of `pyproject.toml`, and begin the links of `README.md`, which are
-absolute because a package index shows that file alone. The command replaces them in both files.
+absolute because a package index shows that file alone. The command replaces them wherever they are.
 """
 
 import sys
@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FILES = ("pyproject.toml", "README.md")
+FILES = ("pyproject.toml", "README.md", "CITATION.cff", ".github/ISSUE_TEMPLATE/config.yml")
 
 
 def set_urls(root: Path, documentation: str, source: str) -> None:
