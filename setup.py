@@ -1,13 +1,15 @@
 """Compile the hot modules by mypyc, where that is possible; all else is in pyproject.toml.
 
 The modules are plain Python and work as such, with the same results. They stay plain in editable
-installs, so that an edit is never hidden by what was compiled before, and where STAGECACHE_PURE=1
-is set, mypyc is missing, or the compilation of any of them fails.
+installs, so that an edit is never hidden by what was compiled before; in Python without the lock of
+the interpreter, since compiled reads and writes count on it; and where STAGECACHE_PURE=1 is set,
+mypyc is missing, or the compilation of any of them fails.
 """
 
 import os
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -46,7 +48,9 @@ class AllOrNothing(build_ext):
 
 def extensions() -> list[Extension]:
     """The compiled forms of the hot modules."""
-    if os.environ.get("STAGECACHE_PURE") == "1" or not BUILDS_NOTHING.isdisjoint(sys.argv):
+    is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    is_pure = is_free_threaded or os.environ.get("STAGECACHE_PURE") == "1"
+    if is_pure or not BUILDS_NOTHING.isdisjoint(sys.argv):
         return []
     try:
         from mypyc.build import mypycify  # noqa: PLC0415

@@ -58,7 +58,12 @@ MADE: Final = frozenset(
 """Classes of the members that Python itself adds to classes."""
 
 PATHS: Final = ("stdlib", "platstdlib", "purelib", "platlib")
-INSTALLED: Final = tuple({sysconfig.get_path(name) for name in PATHS})
+PLACES: Final = ("site-packages", "dist-packages")
+INSTALLED: Final = tuple(
+    {sysconfig.get_path(name) for name in PATHS} | {p for p in sys.path if Path(p).name in PLACES}
+)
+"""Folders of installed packages, also those of the user and of an environment around this one."""
+
 GENERATED: Final = frozenset(
     f"__{name}__"
     for name in (

@@ -193,6 +193,22 @@ def test_what_a_function_imports_counts(tmp_path: Path) -> None:
         assert done.stdout == f"{[2 * factor] * 3 + [2.0]}\n"
 
 
+def test_a_package_of_the_user_is_installed(tmp_path: Path) -> None:
+    places = tmp_path / "site-packages"
+    (places / "kept-2.0.dist-info").mkdir(parents=True)
+    (places / "kept-2.0.dist-info" / "METADATA").write_text("Name: kept\nVersion: 2.0\n")
+    program = (
+        "import kept; from stagecache.sharing.code import code_of; print(code_of(kept.f).hash)"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(places), *sys.path])}
+    hashes = set()
+    for content in ("0.0", "1.0"):  # a package that is installed counts by its version
+        (places / "kept.py").write_text(f"def f(x):\n    return {content}\n")
+        command = [sys.executable, "-c", program]
+        hashes.add(subprocess.run(command, env=env, check=True, capture_output=True).stdout)
+    assert len(hashes) == 1
+
+
 def test_a_program_that_is_typed_in_may_share() -> None:
     program = """
 from stagecache import Graph, shared_results
