@@ -46,6 +46,11 @@ def close(found: Any, wanted: Any, tolerance: float = ROUNDING) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
 
 
+def matrix(function: Any, *numbers: Array) -> Array:
+    """Rows that a function of sequences returns."""
+    return np.array(function(*(one.tolist() for one in numbers)), float)
+
+
 def unit(rng: np.random.Generator) -> Array:
     found = rng.normal(size=3)
     return np.asarray(found / np.linalg.norm(found))
@@ -101,9 +106,9 @@ def test_angles_come_back_as_the_same_rotation_at_gimbal_lock_too(
 ) -> None:
     b = side * (math.pi / 2 - off if at_lock else off)
     pose = pose_of_angles(a, b, c, 0.0, 0.0, 0.0)
-    found = angles_of_pose(pose)
-    close(rotation_of(pose_of_angles(*found, 0.0, 0.0, 0.0)), rotation_of(pose))
-    assert abs(found[1]) <= math.pi / 2
+    first, second, third = found = angles_of_pose(pose)
+    close(rotation_of(pose_of_angles(first, second, third, 0.0, 0.0, 0.0)), rotation_of(pose))
+    assert abs(second) <= math.pi / 2
     if not at_lock:  # the angles themselves are well defined there
         turns = (np.array(found) - [a, b, c]) / (2 * math.pi)
         close(turns - np.round(turns), 0.0)
@@ -165,7 +170,7 @@ def test_n_of_a_quaternion_is_its_rate_as_the_frame_turns(seed: int, exponent: f
     def turned(t: float) -> Array:
         now = Rotation.from_rotvec(t * w) * Rotation.from_quat(q[[1, 2, 3, 0]])
         found = now.as_quat()[[3, 0, 1, 2]]
-        return length * np.asarray(found if found @ q > 0 else -found)
+        return np.asarray(length * (found if found @ q > 0 else -found))
 
     n = np.array(n_of_quaternion(q.tolist()))
     close(n @ w / length, derivative(turned) / length, 1e-11)
@@ -182,14 +187,14 @@ def test_n_of_angles_and_its_inverse_are_their_rates_as_the_frame_turns(
     """Up to 1e-6 rad from gimbal lock, where N is as large as a million."""
     angles = np.array([a, math.pi / 2 - off, c])
     w = np.random.default_rng(seed).normal(size=3)
-    axes = np.array(axes_of_angles(angles))
-    rates = np.array(n_of_angles(angles)) @ w
+    axes = matrix(axes_of_angles, angles)
+    rates = matrix(n_of_angles, angles) @ w
     close(axes @ rates, w, 1e-15 / off)
     # Axes: the angular velocity is that of R' R^T, along rates of the angles of size 1.
     along = rates / np.linalg.norm(rates)
 
     def rotation(t: float) -> Array:
-        return Rotation.from_euler("XYZ", angles + t * along).as_matrix()
+        return np.asarray(Rotation.from_euler("XYZ", angles + t * along).as_matrix())
 
     skew = derivative(rotation) @ rotation(0.0).T
     close(axes @ along, [skew[2, 1], skew[0, 2], skew[1, 0]], 1e-10)
@@ -205,9 +210,9 @@ def test_rates_of_n_of_angles_and_of_its_inverse_are_their_derivatives(
     for function, rate in ((n_of_angles, n_rate_of_angles), (axes_of_angles, axes_rate_of_angles)):
 
         def along(t: float, function: Any = function) -> Array:
-            return np.array(function(angles + t * rates))
+            return matrix(function, angles + t * rates)
 
-        close(rate(angles, rates), derivative(along), size)
+        close(matrix(rate, angles, rates), derivative(along), size)
 
 
 @pytest.mark.parametrize("b", [math.pi / 2, -math.pi / 2, 3 * math.pi / 2])
