@@ -8,7 +8,16 @@ import pytest
 
 from benchmarks.inverse_kinematics.reading import read_problem
 from benchmarks.inverse_kinematics.solving import Solver
-from tests.assembly.accuracy import ACCURACIES, KINDS, Case, Found, compare, make_case, search
+from tests.assembly.accuracy import (
+    ACCURACIES,
+    KINDS,
+    LENGTHS,
+    Case,
+    Found,
+    compare,
+    make_case,
+    search,
+)
 from tests.assembly.test_agreement import CHAIN, ROD, SWEEP
 
 PROBLEMS = 3
@@ -25,10 +34,33 @@ def broken(found: list[Found]) -> list[str]:
 def test_a_goal_that_has_converged_is_as_near_to_its_least_value_as_the_accuracy_says(
     kind: str, accuracy: float
 ) -> None:
+    """For models of each length in turn."""
     seeds = range(HARD.get(kind, PROBLEMS))
-    found = [one for seed in seeds for one in search(kind, seed, accuracy)]
+    lengths = [LENGTHS[seed % len(LENGTHS)] for seed in seeds]
+    found = [
+        one
+        for seed, length in zip(seeds, lengths, strict=True)
+        for one in search(kind, seed, accuracy, length)
+    ]
     assert broken(found) == []
     assert any(one.has_converged for one in found)
+
+
+@pytest.mark.parametrize("kind", ["markers", "exact", "bounds", "hand", "chain"])
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-9])
+def test_the_length_of_a_model_changes_neither_the_goal_nor_the_way_to_it(
+    kind: str, accuracy: float
+) -> None:
+    """Goals are squares of lengths; a goal that counts as zero is only as small as rounding."""
+    for seed in range(2):
+        goals, iterations = [], []
+        for length in LENGTHS:
+            (found,) = search(kind, seed, accuracy, length)
+            goals.append(found.goal / length**2)
+            iterations.append(found.num_iterations)
+            assert found.has_converged
+        np.testing.assert_allclose(goals, goals[1], rtol=1e-6, atol=1e-18)
+        assert len(set(iterations)) == 1
 
 
 @pytest.mark.parametrize("kind", ["markers", "bounds", "film", "general"])

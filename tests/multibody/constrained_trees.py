@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 from hypothesis import assume
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -124,7 +125,7 @@ def tied(tree: Tree, constraint: Subsystem, name: str | None = None) -> Tree:
     tree.system.realize(state, Stage.MODEL)
     state.q, state.u = q, u
     tree.system.realize(state, Stage.INSTANCE)
-    return Tree(tree.system, state, tree.rng)
+    return evolve(tree, state=state)
 
 
 def coupler(tree: Tree) -> CoordinateCouplerConstraint:
@@ -166,8 +167,8 @@ def close(found: Array, wanted: Array, tolerance: float = 1e-6) -> None:
 
 def closed(kind: Any, one: MobilizedBody, two: MobilizedBody, tree: Tree) -> AbstractPairConstraint:
     """A constraint that the State of the tree satisfies."""
-    a, b = tree.rng.normal(size=(2, 3))
-    frame = random_transform(tree.rng)
+    a, b = tree.length * tree.rng.normal(size=(2, 3))
+    frame = random_transform(tree.rng, tree.length)
     pose = one.pose(tree.state).inverse() @ two.pose(tree.state)
     there = pose.apply(b)
     if kind is rod:

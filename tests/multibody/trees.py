@@ -31,21 +31,37 @@ Array = NDArray[np.float64]
 MOBILIZERS = (Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball, Free)
 
 
+LENGTHS = {Slider: 1, Cylinder: 1, Planar: 2, Translation: 3, Free: 3}
+"""Last coordinates of a mobilizer that are lengths; all of its others are angles or quaternions."""
+
+
 @frozen
 class Tree:
-    """A System, and a State of it with random q and u."""
+    """A System, and a State of it with random q and u; all of its lengths have the same scale."""
 
     system: MultibodySystem
     state: State
     rng: np.random.Generator
+    length: float = 1.0
 
     @property
     def bodies(self) -> tuple[MobilizedBody, ...]:
         return self.system.matter.bodies
 
 
-def random_transform(rng: np.random.Generator) -> Transform:
-    return Transform(Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3))
+def random_transform(rng: np.random.Generator, length: float = 1.0) -> Transform:
+    return Transform(Rotation.random(random_state=rng).as_matrix(), length * rng.normal(size=3))
+
+
+def units(tree: Tree, state: State, kind: str = "q") -> Array:
+    """The length of the tree for each q, or u, of a State that is a length, and 1 for others."""
+    found = np.ones(len(getattr(state, kind)))
+    for body in tree.bodies[1:]:
+        count = LENGTHS.get(type(body.mobilizer), 0)
+        if count:
+            stop = getattr(body, kind).place(state).stop
+            found[stop - count : stop] = tree.length
+    return found
 
 
 def make_tree(
@@ -55,27 +71,29 @@ def make_tree(
     *,
     use_euler_angles: bool = False,
     plain: bool = False,
+    length: float = 1.0,
 ) -> Tree:
     """Body i is joined to body parents[i - 1] by kinds[i - 1]; plain: bodies are where M is."""
     rng = np.random.default_rng(seed)
     system = MultibodySystem()
     matter = system.matter
     for i, (kind, parent) in enumerate(zip(kinds, parents, strict=True), 1):
-        outboard = None if plain else random_transform(rng)
+        outboard = None if plain else random_transform(rng, length)
         matter.add_body(
             f"body {i}",
             matter.bodies[parent],
             kind(),
-            inboard_frame=random_transform(rng),
+            inboard_frame=random_transform(rng, length),
             outboard_frame=outboard,
         )
     state = system.new_state()
     if use_euler_angles:
         matter.use_euler_angles.set(state, True)
         system.realize(state, Stage.MODEL)
-    state.q = rng.normal(size=state.nq)
-    state.u = rng.normal(size=state.nu)
-    return Tree(system, state, rng)
+    tree = Tree(system, state, rng, length)
+    state.q = units(tree, state) * rng.normal(size=state.nq)
+    state.u = units(tree, state, "u") * rng.normal(size=state.nu)
+    return tree
 
 
 @st.composite

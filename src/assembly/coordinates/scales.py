@@ -4,7 +4,7 @@ r"""Scales of the free q, which make their changes comparable.
 
     angles          1 / |w|      w: the angular velocity for a unit rate; 1 where q is in rad
     lengths         l / |v|      v: the velocity likewise; 1 where q is in the unit of lengths
-    other numbers   1            of which nothing is known
+    other numbers   max(1, |q|)  at the start, as of their unit nothing is known
     all of these    1 / weight   where the State has another weight of u than 1; see `weights_of_q`
 
 The length l has the effect of an angle of 1 rad: in rows of Jacobians in which
@@ -53,7 +53,8 @@ def natural_scales(coordinates: FreeCoordinates) -> tuple[NDArray[np.bool_], Vec
         moving += np.linalg.norm(motions[3:], axis=0)
     turns = turning > NOTHING * np.max(turning, initial=0.0)
     is_length = ~turns & (moving > 0.0)
-    rates = np.where(turns, turning, np.where(is_length, moving, 1.0))
+    plain = 1 / np.maximum(1.0, np.abs(coordinates.x))
+    rates = np.where(turns, turning, np.where(is_length, moving, plain))
     weights = weights_of_q(coordinates.system, coordinates.state)[coordinates.index]
     is_weighted = (weights != 1.0) & (weights > 0.0) & (weights < np.inf)
     rates = np.where(is_weighted, weights, rates)

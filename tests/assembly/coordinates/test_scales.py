@@ -245,6 +245,38 @@ def test_weights_of_u_say_in_which_unit_q_are_of_which_nothing_else_is_known(
     np.testing.assert_allclose(found[1][2], found[0][2], rtol=1e-9)
 
 
+class Counter(Subsystem):
+    """A number of which nothing is known, with no u that could have a weight."""
+
+    count = q_variable(0.0)
+
+
+class Hill(AssemblyCondition):
+    """A goal that is 2 at multiples of a turn, and 0 between them."""
+
+    def __init__(self, counter: Counter, turn: float) -> None:
+        super().__init__("hill")
+        self.counter, self.turn = counter, turn
+
+    def calc_goal(self, state: State) -> float:
+        return float(1.0 + np.cos(2 * np.pi * self.counter.count(state) / self.turn))
+
+
+@pytest.mark.parametrize("turn", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("off", [1e-7, 1e-3])
+def test_large_numbers_leave_the_top_of_a_wide_hill(turn: float, off: float) -> None:
+    """A change by 1 changes the goal by less than the accuracy there."""
+    counter = Counter()
+    system = System(counter)
+    assembler = Assembler(system)
+    assembler.add_goal(Hill(counter, turn))
+    state = system.new_state()
+    counter.count.set(state, turn * (1 + off))
+    result = assembler.assemble(state)
+    assert result.has_converged
+    assert result.goal == pytest.approx(0.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("weight", [1e-12, 1e-10, 1.0, 1e12])
 def test_a_goal_of_any_weight_moves_what_it_wants(weight: float) -> None:
     linkage, system, state = four_bar()
