@@ -111,7 +111,8 @@ class Walk:
             A check failed. A note has the program.
         """
         num_programs = 0
-        scenes = Counter({(0,): 1})  # the places of all graphs, with the number of programs
+        # The places of all graphs, with the number of programs.
+        scenes: Counter[tuple[int, ...]] = Counter({(0,): 1})
         for num_left in reversed(range(length)):
             reached: Counter[tuple[int, ...]] = Counter()
             for scene, count in scenes.items():
