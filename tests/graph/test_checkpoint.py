@@ -147,6 +147,23 @@ def test_a_checkpoint_cannot_be_pickled() -> None:
         Graph().checkpoint().__reduce__()
 
 
+def test_a_checkpoint_may_be_released_after_a_rollback_to_one_before_it() -> None:
+    graph, calls = sum_graph()
+    graph["total"]()
+    first = graph.checkpoint()
+    second = graph.checkpoint()
+    graph.rollback(first)
+    second.release()
+    second.release()
+    assert len(graph._handles.store.journals) == 1
+    graph["a"].set(100)
+    graph.rollback(first)
+    assert graph["total"]() == 3
+    assert calls == [1]
+    first.release()
+    assert graph._handles.store.journals == []
+
+
 def test_a_forgotten_checkpoint_is_released_when_the_next_is_made() -> None:
     graph, _ = sum_graph()
     for _ in range(5):

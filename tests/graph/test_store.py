@@ -8,6 +8,7 @@ from stagecache.graph import (
     Store,
 )
 from stagecache.graph.store import CLOSED
+from tests.interrupting import plain_only
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 
@@ -213,3 +214,39 @@ def test_a_closed_part_closes_its_aggregate() -> None:
     store.disconnect(whole, stage)
     store.mark_valid(entry)
     assert store.is_valid(entry)
+
+
+@plain_only
+def test_a_copy_is_of_one_moment_though_an_entry_is_computed_meanwhile() -> None:
+    store = Store()
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+
+    class ChangedMeanwhile(dict[int, int]):
+        """Copied last; as if another thread computed an entry just before."""
+
+        def copy(self) -> "ChangedMeanwhile":
+            if not store.is_valid(e):
+                store.values[e] = "computed"
+                store.mark_valid(e)
+            return self
+
+    store.changed = ChangedMeanwhile()
+    twin = store.copy()
+    assert twin.is_valid(e)
+    assert twin.values[e] == "computed"
+
+
+def test_what_is_presumed_computed_may_be_presumed_so_again() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,), stage)
+    store.write(v)
+    store.open(stage)
+    store.invalidate(e)
+    assert not store.is_valid(e)
+    store.presume(stage)
+    assert store.is_valid(e)
+    store.close(stage)
+    assert not store.is_valid(e)

@@ -194,6 +194,21 @@ def test_a_cycle_is_refused_with_its_path() -> None:
     assert list(structure.prerequisites[a]) == []
 
 
+def test_the_path_of_a_cycle_is_a_shortest_one_where_several_ways_meet() -> None:
+    structure = Structure()
+    a, left, right, joint, end = (structure.add(name, STAGE) for name in "alrje")
+    for node, above in [(left, a), (right, a), (joint, left), (joint, right), (end, joint)]:
+        structure.connect(node, above)
+    structure.connect(end, left)
+    with pytest.raises(CycleError) as caught:
+        structure.connect(a, end)
+    assert caught.value.path == ("a", "e", "l", "a")
+    with pytest.raises(CycleError) as caught:
+        structure.connect(a, joint)
+    assert len(caught.value.path) == 4
+    check_structure(structure)
+
+
 def test_bad_input_is_refused_and_changes_nothing() -> None:
     structure = Structure()
     v, e = add_chain(structure, 1)

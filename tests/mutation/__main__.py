@@ -59,6 +59,7 @@ def main() -> int:
         if due and not arguments.report:
             tests = arguments.tests or [mirrored(source) for source in arguments.sources]
             options = ["-q", "-s", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
+            options += ["--ignore-glob=*/test_interrupts.py"]  # slow, and it strikes coverage, too
             run = MutationRun(due, FOLDER, arguments.seconds, note)
             if code := pytest.main([*options, *tests], plugins=[run]):
                 return int(code)
