@@ -400,7 +400,7 @@ def test_a_checkpoint_of_a_shared_structure_leaves_that_of_the_twin_alone() -> N
 
 
 def test_invalidation_of_everything_is_undone_by_a_rollback() -> None:
-    store, (a, b, *_) = many(3)
+    store, _ = many(3)
     journal = checkpoint(store)
     store.invalidate_all()
     entries = [n for n in store.structure if store.structure.kinds[n] is ENTRY]

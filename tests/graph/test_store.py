@@ -1,13 +1,17 @@
 """The store's own promises; the random operations are in test_store_machine.py."""
 
+from collections.abc import Callable
+
 import pytest
 
-from stagecache.errors import NodeKindError
+from stagecache.errors import CycleError, NodeInUseError, NodeKindError
 from stagecache.graph import (
     NodeKind,
     Store,
 )
+from stagecache.graph.rollback import checkpoint, restore
 from stagecache.graph.store import CLOSED
+from tests.graph.check_structure import check_store
 from tests.interrupting import plain_only
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
@@ -250,3 +254,80 @@ def test_what_is_presumed_computed_may_be_presumed_so_again() -> None:
     assert store.is_valid(e)
     store.close(stage)
     assert not store.is_valid(e)
+
+
+OPERATIONS: dict[str, Callable[[Store], object]] = {
+    "copy": lambda store: store.copy(),
+    "add": lambda store: store.add("new", NodeKind.VARIABLE),
+    "write": lambda store: store.write(store.keys.index("other")),
+    "write several": lambda store: store.write_all([store.keys.index("other")]),
+    "touch several": lambda store: store.touch_all([store.keys.index("other")]),
+    "mark": lambda store: store.mark_valid(store.keys.index("apart")),
+    "invalidate": lambda store: store.invalidate(store.keys.index("apart")),
+    "close": lambda store: store.close(store.keys.index("open")),
+    "open": lambda store: store.open(store.keys.index("closed")),
+    "admit": lambda store: store.admit(store.keys.index("closed")),
+    "presume": lambda store: store.presume(store.keys.index("open")),
+    "checkpoint": checkpoint,
+    "mend": lambda store: store.mend(),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("is_noted", [False, True])
+def test_each_operation_first_mends_a_store_in_which_another_was_cut_short(
+    operation: str, is_noted: bool
+) -> None:
+    store = Store()
+    stages = [store.add(key, NodeKind.STAGE) for key in ("closed", "open")]
+    store.open(stages[1])
+    v, other = (store.add(key, NodeKind.VARIABLE) for key in ("v", "other"))
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+    store.add("apart", NodeKind.CACHE_ENTRY, (other,), stages[1])
+    store.add("waiting", NodeKind.CACHE_ENTRY, (other, stages[0]))
+    store.mark_valid(e)
+    journal = checkpoint(store) if is_noted else None
+    store.live[store.group_of[e]] = False  # a computation was cut short: writes would not see it
+    store.is_torn = True
+    OPERATIONS[operation](store)
+    assert not store.is_torn
+    assert store.is_valid(e)
+    store.write(v)
+    assert not store.is_valid(e)
+    assert store.is_closed(stages[0]) is (operation not in ("open", "admit"))
+    check_store(store)
+    if journal is not None and operation != "checkpoint":
+        restore(store, journal)
+        assert store.is_valid(e)
+        assert store.is_closed(stages[0])
+
+
+def test_a_sound_store_is_left_as_it_is_when_it_is_mended() -> None:
+    store = Store()
+    v = store.add("v", NodeKind.VARIABLE)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+    store.mark_valid(e)
+    store.write(v)
+    before = store.live.copy()
+    store.mend()
+    assert store.live == before == [False, False]
+
+
+def test_what_is_refused_leaves_nothing_to_mend() -> None:
+    store = Store()
+    v = store.add("v", NodeKind.VARIABLE)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+    stage = store.add("s", NodeKind.STAGE)
+    refused: list[tuple[type[Exception], Callable[[], object]]] = [
+        (NodeKindError, lambda: store.add("w", NodeKind.VARIABLE, (v,))),
+        (NodeInUseError, lambda: store.remove(v)),
+        (NodeKindError, lambda: store.connect(e, v)),
+        (CycleError, lambda: store.connect(stage, stage)),
+        (NodeKindError, lambda: store.close(v)),
+        (NodeKindError, lambda: store.open(v)),
+    ]
+    for error, act in refused:
+        with pytest.raises(error):
+            act()
+        assert not store.is_torn
+    check_store(store)

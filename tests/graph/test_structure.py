@@ -297,3 +297,24 @@ def test_the_lists_of_a_store_are_as_long_as_those_of_its_structure_after_reserv
     store.write(q)
     assert (q, tip, store.is_valid(tip), store.values[q]) == (3, 1, False, 1.5)
     assert len(store.values) == len(store.marks) == len(store.gates) == len(store.structure.keys)
+
+
+def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
+    structure = Structure()
+    stage, a, b = (
+        structure.add(name, kind)
+        for name, kind in zip("sab", (STAGE, VARIABLE, VARIABLE), strict=True)
+    )
+    presumed = structure.add("p", ENTRY, (a,), stage)
+    compared = structure.add("c", ENTRY, (a, b), is_compared=True)
+    structure.add("d", ENTRY, (compared, presumed))
+    gone = structure.add("g", ENTRY, (compared,), stage)
+    structure.remove(gone)
+    presumable, group_of = dict(structure.presumable), structure.group_of.copy()
+    structure.mend()
+    assert (structure.presumable, structure.group_of) == (presumable, group_of)
+    check_structure(structure)
+    for key, computed_by, other in [("p2", stage, presumed), ("c2", NEVER, compared)]:
+        again = structure.add(key, ENTRY, structure.prerequisites[other], computed_by)
+        assert structure.group_of[again] == structure.group_of[other]
+    check_structure(structure)
