@@ -7,6 +7,7 @@ which the code of one function is used (`replaced_code`).
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import CodeType
 
@@ -87,8 +88,9 @@ class Mutant:
         return " ".join(before[first:last].split()), " ".join(after.split())
 
 
+@cache
 def read(file: str) -> str:
-    """Return the text of a source file."""
+    """Return the text of a source file as it was first read, though it is edited meanwhile."""
     return (ROOT / file).read_text(encoding="utf-8")
 
 

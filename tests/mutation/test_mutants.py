@@ -35,6 +35,7 @@ class Tank:
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    mutants.read.cache_clear()
     (tmp_path / "tank.py").write_text(SOURCE, encoding="utf-8")
     return "tank.py"
 
