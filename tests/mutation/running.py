@@ -31,7 +31,7 @@ from tests.mutation.mutants import ROOT, Mutant, replaced_code
 
 FORK: Final = multiprocessing.get_context("fork")
 
-DEADLOCK: Final = 200.0
+DEADLOCK: Final = 60.0
 """Seconds after which a mutant counts as noticed, if it is not even computing."""
 
 MEMORY: Final = 8 << 30
