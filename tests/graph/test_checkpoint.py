@@ -153,6 +153,7 @@ def test_a_checkpoint_may_be_released_after_a_rollback_to_one_before_it() -> Non
     first = graph.checkpoint()
     second = graph.checkpoint()
     graph.rollback(first)
+    assert [each() for each, _ in graph._handles.checkpoints] == [first]
     second.release()
     second.release()
     assert len(graph._handles.store.journals) == 1
