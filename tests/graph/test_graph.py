@@ -420,6 +420,40 @@ def test_entries_of_one_variable_share_one_gate(fan_out: int) -> None:
     assert graph.statistics.valid_entries == fan_out
 
 
+# ---------------------------------------------------------------------- mending
+
+AFTERWARDS: dict[str, Callable[[Graph], object]] = {
+    "copy": lambda graph: graph.copy(),
+    "declare": lambda graph: graph.variable("new", 1),
+    "checkpoint": lambda graph: graph.checkpoint(),
+    "ask": lambda graph: graph["left"].is_valid(),
+    "find": lambda graph: graph["left"],
+    "count": len,
+    "write": lambda graph: graph["apart"].set(2),
+    "invalidate": lambda graph: graph["below"].invalidate(),  # type: ignore[union-attr]  # an entry
+}
+
+
+@pytest.mark.parametrize("operation", AFTERWARDS)
+def test_an_operation_mends_a_graph_in_which_another_was_cut_short(operation: str) -> None:
+    graph, head, (left, *_), _ = make_diamond()
+    apart = graph.variable("apart", 1)
+    graph.entry("below", lambda apart: apart(), prerequisites=(apart,))
+    left()
+    handles = graph._handles
+    handles.store.live[:] = [False] * len(
+        handles.store.live
+    )  # writes would not see what is computed
+    handles.store.is_torn = handles.is_torn = True
+    AFTERWARDS[operation](graph)
+    assert not handles.is_torn
+    assert not handles.store.is_torn
+    assert left.is_valid()
+    before = left()
+    head.set(head() + 5)
+    assert left() != before
+
+
 # ---------------------------------------------------------------------- refusals
 
 

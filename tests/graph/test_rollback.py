@@ -425,3 +425,22 @@ def test_versions_that_exceed_those_of_a_store_exceed_what_was_rewound_in_it() -
     later.exceed(store)
     assert later.add("v", NodeKind.VARIABLE) == 0
     assert later.versions[0] > store.versions[a]
+
+
+def test_a_released_checkpoint_passes_on_which_stages_it_saw_closed_and_what_was_presumed() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v,), stage)
+    first = checkpoint(store)
+    second = checkpoint(store)
+    store.open(stage)
+    release(store, second)
+    assert store.is_valid(e)
+    restore(store, first)
+    assert store.closed == {stage}
+    assert store.unpresumed == {}
+    assert not store.is_valid(e)
+    store.open(stage)
+    assert store.is_valid(e)
+    assert store.is_closed(stage) is False

@@ -331,3 +331,9 @@ def test_what_is_refused_leaves_nothing_to_mend() -> None:
             act()
         assert not store.is_torn
     check_store(store)
+
+
+def test_a_store_shows_its_structure_and_its_clock() -> None:
+    store = Store()
+    store.write(store.add("v", NodeKind.VARIABLE))
+    assert repr(store) == f"Store({store.structure!r}, clock 1)"
