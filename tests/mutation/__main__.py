@@ -7,10 +7,11 @@ what was killed, as long as the mutant reads the same.
 
 import argparse
 import json
-import random
 import sys
 import tomllib
 from collections import Counter, defaultdict
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import click
@@ -32,6 +33,7 @@ def parse() -> argparse.Namespace:
     add("--tests", nargs="+", metavar="PATH", help="tests instead of the mirrored folder")
     add("--sample", type=int, metavar="N", help="take N mutants at random (default: all)")
     add("--seed", type=int, default=0, help="of the sample (default: 0)")
+    add("--survivors", action="store_true", help="leave out what was not tried before")
     add("--seconds", type=float, default=10.0, help="limit for the tests of a mutant (default: 10)")
     add("--report", action="store_true", help="run nothing, and print what is known")
     return parser.parse_args()
@@ -42,12 +44,14 @@ def main() -> int:
     arguments = parse()
     mutants = [mutant for file in files(arguments.sources) for mutant in mutants_of(file)]
     if arguments.sample is not None:
-        chosen = random.Random(arguments.seed).sample(range(len(mutants)), arguments.sample)
-        mutants = [mutants[i] for i in sorted(chosen)]
+        drawn = sorted(mutants, key=partial(lot, arguments.seed))[: arguments.sample]
+        mutants = [mutant for mutant in mutants if mutant in drawn]
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "outcomes.jsonl").open("a+", encoding="utf-8") as log:
         log.seek(0)
         outcomes = {known["mutant"]: Outcome(**known) for known in map(json.loads, log)}
+        if arguments.survivors:
+            mutants = [m for m in mutants if m.name in outcomes]
         due = [m for m in mutants if not is_settled(m, outcomes)]
 
         def note(outcome: Outcome) -> None:
@@ -76,6 +80,11 @@ def mirrored(source: str) -> str:
     """Return the folder of the tests of a source."""
     path = ROOT / "tests" / Path(source).relative_to("src")
     return str(path if path.is_dir() else path.parent)
+
+
+def lot(seed: int, mutant: Mutant) -> bytes:
+    """Return a random number, which stays that of the mutant when others come and go."""
+    return sha256(f"{seed} {mutant.name}".encode()).digest()
 
 
 def is_settled(mutant: Mutant, outcomes: dict[str, Outcome]) -> bool:
