@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -92,6 +93,8 @@ class MutationRun:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run all tests once, then for each mutant those that concern it."""
+        for file in {mutant.file for mutant in self.mutants}:
+            import_module(module_name(file))  # some are imported only when they are used
         gc.collect()
         functions = functions_by_place()
         gc.freeze()
@@ -112,6 +115,8 @@ class MutationRun:
                     chosen[items[name]] = times[name]
                     left -= times[name]
             place = str(ROOT / mutant.file), mutant.function, mutant.first_line
+            if place not in functions:
+                raise pytest.UsageError(f"{mutant.function}: not found; are the sources compiled?")
             outcome = self.outcome(mutant, chosen, functions[place])
             known[outcome.by] += 1
             self.note(outcome)
@@ -194,6 +199,11 @@ class MutationRun:
         return not self.has_failed
 
 
+def module_name(file: str) -> str:
+    """Return the name by which a source file is imported."""
+    return ".".join(["stagecache", *Path(file).relative_to("src").with_suffix("").parts])
+
+
 def functions_by_place() -> dict[tuple[str, str, int], list[FunctionType]]:
     """Return all functions by file, qualified name and first line, however they are decorated."""
     found: defaultdict[tuple[str, str, int], list[FunctionType]] = defaultdict(list)
@@ -201,7 +211,7 @@ def functions_by_place() -> dict[tuple[str, str, int], list[FunctionType]]:
         if type(thing) is FunctionType:
             code = thing.__code__
             found[code.co_filename, code.co_qualname, code.co_firstlineno].append(thing)
-    return found
+    return dict(found)
 
 
 def forked(function: Callable[[Callable[[str], None]], None], timeout: float | None) -> list[str]:
