@@ -315,6 +315,6 @@ def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
     assert (structure.presumable, structure.group_of) == (presumable, group_of)
     check_structure(structure)
     for key, computed_by, other in [("p2", stage, presumed), ("c2", NEVER, compared)]:
-        again = structure.add(key, ENTRY, structure.prerequisites[other], computed_by)
+        again = structure.add(key, ENTRY, tuple(structure.prerequisites[other]), computed_by)
         assert structure.group_of[again] == structure.group_of[other]
     check_structure(structure)

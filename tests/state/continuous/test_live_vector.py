@@ -9,6 +9,7 @@ import pytest
 
 from stagecache import ContinuousState, DiagramContinuousState, Stage, State, simbody
 from stagecache.errors import MissingExtraError, PartitionError, StageTooLowError
+from stagecache.state.continuous.element_views import AbstractElementView
 from tests.state.realizing import realize, state_of
 
 TOPOLOGY, TIME, REPORT, INFINITY = Stage.TOPOLOGY, Stage.TIME, Stage.REPORT, Stage.INFINITY
@@ -187,6 +188,7 @@ def test_a_view_of_another_size_is_refused_after_model_was_realized_anew() -> No
 def test_views_take_part_in_functions_of_numpy_as_arrays_do() -> None:
     state = build()
     q = state.continuous_state.upd_q()
+    assert isinstance(q, AbstractElementView)
     assert (q.ndim, q.size, q.writeable, q.read_only().writeable) == (1, 4, True, False)
     out = np.zeros(4)
     assert np.add(q, 1.0, out=out) is out

@@ -60,7 +60,7 @@ def unfilled() -> Callable[[], Any]:
         return later
 
     if inner is None:
-        later = 1
+        later: Any = 1
     return inner
 
 
@@ -116,7 +116,7 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "functions by what they enclose": (scaled(1.0), scaled(2.0)),
     "functions": (scaled(1.0), lambda x: 1.0 * x),
     "methods by their object": (Disk(1.0).grown, Disk(2.0).grown),
-    "methods": (Disk(1.0).grown, Disk(1.0).__init__),
+    "methods": (Disk(1.0).grown, Disk(1.0).__repr__),
     "builtin methods by their object": ([1, 2].index, [1, 3].index),
     "builtin methods": ([1].index, [1].count),
     "objects": (Disk(2.0), Disk(3.0)),
