@@ -152,8 +152,12 @@ def test_a_checkpoint_may_be_released_after_a_rollback_to_one_before_it() -> Non
     graph["total"]()
     first = graph.checkpoint()
     second = graph.checkpoint()
+    third = graph.checkpoint()
     graph.rollback(first)
     assert [each() for each, _ in graph._handles.checkpoints] == [first]
+    for later in (second, third):
+        with pytest.raises(CheckpointError, match="given up"):
+            graph.rollback(later)
     second.release()
     second.release()
     assert len(graph._handles.store.journals) == 1
