@@ -8,7 +8,7 @@ Tests state their own number for `ci`, and the others scale it.
 
 from typing import Any, Final
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 CI_EXAMPLES: Final = 200
 
@@ -16,6 +16,11 @@ PROFILES: Final[dict[str, dict[str, Any]]] = {
     "default": {"max_examples": 30, "derandomize": True},
     "few": {"max_examples": 5, "derandomize": True},
     "ci": {"max_examples": CI_EXAMPLES, "derandomize": True},
+    "mutation": {
+        "max_examples": 30,
+        "derandomize": True,
+        "phases": [Phase.explicit, Phase.generate],  # that something fails is enough
+    },
     "nightly": {"max_examples": 5_000, "stateful_step_count": 100, "print_blob": True},
 }
 """Profiles by name, as `--hypothesis-profile` takes it."""

@@ -726,7 +726,7 @@ class Graph:
 
     # ------------------------------------------------------------------ inside
 
-    if not TYPE_CHECKING:  # for which there would be any name, then
+    if not TYPE_CHECKING:  # pragma: no branch - for which there would be any name, then
 
         def __getattr__(self, name: str) -> Any:
             """Raise, with similar names; only called for what is missing."""

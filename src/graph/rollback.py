@@ -70,8 +70,7 @@ def _restore(store: Store, journal: Journal, before: list[object]) -> None:
     store.clock += 1
     void = ~store.clock
     for node in journal.nodes:  # what was computed since is wrong as soon as a variable is back
-        if node < len(store.marks):
-            store.marks[node] = void
+        store.marks[node] = void
     if journal.whole is not None:
         _restore_whole(store, journal.whole, before)
     _restore_nodes(store, journal, before)

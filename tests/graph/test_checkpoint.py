@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stagecache import Graph, State
-from stagecache.errors import CheckpointError, NodeInUseError, NotPicklableError
+from stagecache.errors import CheckpointError, NodeInUseError, NotPicklableError, RemovedNodeError
 from stagecache.graph.store import Store
 from tests.graph.check_structure import check_store
 from tests.interrupting import plain_only
@@ -145,6 +145,42 @@ def test_a_checkpoint_of_something_else_is_refused(kind: str) -> None:
 def test_a_checkpoint_cannot_be_pickled() -> None:
     with pytest.raises(NotPicklableError):
         Graph().checkpoint().__reduce__()
+
+
+def test_a_checkpoint_may_be_released_after_a_rollback_to_one_before_it() -> None:
+    graph, calls = sum_graph()
+    graph["total"]()
+    first = graph.checkpoint()
+    second = graph.checkpoint()
+    third = graph.checkpoint()
+    graph.rollback(first)
+    assert [each() for each, _ in graph._handles.checkpoints] == [first]
+    for later in (second, third):
+        with pytest.raises(CheckpointError, match="given up"):
+            graph.rollback(later)
+    second.release()
+    second.release()
+    assert len(graph._handles.store.journals) == 1
+    graph["a"].set(100)
+    graph.rollback(first)
+    assert graph["total"]() == 3
+    assert calls == [1]
+    first.release()
+    assert graph._handles.store.journals == []
+
+
+def test_a_node_that_was_removed_before_a_checkpoint_stays_removed_after_a_rollback() -> None:
+    graph, _ = sum_graph()
+    early = graph.variable("early", 1)
+    last = graph.variable("last", 2)
+    graph.remove(early)
+    mark = graph.checkpoint()
+    graph.remove(graph["total"])
+    graph.rollback(mark)
+    assert last() == 2
+    assert graph["total"]() == 3
+    with pytest.raises(RemovedNodeError):
+        early()
 
 
 def test_a_forgotten_checkpoint_is_released_when_the_next_is_made() -> None:

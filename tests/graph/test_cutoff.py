@@ -322,6 +322,53 @@ def test_a_failing_computation_is_called_once_for_each_read_from_outside() -> No
     assert calls[True] <= calls[False]
 
 
+def test_an_equal_value_whose_source_is_written_meanwhile_is_compared_with_nothing() -> None:
+    graph = Graph()
+    number = graph.variable("number", 1)
+
+    def tell(read: Callable[[], int]) -> int:
+        value = read()
+        if value == 3:
+            number.set(5)
+        return value % 2
+
+    odd = graph.entry("odd", tell, prerequisites=(number,), equal=True)
+    below = graph.entry("below", copied, prerequisites=(odd,))
+    assert below() == 1
+    number.set(3)
+    assert odd() == 1
+    assert not odd.is_valid()
+    assert not below.is_valid()
+    assert below() == 1
+    assert odd.is_valid()
+    check_store(graph._handles.store)
+
+
+def test_a_failure_that_waits_to_be_read_is_not_raised_by_what_is_read_before_it() -> None:
+    graph = Graph()
+    number = graph.variable("number", 1)
+    counted = Counted(lambda read: 1 // read())
+    inverse = graph.entry("inverse", counted, prerequisites=(number,), equal=True)
+    twice = graph.entry("twice", lambda read: 2 * read(), prerequisites=(number,))
+    seen = []
+
+    def read_both(other: Callable[[], int], failing: Callable[[], int]) -> int:
+        seen.append(other())
+        return failing()
+
+    both = graph.entry("both", read_both, prerequisites=(twice, inverse))
+    last = graph.entry("last", copied, prerequisites=(inverse,))
+    outer = graph.entry("outer", lambda one, two: one() + two(), prerequisites=(both, last))
+    assert outer() == 2
+    number.set(0)
+    for entry in (both, outer, both):
+        with pytest.raises(ZeroDivisionError):
+            entry()
+    assert seen == [2, 0, 0, 0]
+    number.set(1)
+    assert outer() == 2
+
+
 def test_a_failure_that_is_not_read_does_no_harm() -> None:
     graph = Graph()
     number, chosen = graph.variable("number", 1), graph.variable("chosen", True)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ from stagecache import (
     u_variable,
     velocity_error,
 )
-from stagecache.errors import WrongTypeError
+from stagecache.errors import ComputeSignatureError, DuplicatePrerequisiteError, WrongTypeError
 from stagecache.system.constraints.errors import normalization_error
 from tests.state.realizing import state_of
 
@@ -161,3 +162,59 @@ def test_an_object_that_returns_a_value_when_it_is_called_is_taken() -> None:
     x = graph.variable("x", 1.5)
     assert graph.entry("y", Doubling(), prerequisites=(x,))() == 3.0
     assert graph.entry("z", partial(Doubling()), prerequisites=(x,))() == 3.0
+
+
+def test_prerequisites_may_be_any_ordered_iterable_and_nothing_else() -> None:
+    graph = Graph()
+    a, b = graph.variable("a", 1), graph.variable("b", 2)
+    ordered = {
+        "tuple": (a, b),
+        "list": [a, b],
+        "keys": {a: 1, b: 2}.keys(),
+        "iterator": iter([a, b]),
+    }
+    for name, prerequisites in ordered.items():
+        if name != "keys":  # a set, which has no order
+            entry = graph.entry(name, lambda x, y: 10 * x() + y(), prerequisites=prerequisites)
+            assert entry() == 12
+            a.set(3)
+            assert entry() == 32
+            a.set(1)
+    refused: list[Any] = [a, "a", {a, b}, frozenset([a]), ordered["keys"], 5, None]
+    for prerequisites in refused:
+        with pytest.raises(WrongTypeError, match="prerequisites: cannot be"):
+            graph.entry("refused", lambda *_: 1, prerequisites=prerequisites)
+        assert "refused" not in graph
+
+
+def test_parameters_are_compared_with_prerequisites_of_the_same_names_only() -> None:
+    graph = Graph()
+    a, b = graph.variable("a", 1), graph.variable("b", 2)
+    with pytest.raises(ComputeSignatureError, match="in another order"):
+        graph.entry("refused", lambda b, a: b() - a(), prerequisites=(a, b))
+    assert graph.entry("others", lambda b, x: b() - x(), prerequisites=(a, b))() == -1
+    with pytest.raises(ComputeSignatureError):
+        graph.entry("too many", lambda a, b, c: 1, prerequisites=(a, b))
+    with pytest.raises(ComputeSignatureError):
+        graph.entry("by name only", lambda a, *, b: 1, prerequisites=(a, b))
+
+
+def test_a_builtin_that_does_not_tell_its_parameters_may_compare() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    with pytest.raises(ValueError, match="no signature"):
+        signature(max)
+    entry = graph.entry("entry", lambda a: a(), prerequisites=(a,), equal=max)  # never 0
+    below = graph.entry("below", lambda entry: entry(), prerequisites=(entry,))
+    assert below() == 1
+    a.set(2)
+    assert below() == 1  # since max(1, 2) counts as True
+
+
+def test_what_is_refused_leaves_a_graph_as_it_was() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    with pytest.raises(DuplicatePrerequisiteError):
+        graph.entry("twice", lambda x, y: 1, prerequisites=(a, a))
+    assert [node.name for node in graph] == ["a"]
+    assert not graph._handles.is_torn

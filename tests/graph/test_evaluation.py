@@ -374,6 +374,31 @@ def test_depth_is_that_of_a_thread() -> None:
 
 
 @pytest.mark.usefixtures("busy_switching")
+def test_a_deep_value_that_is_stale_at_once_spoils_nothing_that_another_thread_computes() -> None:
+    graph = Graph()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait() -> int:
+        begun.set()
+        assert go_on.wait(TIMEOUT)
+        return 1
+
+    def restless() -> int:
+        graph["e0"].invalidate()  # type: ignore[union-attr]  # an entry
+        return 0
+
+    apart = graph.entry("apart", wait)
+    entries = chain(graph, 3 * DEEPEST, restless)
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(apart)
+        assert begun.wait(TIMEOUT)
+        assert entries[-1]() == 3 * DEEPEST - 1
+        go_on.set()
+        assert future.result(TIMEOUT) == 1
+    assert apart.is_valid()
+    assert not any(entry.is_valid() for entry in entries)
+
+
 def test_threads_that_ask_a_copy_get_the_same_handle() -> None:
     graph = Graph()
     graph.variable("a", 1)

@@ -15,6 +15,13 @@ from stagecache import (
     Graph,
     Variable,
 )
+from stagecache.errors import (
+    ForeignNodeError,
+    InvalidNameError,
+    RemovedNodeError,
+    UnknownNodeError,
+    WrongTypeError,
+)
 from stagecache.graph import (
     GraphStatistics,
 )
@@ -411,3 +418,98 @@ def test_entries_of_one_variable_share_one_gate(fan_out: int) -> None:
         graph.entry(f"e{i}", lambda a: a(), prerequisites=(a,))()
     assert graph.statistics.groups == 1
     assert graph.statistics.valid_entries == fan_out
+
+
+# ---------------------------------------------------------------------- mending
+
+AFTERWARDS: dict[str, Callable[[Graph], object]] = {
+    "copy": lambda graph: graph.copy(),
+    "declare": lambda graph: graph.variable("new", 1),
+    "checkpoint": lambda graph: graph.checkpoint(),
+    "ask": lambda graph: graph["left"].is_valid(),
+    "find": lambda graph: graph["left"],
+    "count": len,
+    "write": lambda graph: graph["apart"].set(2),
+    "invalidate": lambda graph: graph["below"].invalidate(),  # type: ignore[union-attr]  # an entry
+}
+
+
+@pytest.mark.parametrize("operation", AFTERWARDS)
+def test_an_operation_mends_a_graph_in_which_another_was_cut_short(operation: str) -> None:
+    graph, head, (left, *_), _ = make_diamond()
+    apart = graph.variable("apart", 1)
+    graph.entry("below", lambda apart: apart(), prerequisites=(apart,))
+    left()
+    handles = graph._handles
+    handles.store.live[:] = [False] * len(
+        handles.store.live
+    )  # writes would not see what is computed
+    handles.store.is_torn = handles.is_torn = True
+    AFTERWARDS[operation](graph)
+    assert not handles.is_torn
+    assert not handles.store.is_torn
+    assert left.is_valid()
+    before = left()
+    head.set(head() + 5)
+    assert left() != before
+
+
+# ---------------------------------------------------------------------- refusals
+
+
+def test_a_name_or_a_function_alone_declares_nothing() -> None:
+    graph = Graph()
+    with pytest.raises(WrongTypeError, match="cannot be called"):
+        graph.entry("entry", None)  # type: ignore[call-overload]
+    with pytest.raises(InvalidNameError):
+        graph.entry(None, lambda: 1)  # type: ignore[call-overload]
+    assert len(graph) == 0
+    assert graph.entry()(lambda: 1).name == "<lambda>"
+
+
+def test_a_copy_has_the_name_that_it_is_given_or_that_of_the_original() -> None:
+    graph = Graph("original")
+    assert (graph.copy().name, graph.copy("twin").name) == ("original", "twin")
+    with pytest.raises(InvalidNameError):
+        graph.copy(5)  # type: ignore[arg-type]
+
+
+def test_nodes_of_another_graph_or_after_their_removal_are_refused_everywhere() -> None:
+    graph, other = Graph("one"), Graph("two")
+    foreign = other.variable("a", 1)
+    removed = graph.entry("removed", lambda: 1)
+    graph.remove(removed)
+    twin = graph.copy()
+    a = graph.variable("a", 1)
+    uses: list[Callable[[Any], object]] = [
+        graph.remove,
+        graph.explain,
+        graph.impact,
+        lambda node: graph.entry("b", lambda a: 1, prerequisites=(node,)),
+    ]
+    for node, error in [(foreign, ForeignNodeError), (removed, RemovedNodeError)]:
+        for use in [*uses, graph.__getitem__]:
+            with pytest.raises(error):
+                use(node)
+    for use in uses:
+        with pytest.raises(WrongTypeError):
+            use(5)
+    with pytest.raises(ForeignNodeError):
+        twin.explain(a)
+    assert graph[a] is a
+    assert [node.name for node in graph] == ["a"]
+
+
+@pytest.mark.parametrize(("count", "hint"), [(3, "use one of 'n0', 'n1', 'n2'"), (100, "iterate")])
+def test_the_error_of_an_unknown_name_lists_few_names_and_none_of_many(
+    count: int, hint: str
+) -> None:
+    graph = Graph()
+    for i in range(count):
+        graph.variable(f"n{i}", i)
+    with pytest.raises(UnknownNodeError) as caught:
+        graph["entirely different"]
+    assert hint in str(caught.value)
+    with pytest.raises(UnknownNodeError) as caught:
+        graph["n11n"]
+    assert ("'n1'" in str(caught.value)) or ("did you mean" in str(caught.value))

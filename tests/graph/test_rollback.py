@@ -313,3 +313,134 @@ def test_a_restoration_that_is_cut_short_is_made_good_by_another(
     assert all(store.is_valid(n) for n in store.structure)
     store.write(variables[0])
     assert not store.is_valid(waiting)
+
+
+# ---------------------------------------------------------------------- rules, one by one
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_stage_is_closed_or_open_as_at_the_checkpoint_and_can_change_again(
+    is_open: bool,
+) -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    e = store.add("e", ENTRY, (stage,))
+    store.mark_valid(e)
+    change, change_back = (store.close, store.open) if is_open else (store.open, store.close)
+    if is_open:
+        store.open(stage)
+    journal = checkpoint(store)
+    for _ in range(2):
+        change(stage)
+        restore(store, journal)
+        assert store.is_valid(e) is is_open
+        assert store.is_closed(stage) is not is_open
+    change(stage)
+    assert store.is_valid(e) is not is_open
+    change(stage)
+    change_back(stage)
+    assert store.is_valid(e) is is_open
+
+
+def test_an_entry_that_was_presumed_computed_since_a_checkpoint_is_so_no_longer() -> None:
+    store = Store()
+    latest = store.add("latest", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v,), latest)
+    journal = checkpoint(store)
+    store.open(latest)
+    assert store.is_valid(e)
+    restore(store, journal)
+    assert not store.is_valid(e)
+    assert store.unpresumed == {}
+    store.open(latest)
+    assert store.is_valid(e)
+
+
+def test_what_was_computed_after_the_structure_changed_is_computed_again_after_a_rollback() -> None:
+    store, (a, *_) = many(3)
+    store.write(a)
+    journal = checkpoint(store)
+    store.add("new", NodeKind.VARIABLE)
+    store.mark_valid(a + 1)
+    assert store.is_valid(a + 1)
+    restore(store, journal)
+    assert not store.is_valid(a + 1)
+    store.mark_valid(a + 1)
+    store.write(a)
+    assert not store.is_valid(a + 1)
+
+
+def test_a_copy_made_at_a_change_of_structure_is_kept_when_a_later_checkpoint_is_released() -> None:
+    store, (a, b, *_) = many(3)
+    first = checkpoint(store)
+    store.write(a)
+    new = store.add("new", NodeKind.VARIABLE)
+    second = checkpoint(store)
+    store.write(b)
+    release(store, second)
+    store.write(b)
+    restore(store, first)
+    assert new not in store.structure
+    assert [store.versions[n] for n in (a, b)] == [1, 1]
+    assert all(map(store.is_valid, (a + 1, b + 1)))
+
+
+def test_a_checkpoint_of_a_shared_structure_leaves_that_of_the_twin_alone() -> None:
+    store, _ = many(2)
+    journal = checkpoint(store)
+    twin = store.copy()
+    new = store.add("new", NodeKind.VARIABLE)
+    restore(store, journal)
+    again = store.add("again", NodeKind.VARIABLE)
+    assert again == new
+    assert new not in twin.structure
+    restore(store, journal)
+    assert again not in store.structure
+
+
+def test_invalidation_of_everything_is_undone_by_a_rollback() -> None:
+    store, _ = many(3)
+    journal = checkpoint(store)
+    store.invalidate_all()
+    entries = [n for n in store.structure if store.structure.kinds[n] is ENTRY]
+    assert not any(map(store.is_valid, entries))
+    restore(store, journal)
+    assert all(map(store.is_valid, entries))
+    release(store, journal)
+    store.invalidate_all()
+    assert not any(map(store.is_valid, entries))
+
+
+def test_versions_that_exceed_those_of_a_store_exceed_what_was_rewound_in_it() -> None:
+    store, (a, *_) = many(2)
+    journal = checkpoint(store)
+    for _ in range(5):
+        store.write(a)
+    restore(store, journal)
+    assert store.versions[a] == 1
+    store.exceed(Store())
+    assert store.versions[a] > 6
+    later = Store()
+    later.exceed(store)
+    assert later.add("v", NodeKind.VARIABLE) == 0
+    assert later.versions[0] > store.versions[a]
+
+
+def test_a_released_checkpoint_passes_on_which_stages_it_saw_closed_and_what_was_presumed() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v,), stage)
+    first = checkpoint(store)
+    second = checkpoint(store)
+    store.open(stage)
+    release(store, second)
+    assert store.is_valid(e)
+    restore(store, first)
+    assert store.closed == {stage}
+    assert store.unpresumed == {}
+    assert not store.is_valid(e)
+    store.open(stage)
+    assert store.is_valid(e)
+    assert store.is_closed(stage) is False

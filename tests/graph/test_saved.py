@@ -16,6 +16,7 @@ from stagecache.errors import (
     UnsavableValueError,
     WrongTypeError,
 )
+from stagecache.files.envelope import pack
 from stagecache.files.report import DifferenceKind, LayoutDifference
 from tests.profiles import examples
 
@@ -136,3 +137,11 @@ def test_a_difference_reads_as_a_sentence() -> None:
     )
     assert str(LayoutDifference("a", kinds.NEW, here="a number")) == "a is new: a number"
     assert str(LayoutDifference("a", kinds.CHANGED, "x", "y")) == "a is y (it was x)"
+
+
+@pytest.mark.parametrize("content", [["no variables"], {}, {"variables": ["a"]}])
+def test_a_file_that_describes_no_graph_is_refused(content: object, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(pack("Graph", content))
+    with pytest.raises(FileFormatError, match="does not describe a Graph"):
+        graph_of(a=1).load(path)

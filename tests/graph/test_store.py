@@ -1,13 +1,18 @@
 """The store's own promises; the random operations are in test_store_machine.py."""
 
+from collections.abc import Callable
+
 import pytest
 
-from stagecache.errors import NodeKindError
+from stagecache.errors import CycleError, NodeInUseError, NodeKindError
 from stagecache.graph import (
     NodeKind,
     Store,
 )
+from stagecache.graph.rollback import checkpoint, restore
 from stagecache.graph.store import CLOSED
+from tests.graph.check_structure import check_store
+from tests.interrupting import plain_only
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 
@@ -213,3 +218,122 @@ def test_a_closed_part_closes_its_aggregate() -> None:
     store.disconnect(whole, stage)
     store.mark_valid(entry)
     assert store.is_valid(entry)
+
+
+@plain_only
+def test_a_copy_is_of_one_moment_though_an_entry_is_computed_meanwhile() -> None:
+    store = Store()
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+
+    class ChangedMeanwhile(dict[int, int]):
+        """Copied last; as if another thread computed an entry just before."""
+
+        def copy(self) -> "ChangedMeanwhile":
+            if not store.is_valid(e):
+                store.values[e] = "computed"
+                store.mark_valid(e)
+            return self
+
+    store.changed = ChangedMeanwhile()
+    twin = store.copy()
+    assert twin.is_valid(e)
+    assert twin.values[e] == "computed"
+
+
+def test_what_is_presumed_computed_may_be_presumed_so_again() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,), stage)
+    store.write(v)
+    store.open(stage)
+    store.invalidate(e)
+    assert not store.is_valid(e)
+    store.presume(stage)
+    assert store.is_valid(e)
+    store.close(stage)
+    assert not store.is_valid(e)
+
+
+OPERATIONS: dict[str, Callable[[Store], object]] = {
+    "copy": lambda store: store.copy(),
+    "add": lambda store: store.add("new", NodeKind.VARIABLE),
+    "write": lambda store: store.write(store.keys.index("other")),
+    "write several": lambda store: store.write_all([store.keys.index("other")]),
+    "touch several": lambda store: store.touch_all([store.keys.index("other")]),
+    "mark": lambda store: store.mark_valid(store.keys.index("apart")),
+    "invalidate": lambda store: store.invalidate(store.keys.index("apart")),
+    "close": lambda store: store.close(store.keys.index("open")),
+    "open": lambda store: store.open(store.keys.index("closed")),
+    "admit": lambda store: store.admit(store.keys.index("closed")),
+    "presume": lambda store: store.presume(store.keys.index("open")),
+    "checkpoint": checkpoint,
+    "mend": lambda store: store.mend(),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("is_noted", [False, True])
+def test_each_operation_first_mends_a_store_in_which_another_was_cut_short(
+    operation: str, is_noted: bool
+) -> None:
+    store = Store()
+    stages = [store.add(key, NodeKind.STAGE) for key in ("closed", "open")]
+    store.open(stages[1])
+    v, other = (store.add(key, NodeKind.VARIABLE) for key in ("v", "other"))
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+    store.add("apart", NodeKind.CACHE_ENTRY, (other,), stages[1])
+    store.add("waiting", NodeKind.CACHE_ENTRY, (other, stages[0]))
+    store.mark_valid(e)
+    journal = checkpoint(store) if is_noted else None
+    store.live[store.group_of[e]] = False  # a computation was cut short: writes would not see it
+    store.is_torn = True
+    OPERATIONS[operation](store)
+    assert not store.is_torn
+    assert store.is_valid(e)
+    store.write(v)
+    assert not store.is_valid(e)
+    assert store.is_closed(stages[0]) is (operation not in ("open", "admit"))
+    check_store(store)
+    if journal is not None and operation != "checkpoint":
+        restore(store, journal)
+        assert store.is_valid(e)
+        assert store.is_closed(stages[0])
+
+
+def test_a_sound_store_is_left_as_it_is_when_it_is_mended() -> None:
+    store = Store()
+    v = store.add("v", NodeKind.VARIABLE)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+    store.mark_valid(e)
+    store.write(v)
+    before = store.live.copy()
+    store.mend()
+    assert store.live == before == [False, False]
+
+
+def test_what_is_refused_leaves_nothing_to_mend() -> None:
+    store = Store()
+    v = store.add("v", NodeKind.VARIABLE)
+    e = store.add("e", NodeKind.CACHE_ENTRY, (v,))
+    stage = store.add("s", NodeKind.STAGE)
+    refused: list[tuple[type[Exception], Callable[[], object]]] = [
+        (NodeKindError, lambda: store.add("w", NodeKind.VARIABLE, (v,))),
+        (NodeInUseError, lambda: store.remove(v)),
+        (NodeKindError, lambda: store.connect(e, v)),
+        (CycleError, lambda: store.connect(stage, stage)),
+        (NodeKindError, lambda: store.close(v)),
+        (NodeKindError, lambda: store.open(v)),
+    ]
+    for error, act in refused:
+        with pytest.raises(error):
+            act()
+        assert not store.is_torn
+    check_store(store)
+
+
+def test_a_store_shows_its_structure_and_its_clock() -> None:
+    store = Store()
+    store.write(store.add("v", NodeKind.VARIABLE))
+    assert repr(store) == f"Store({store.structure!r}, clock 1)"

@@ -194,6 +194,21 @@ def test_a_cycle_is_refused_with_its_path() -> None:
     assert list(structure.prerequisites[a]) == []
 
 
+def test_the_path_of_a_cycle_is_a_shortest_one_where_several_ways_meet() -> None:
+    structure = Structure()
+    a, left, right, joint, end = (structure.add(name, STAGE) for name in "alrje")
+    for node, above in [(left, a), (right, a), (joint, left), (joint, right), (end, joint)]:
+        structure.connect(node, above)
+    structure.connect(end, left)
+    with pytest.raises(CycleError) as caught:
+        structure.connect(a, end)
+    assert caught.value.path == ("a", "e", "l", "a")
+    with pytest.raises(CycleError) as caught:
+        structure.connect(a, joint)
+    assert len(caught.value.path) == 4
+    check_structure(structure)
+
+
 def test_bad_input_is_refused_and_changes_nothing() -> None:
     structure = Structure()
     v, e = add_chain(structure, 1)
@@ -282,3 +297,24 @@ def test_the_lists_of_a_store_are_as_long_as_those_of_its_structure_after_reserv
     store.write(q)
     assert (q, tip, store.is_valid(tip), store.values[q]) == (3, 1, False, 1.5)
     assert len(store.values) == len(store.marks) == len(store.gates) == len(store.structure.keys)
+
+
+def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
+    structure = Structure()
+    stage, a, b = (
+        structure.add(name, kind)
+        for name, kind in zip("sab", (STAGE, VARIABLE, VARIABLE), strict=True)
+    )
+    presumed = structure.add("p", ENTRY, (a,), stage)
+    compared = structure.add("c", ENTRY, (a, b), is_compared=True)
+    structure.add("d", ENTRY, (compared, presumed))
+    gone = structure.add("g", ENTRY, (compared,), stage)
+    structure.remove(gone)
+    presumable, group_of = dict(structure.presumable), structure.group_of.copy()
+    structure.mend()
+    assert (structure.presumable, structure.group_of) == (presumable, group_of)
+    check_structure(structure)
+    for key, computed_by, other in [("p2", stage, presumed), ("c2", NEVER, compared)]:
+        again = structure.add(key, ENTRY, tuple(structure.prerequisites[other]), computed_by)
+        assert structure.group_of[again] == structure.group_of[other]
+    check_structure(structure)

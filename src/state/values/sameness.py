@@ -10,7 +10,7 @@ Objects that pickle cannot take pass for the same, for nothing is known of them.
 import copyreg
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ def _same_type(one: Any, other: Any, pairs: Pairs) -> bool:
         return one.__func__ is other.__func__ and _same(one.__self__, other.__self__, pairs)
     if isinstance(one, BuiltinFunctionType):
         return one.__name__ == other.__name__ and _same(one.__self__, other.__self__, pairs)
-    if hasattr(one, "cell_contents"):  # of what a function refers to
+    if isinstance(one, CellType):  # of what a function refers to
         return _same(_content(one), _content(other), pairs)
     if isinstance(one, ATOMS):
         return _equal(one, other)

@@ -1,5 +1,6 @@
 """A State as a continuous state: which writes count, and for what."""
 
+import copy
 import pickle
 from importlib.util import find_spec
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 
 from stagecache import ContinuousState, DiagramContinuousState, Stage, State, simbody
-from stagecache.errors import MissingExtraError, StageTooLowError
+from stagecache.errors import MissingExtraError, PartitionError, StageTooLowError
+from stagecache.state.continuous.element_views import AbstractElementView
 from tests.state.realizing import realize, state_of
 
 TOPOLOGY, TIME, REPORT, INFINITY = Stage.TOPOLOGY, Stage.TIME, Stage.REPORT, Stage.INFINITY
@@ -159,3 +161,49 @@ def test_without_xarray_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(__import__("sys").modules, "xarray", None)
     with pytest.raises(MissingExtraError, match="labels"):
         ContinuousState([1.0]).to_labeled()
+
+
+def test_a_write_of_no_element_invalidates_nothing() -> None:
+    state = build()
+    stale(state)
+    before = versions(state)
+    for view in (state.continuous_state.upd_q(), state.continuous_state.upd_vector()):
+        view[[]] = []
+    assert versions(state) == before
+    assert stale(state) == []
+
+
+def test_a_view_of_another_size_is_refused_after_model_was_realized_anew() -> None:
+    state = build()
+    view = state.continuous_state.upd_q()
+    state.invalidate_all(Stage.MODEL)
+    state[0].allocate_q([8.0])
+    realize(state, TIME)
+    for use in (lambda: view[0], lambda: view.__setitem__(0, 1.0), view.copy):
+        with pytest.raises(PartitionError, match="the size has changed"):
+            use()
+    assert list(state.continuous_state.q) == list(state.q)
+
+
+def test_views_take_part_in_functions_of_numpy_as_arrays_do() -> None:
+    state = build()
+    q = state.continuous_state.upd_q()
+    assert isinstance(q, AbstractElementView)
+    assert (q.ndim, q.size, q.writeable, q.read_only().writeable) == (1, 4, True, False)
+    out = np.zeros(4)
+    assert np.add(q, 1.0, out=out) is out
+    assert out.tolist() == [2.0, 3.0, 4.0, 5.0]
+    q += 1.0
+    assert list(state.q) == [2.0, 3.0, 4.0, 5.0]
+    np.add.at(q, [0, 0], 1.0)
+    assert list(state.q) == [4.0, 3.0, 4.0, 5.0]
+    assert np.asarray(q, dtype=np.float32).dtype == np.float32
+    with pytest.raises(ValueError, match="is a copy"):
+        q.__array__(copy=False)
+
+
+def test_a_copied_continuous_state_is_apart() -> None:
+    state = build()
+    twin = copy.copy(state.continuous_state)
+    state.q = [9, 8, 7, 6]
+    assert list(twin.q) == [1.0, 2.0, 3.0, 4.0]

@@ -28,8 +28,8 @@ from stagecache import (
     u_variable,
     z_variable,
 )
-from stagecache.errors import NotANumberError
-from stagecache.state.vectors.conversion import refuse_masked
+from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError
+from stagecache.state.vectors.conversion import ANY, refuse_masked, require_array
 from tests.state.realizing import state_of
 
 MASKED: Any = np.ma.array([1.0, 2.0], mask=[True, False])
@@ -203,3 +203,45 @@ def test_a_masked_array_is_found_at_any_depth_and_nothing_else(
         found = (values, found) if is_tuple else [values, found, values]
     with pytest.raises(NotANumberError, match="it: a masked array"):
         refuse_masked(found, "it")
+
+
+# ---------------------------------------------------------------------- arrays of others
+
+
+def test_an_array_that_is_required_is_a_private_read_only_one_of_that_shape() -> None:
+    given_one = np.array([[1, 2], [3, 4]])
+    found = require_array(given_one, (ANY, 2), "points")
+    given_one[0, 0] = 9
+    assert found.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert found.dtype == float
+    assert not found.flags.writeable
+    assert require_array(5, (), "one").tolist() == 5.0
+
+
+@pytest.mark.parametrize(
+    ("values", "shape", "error", "text"),
+    [
+        ([1.0], (2,), ShapeError, r"shape \(2,\)"),
+        ([1.0, 2.0], (), ShapeError, "one number"),
+        ([[1.0], [1.0, 2.0]], (ANY, 2), ShapeError, r"shape \(n, 2\)"),
+        (["a"], (1,), NotANumberError, "not real numbers"),
+        ([np.nan], (1,), OutOfRangeError, "not finite"),
+        ([np.inf], (1,), OutOfRangeError, "not finite"),
+    ],
+)
+def test_an_array_of_something_else_is_refused(
+    values: Any, shape: tuple[int, ...], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        require_array(values, shape, "values")
+
+
+def test_masked_numbers_are_missing_values_where_these_may_stand() -> None:
+    for values, shape in [(MASKED, (2,)), ([CONSTANT, 2.0], (2,)), ((MASKED, MASKED), (2, 2))]:
+        found = require_array(values, shape, "values", may_be_nan=True)
+        assert np.isnan(found).any()
+        assert (found[~np.isnan(found)] == 2.0).all()
+    assert np.isnan(require_array([np.nan], (1,), "values", may_be_nan=True)).all()
+    with pytest.raises(OutOfRangeError, match="NaN for missing values"):
+        require_array([np.nan, np.inf], (2,), "values", may_be_nan=True)
+    assert require_array([1.0, 2.0], (2,), "values", may_be_nan=True).tolist() == [1.0, 2.0]

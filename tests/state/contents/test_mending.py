@@ -1,0 +1,42 @@
+"""An operation on a State first mends what another one, which was cut short, has left."""
+
+from collections.abc import Callable
+
+import pytest
+
+from stagecache import Stage
+from tests.graph.check_structure import check_store
+from tests.state.test_interrupts import Subject
+
+OPERATIONS: dict[str, Callable[[Subject], object]] = {
+    "write": lambda s: s.q.set(s.state, [3.0, 4.0]),
+    "write time and y": lambda s: s.state._contents.write_time_and_y(1.0, s.state.y.copy()),
+    "copy": lambda s: s.state.copy(),
+    "copy with values": lambda s: s.state.copy(keep_cache=True),
+    "checkpoint": lambda s: s.state.checkpoint(),
+    "allocate": lambda s: s.part.allocate_lazy_cache_entry(
+        Stage.INSTANCE, compute=lambda state: 1, name="new"
+    ),
+    "invalidate": lambda s: s.state.invalidate_all(Stage.REPORT),
+    "look": lambda s: s.state.stage,
+    "compare": lambda s: s.state._contents.belongs_to(None, 0),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_operation_mends_a_state_in_which_a_computation_was_cut_short(operation: str) -> None:
+    subject = Subject(Stage.MODEL)
+    state = subject.state
+    subject.weight(state)
+    realization = state._contents.realization
+    store = realization.store
+    store.live[:] = [False] * len(store.live)  # writes would not see what is computed
+    store.is_torn = realization.is_torn = True
+    OPERATIONS[operation](subject)
+    assert not realization.is_torn
+    assert not store.is_torn
+    check_store(store)
+    assert subject.weight.is_valid(state)
+    subject.mass.set(state, 5.0)
+    assert not subject.weight.is_valid(state)
+    assert subject.weight(state) == 9.81 * 5.0
