@@ -92,7 +92,7 @@ class Members(Sequence[dict[str, Any]]):
         ------
         UnknownItemError
         """
-        if path not in self._columns:
+        if not isinstance(path, str) or path not in self._columns:
             raise UnknownItemError(
                 f"{short_repr(path)}: not a column of {self!r}",
                 "one of " + ", ".join(self._columns),
