@@ -103,5 +103,5 @@ class Reach(AssemblyCondition):
 
 
 def cart_system() -> System:
-    """Return a System of two subsystems."""
-    return System(Cart(), second=Cart(), name="carts")
+    """Return a System of one cart."""
+    return System(Cart(), name="carts")

@@ -247,7 +247,7 @@ class AssemblyCondition:
 
         Raises
         ------
-        StudyError, KinematicsError
+        StudyError, KinematicsError, ShapeError, NotANumberError, WrongTypeError
         """
         return self._free.by_free_q(jacobian_by_u, subsystem)
 

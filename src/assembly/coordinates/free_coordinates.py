@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stagecache.assembly.coordinates.restrictions import Restrictions
 from stagecache.checks import require_index, require_type
-from stagecache.errors import UnknownItemError, short_repr
+from stagecache.errors import ShapeError, UnknownItemError, short_repr
 from stagecache.numerics.matrices import Matrix, is_sparse
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
@@ -200,6 +200,7 @@ class FreeCoordinates:
         ------
         KinematicsError
             N is singular there.
+        ShapeError, NotANumberError, WrongTypeError
         """
         what = "by_free_q(jacobian_by_u)"
         if is_sparse(jacobian):
@@ -215,6 +216,11 @@ class FreeCoordinates:
             require_type(subsystem, Subsystem, what, "a Subsystem", "pass the owner of these u")
             starts = self.state._contents.pools.starts["u"]
             place = slice(starts[subsystem.index], starts[subsystem.index + 1])
+        nu = len(range(*place.indices(self.state.nu)))
+        if jacobian.ndim < 1 or jacobian.shape[-1] != nu:
+            shape = f"shape (..., {nu})"
+            hint = "give a column for each u, or name the subsystem"
+            raise ShapeError(f"{what}: wrong shape", shape, f"shape {jacobian.shape}", hint)
         if self._p is None:
             return self._relation.selected(jacobian, place)
         found: Vector = jacobian @ self._p[place]
