@@ -429,7 +429,7 @@ class GraphView:
             a subsystem, and one for all its entries of a stage; or of several subsystems, as many
             as it takes to have no more boxes than that, and at most two edges for each.
         """
-        return svg_of(self, require_count(most, 1, "to_svg(most=...)"))
+        return svg_of(self, require_count(most, 0, "to_svg(most=...)"))
 
     def draw(self, ax: Any = None, *, most: int = 500) -> Any:
         """Draw the same picture on axes of matplotlib, and return these.
@@ -448,7 +448,7 @@ class GraphView:
         """
         from stagecache.views.formats.plot import draw_on  # noqa: PLC0415  # few need it
 
-        return draw_on(self, ax, require_count(most, 1, "draw(most=...)"))
+        return draw_on(self, ax, require_count(most, 0, "draw(most=...)"))
 
     def _repr_html_(self) -> str:
         style = "overflow: auto; max-height: 80vh"
