@@ -32,7 +32,7 @@ from tests.misuse.world import World
 X: Final = (1.0, 0.0, 0.0)
 
 
-def view(w: World) -> GraphView:
+def view(w: World) -> Any:
     """Return the view of a graph."""
     return w.keep("view", lambda: w.graph.view)
 
@@ -42,7 +42,7 @@ def trace(w: World) -> Any:
 
     def make() -> Any:
         with w.graph.trace() as made:
-            w.graph["angle"].set(3.0)  # type: ignore[union-attr]  # is a variable
+            w.graph["angle"].set(3.0)
             w.graph["tip"]()
         return made
 

@@ -60,6 +60,10 @@ def _diagram(_: World) -> DiagramContinuousState:
     return DiagramContinuousState([ContinuousState(np.arange(3.0), 1, 1, 1) for _ in range(2)])
 
 
+def _view_of(w: World) -> Any:
+    return _diagram(w).upd_q()
+
+
 def _part(w: World) -> Any:
     return w.state[1]
 
@@ -236,7 +240,7 @@ RECIPES: Final[Recipes] = {
     ),
     "DiagramContinuousState.clone": lambda w: call(_diagram(w).clone),
     "DiagramContinuousState.substate": lambda w: call(_diagram(w).substate, 0).but(index=2),
-    "AbstractElementView.read_only": lambda w: call(_diagram(w).upd_q().read_only),
+    "AbstractElementView.read_only": lambda w: call(_view_of(w).read_only),
     "AbstractElementView.copy": lambda w: call(_diagram(w).upd_q().copy),
     "AbstractElementView[...]": lambda w: item(_diagram(w).upd_q(), 0).but(
         key=[2, -3, 1.5, "x", None]
