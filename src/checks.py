@@ -104,9 +104,25 @@ def require_path(value: object, what: str) -> Path:
     ------
     WrongTypeError
     """
-    if isinstance(value, str | PathLike) and (path := fspath(value)) and isinstance(path, str):
+    path = fspath(value) if isinstance(value, str | PathLike) else None
+    if isinstance(path, str) and Path(path).name and "\0" not in path:
         return Path(path)
     raise wrong_type(value, what, "the path of a file", "pass its name, as 'run.state'")
+
+
+def require_each(values: Iterable[T], kind: type[T], what: str, hint: str) -> list[T]:
+    """Return the items of an iterable, which are all of one class, as a list.
+
+    Raises
+    ------
+    WrongTypeError
+    """
+    expected = f"an iterable of {kind.__name__}"
+    if not isinstance(values, Iterable):
+        raise wrong_type(values, what, expected, hint)
+    return [
+        require_type(value, kind, f"{what}[{i}]", expected, hint) for i, value in enumerate(values)
+    ]
 
 
 def require_callable(value: CallableT, what: str, expected: str, hint: str) -> CallableT:

@@ -18,8 +18,8 @@ docs/coming_from/simbody.csv lists all documented members with their names here.
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, TypeVar
 
-from stagecache.checks import require_count, whole_number
-from stagecache.errors import NoUpdateEntryError, StageTooLowError
+from stagecache.checks import require_count, require_type, whole_number
+from stagecache.errors import NoUpdateEntryError, StageTooLowError, short_repr
 from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariable, Vector
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.refusals import check_index
@@ -45,6 +45,7 @@ def set_num_subsystems(state: State, count: int) -> None:
     ------
     OutOfRangeError
     """
+    state = _state(state)
     count = require_count(count, 0, "the number of subsystems")
     state.clear()
     for _ in range(count):
@@ -58,7 +59,7 @@ def initialize_subsystem(state: State, index: int, name: str, version: str) -> N
     ------
     UnknownSubsystemError
     """
-    state._rename_subsystem(index, name, version)
+    _state(state)._rename_subsystem(index, name, version)
 
 
 def is_consistent(state: State, other: State) -> bool:
@@ -69,7 +70,7 @@ def is_consistent(state: State, other: State) -> bool:
     StageTooLowError
         The numbers are not known yet in one of them.
     """
-    if len(state) != len(other):
+    if len(_state(state)) != len(_state(other)):
         return False
     one, two = state._contents, other._contents
     same_sizes = all(
@@ -97,7 +98,7 @@ def invalidate_all_cache_at_or_above(state: State, stage: Stage) -> None:
             f"{stage}",
             f"call invalidate_all(Stage.{stage.name}) if that is meant",
         )
-    state.invalidate_all(stage)
+    _state(state).invalidate_all(stage)
 
 
 # ------------------------------------------------------------------ vectors
@@ -105,21 +106,25 @@ def invalidate_all_cache_at_or_above(state: State, stage: Stage) -> None:
 
 def qerr_start(part: AbstractPartition) -> int:
     """Return the start of qerr in yerr; for a subsystem, in the system's qerr."""
+    part = _any_part(part)
     return part._contents.start("qerr", part._index)
 
 
 def uerr_start(part: AbstractPartition) -> int:
     """Return the start of uerr in yerr; for a subsystem, in the system's uerr."""
+    part = _any_part(part)
     return part._contents.start("uerr", part._index)
 
 
 def udoterr_start(part: AbstractPartition) -> int:
     """Return the start of udoterr, and so of the multipliers, in the system's."""
+    part = _any_part(part)
     return part._contents.start("udoterr", part._index)
 
 
 def num_event_triggers_by_stage(part: AbstractPartition, stage: Stage) -> int:
     """Count the event triggers of a stage. Needs the system at Instance."""
+    part = _any_part(part)
     return part._contents.num_triggers(stage, part._index)
 
 
@@ -128,22 +133,23 @@ def event_trigger_start_by_stage(part: AbstractPartition, stage: Stage) -> int:
 
     The system's start among all triggers, a subsystem's among the triggers of that stage.
     """
+    part = _any_part(part)
     return part._contents.trigger_start(stage, part._index)
 
 
 def upd_ydot(state: State) -> Vector:
     """Return the writable `State.ydot`; sealed when it can be read. Invalidates nothing."""
-    return state._contents.upd(YDOT, None)
+    return _state(state)._contents.upd(YDOT, None)
 
 
 def upd_yerr(state: State) -> Vector:
     """Return the writable `State.yerr`; sealed when it can be read. Invalidates nothing."""
-    return state._contents.upd(YERR, None)
+    return _state(state)._contents.upd(YERR, None)
 
 
 def upd_event_triggers(state: State) -> Vector:
     """Return the writable `State.event_triggers`; sealed when they can be read."""
-    return state._contents.upd(EVENT_TRIGGERS, None)
+    return _state(state)._contents.upd(EVENT_TRIGGERS, None)
 
 
 # ------------------------------------------------------------------ discrete variables
@@ -151,6 +157,7 @@ def upd_event_triggers(state: State) -> Vector:
 
 def has_discrete_variable(part: SubsystemState, index: Index) -> bool:
     """Return True if there is a discrete variable of that index, or with that handle."""
+    part = _part(part)
     return _is_item(index, part._layout.discrete)
 
 
@@ -161,31 +168,62 @@ def discrete_variable_info(part: SubsystemState, index: Index) -> DiscreteVariab
     ------
     UnknownItemError
     """
+    part = _part(part)
     return _item(part, index, DiscreteVariable, part._layout.discrete, "discrete variable")
 
 
 def discrete_variable_last_update_time(part: SubsystemState, index: Index) -> float:
-    """Return the time of the last write or exchange; NaN before the first."""
+    """Return the time of the last write or exchange; NaN before the first.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.update_time(discrete_variable_info(part, index))
 
 
 def get_discrete_variable(part: SubsystemState, index: Index) -> Any:
-    """Return the value, at any stage."""
+    """Return the value, at any stage.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.get_discrete(discrete_variable_info(part, index))
 
 
 def set_discrete_variable(part: SubsystemState, index: Index, value: object) -> None:
-    """Replace the value: `DiscreteVariable.set`."""
+    """Replace the value: `DiscreteVariable.set`.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     part._contents.set_discrete(discrete_variable_info(part, index), value)
 
 
 def upd_discrete_variable(part: SubsystemState, index: Index) -> Any:
-    """Return the value to be changed in place: `DiscreteVariable.upd`."""
+    """Return the value to be changed in place: `DiscreteVariable.upd`.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.upd_discrete(discrete_variable_info(part, index))
 
 
 def discrete_variable_update_index(part: SubsystemState, index: Index) -> int | None:
-    """Return the index of the update entry, or None."""
+    """Return the index of the update entry, or None.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     update = discrete_variable_info(part, index).update
     return None if update is None else update.index
 
@@ -195,23 +233,43 @@ def get_discrete_variable_update_value(part: SubsystemState, index: Index) -> An
 
     Raises
     ------
+    UnknownItemError
     NoUpdateEntryError, CacheEntryOutOfDateError, StageTooLowError
     """
+    part = _part(part)
     return part._contents.get_entry(_update_entry(part, index))
 
 
 def upd_discrete_variable_update_value(part: SubsystemState, index: Index) -> Any:
-    """Return the value of the update entry, to be changed in place."""
+    """Return the value of the update entry, to be changed in place.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.upd_entry(_update_entry(part, index))
 
 
 def is_discrete_variable_update_value_realized(part: SubsystemState, index: Index) -> bool:
-    """Return True if the update entry is valid, so that an automatic update would take place."""
+    """Return True if the update entry is valid, so that an automatic update would take place.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.is_valid(_update_entry(part, index))
 
 
 def mark_discrete_variable_update_value_realized(part: SubsystemState, index: Index) -> None:
-    """Count the value of the update entry as computed now."""
+    """Count the value of the update entry as computed now.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     part._contents.mark(_update_entry(part, index))
 
 
@@ -232,6 +290,7 @@ def _update_entry(part: SubsystemState, index: Index) -> CacheEntry[Any]:
 
 def has_cache_entry(part: SubsystemState, index: Index) -> bool:
     """Return True if there is a cache entry of that index, or with that handle."""
+    part = _part(part)
     return _is_item(index, part._layout.entries)
 
 
@@ -242,6 +301,7 @@ def cache_entry_info(part: SubsystemState, index: Index) -> CacheEntry[Any]:
     ------
     UnknownItemError
     """
+    part = _part(part)
     return _item(part, index, CacheEntry, part._layout.entries, "cache entry")
 
 
@@ -250,31 +310,74 @@ def get_cache_entry(part: SubsystemState, index: Index) -> Any:
 
     Raises
     ------
+    UnknownItemError
     CacheEntryOutOfDateError
         The message names what made it stale.
     StageTooLowError
     """
+    part = _part(part)
     return part._contents.get_entry(cache_entry_info(part, index))
 
 
 def upd_cache_entry(part: SubsystemState, index: Index) -> Any:
-    """Return the value to be changed in place: `CacheEntry.upd`."""
+    """Return the value to be changed in place: `CacheEntry.upd`.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.upd_entry(cache_entry_info(part, index))
 
 
 def is_cache_value_realized(part: SubsystemState, index: Index) -> bool:
-    """Return True if the value is valid. Cost O(1)."""
+    """Return True if the value is valid. Cost O(1).
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     return part._contents.is_valid(cache_entry_info(part, index))
 
 
 def mark_cache_value_realized(part: SubsystemState, index: Index) -> None:
-    """Count the value as computed now: `CacheEntry.mark_valid`."""
+    """Count the value as computed now: `CacheEntry.mark_valid`.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     part._contents.mark(cache_entry_info(part, index))
 
 
 def mark_cache_value_not_realized(part: SubsystemState, index: Index) -> None:
-    """Make the entry stale, and all that depends on it: `CacheEntry.invalidate`."""
+    """Make the entry stale, and all that depends on it: `CacheEntry.invalidate`.
+
+    Raises
+    ------
+    UnknownItemError
+    """
+    part = _part(part)
     part._contents.unmark(cache_entry_info(part, index))
+
+
+# ------------------------------------------------------------------ what is passed
+
+
+def _state(state: State) -> State:
+    hint = "pass the State"
+    return require_type(state, State, f"{short_repr(state)}: not a State", "a State", hint)
+
+
+def _part(part: SubsystemState) -> SubsystemState:
+    what, hint = f"{short_repr(part)}: not of a subsystem", "pass state[subsystem]"
+    return require_type(part, SubsystemState, what, "the partition of a subsystem", hint)
+
+
+def _any_part(part: AbstractPartition) -> AbstractPartition:
+    return _state(part) if not isinstance(part, SubsystemState) else part  # type: ignore[arg-type]  # it is checked
 
 
 # ------------------------------------------------------------------ items by handle or index

@@ -24,7 +24,7 @@ from stagecache.checks import (
     require_type,
     wrong_type,
 )
-from stagecache.errors import ObservationError
+from stagecache.errors import ObservationError, short_repr
 from stagecache.state.handles import Vector
 from stagecache.state.state import State
 from stagecache.study.trajectory.trajectory import Trajectory
@@ -50,6 +50,7 @@ def _check_outputs(instance: object, _: object, outputs: Any) -> None:
 
 
 def _made(make: Make, state: State) -> Assembler:
+    require_type(state, State, f"{short_repr(state)}: not a State", "a State", "pass a State")
     hint = "return the Assembler that the function has made"
     return require_type(
         make(state.system), Assembler, "make(system): not an Assembler", "an Assembler", hint
@@ -96,7 +97,12 @@ class Assembly:
     outputs: Mapping[str, Output] | None = field(default=None, validator=_check_outputs)
 
     def __call__(self, state: State) -> dict[str, Any]:
-        """Assemble a State, and return numbers."""
+        """Assemble a State, and return numbers.
+
+        Raises
+        ------
+        WrongTypeError, AssembleFailed
+        """
         found = _made(self.make, state).assemble(state)
         return {
             "q": np.array(state.q),
@@ -149,7 +155,12 @@ class Tracking:
         require_choice(chosen, ("raise", "skip"), "Tracking(on_failure=...)", hint)
 
     def __call__(self, state: State) -> Any:
-        """Track all frames from a State on, and return the trajectory or the outputs."""
+        """Track all frames from a State on, and return the trajectory or the outputs.
+
+        Raises
+        ------
+        WrongTypeError, ObservationError, TrackFailed
+        """
         assembler = _made(self.make, state)
         observations = self.observations
         if isinstance(observations, Mapping):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, final, overload
 
 from attrs import frozen
 
-from stagecache.checks import did_you_mean, require_bool, require_path
+from stagecache.checks import did_you_mean, require_bool, require_count, require_path
 from stagecache.display.html import MOST_ROWS, heading, output, status, table
 from stagecache.errors import (
     DuplicateNameError,
@@ -682,6 +682,7 @@ class Graph:
                 )
         from stagecache.inspection.trace.trace import Trace  # noqa: PLC0415
 
+        most = require_count(most, 0, "trace(most=...)")
         return Trace(tuple(dict.fromkeys((self, *others))), most)
 
     def strict(

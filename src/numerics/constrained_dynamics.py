@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse import block_array, coo_array, csr_array, diags_array
 
-from stagecache.checks import not_finite
+from stagecache.checks import not_finite, require_bool
 from stagecache.errors import InconsistentConstraintsError, ShapeError
 from stagecache.numerics.least_norm import TOLERANCE, LeastNorm
 from stagecache.numerics.mass_matrices import (
@@ -93,6 +93,7 @@ def solve_constrained(
 
     Raises
     ------
+    NoValueError
     ShapeError, NotANumberError
     MassMatrixError
         M is not symmetric and positive definite.
@@ -112,6 +113,7 @@ def solve_constrained(
     what = "solve_constrained()"
     f = _vector(forces, None, f"the forces of {what}")
     b = _vector(bias, None, f"the bias of {what}")
+    is_inverse = require_bool(is_inverse, "solve_constrained(is_inverse=...)")
     matrix = checked_mass(mass, len(f), f"the mass of {what}")
     root = inverse_root(matrix, f"the mass of {what}", is_inverse=is_inverse)
     g = jacobian if is_sparse(jacobian) else converted(jacobian, FLOAT, None, f"G of {what}")

@@ -9,7 +9,7 @@ from weakref import ref
 
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_count, require_text
+from stagecache.checks import require_bool, require_count, require_text
 from stagecache.errors import (
     ForeignStateError,
     NotPicklableError,
@@ -95,8 +95,9 @@ class State(AbstractPartition):
     __slots__ = ("__weakref__", "_lock")
 
     def __init__(self, *, strict: bool = False) -> None:
+        is_strict = require_bool(strict, "State(strict=...)")
         self._become(Contents(Realization.empty(_binder(self), new_variables())))
-        if strict:
+        if is_strict:
             from stagecache.inspection.strict.strict import watch_always  # noqa: PLC0415
 
             watch_always(self)
@@ -162,9 +163,10 @@ class State(AbstractPartition):
         ReadOnlyError
             `keep_cache` for a State that is being realized.
         """
+        keeps = require_bool(keep_cache, "copy(keep_cache=...)")
         twin = State.__new__(State)
         bind = _binder(twin)
-        twin._become(self._contents.clone(bind) if keep_cache else self._contents.copy(bind))
+        twin._become(self._contents.clone(bind) if keeps else self._contents.copy(bind))
         return twin
 
     def __copy__(self) -> "State":
@@ -287,13 +289,18 @@ class State(AbstractPartition):
     ) -> Any:
         """Return the State of a System that `to_bytes` has saved.
 
-        Parameters and errors are those of `load_state`.
+        Parameters are those of `load_state`.
 
         Returns
         -------
         State
         LoadReport
             Only if `strict` is False.
+
+        Raises
+        ------
+        FileFormatError, LayoutMismatchError, UnknownPathError, WrongTypeError
+            See `load_state`.
         """
         from stagecache.system.core.state_file import state_of_bytes  # noqa: PLC0415  # a delegate
 
@@ -663,6 +670,7 @@ class State(AbstractPartition):
             _check_state(other)
         from stagecache.inspection.trace.trace import Trace  # noqa: PLC0415
 
+        most = require_count(most, 0, "trace(most=...)")
         return Trace(tuple(dict.fromkeys((self, *others))), most)
 
     # ------------------------------------------------------------------ showing

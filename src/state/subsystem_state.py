@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import AnyText, require_count
 from stagecache.display.html import output, paragraph
-from stagecache.errors import ForeignStateError
+from stagecache.errors import ForeignStateError, NotANumberError
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
     Attempt,
@@ -160,6 +160,8 @@ class SubsystemState(AbstractPartition):
     def _allocate_block(self, kind: str, values: ArrayLike, name: AnyText) -> ContinuousVariable:
         what = self._attempt(kind)
         block = ContinuousVariable(kind, checked_name(name, what))
+        if values is None:  # that would be a size which is found later
+            raise NotANumberError(f"{what}: no values", "numbers", "None", "give the first values")
         allocate_block(what, block, values)
         return block
 
@@ -318,6 +320,10 @@ class SubsystemState(AbstractPartition):
             Comparison of a new value with the one before; True stands for ``==``. If they are
             equal, the old one stays, and entries that depend on nothing else that has changed are
             valid once this was read.
+
+        Raises
+        ------
+        ComputeSignatureError, WrongTypeError, StageTooHighError, StageOutOfRangeError
         """
         return new_entry(
             self._here(), self.index, available_from, INFINITY, (), value, compute, equal, name
@@ -375,6 +381,7 @@ class SubsystemState(AbstractPartition):
 
         Raises
         ------
+        ComputeSignatureError
         PrerequisiteStageError
             A prerequisite is available only later than `available_from`, or is forgotten first.
         DuplicatePrerequisiteError, WrongTypeError, ForeignNodeError, StageOutOfRangeError,

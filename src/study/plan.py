@@ -69,7 +69,7 @@ class Plan:
         """Return the plan of arguments that `simulate` takes, or raise what it says."""
         end = float(converted(until, FLOAT, (), "simulate(until=...)"))
         rows: Vector | None = None
-        if every is not None and np.ndim(every):
+        if isinstance(every, list | tuple) or (every is not None and np.ndim(every)):
             rows = converted(every, FLOAT, None, "simulate(every=...)")
         elif every is not None:
             hint = "leave it out for a row each step"

@@ -86,6 +86,7 @@ def simulate(
 
     Raises
     ------
+    OSError
     WrongTypeError, ForeignStateError, TopologyVersionError
     UnknownOptionError
         An option does not exist.

@@ -7,7 +7,7 @@ from typing import Any, Final
 from attrs import frozen
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
-from stagecache.checks import as_float
+from stagecache.checks import as_float, require_each
 from stagecache.errors import OutOfRangeError, UnknownChoiceError, short_repr
 from stagecache.system.core.system import System
 from stagecache.testing.budget import interrupts_put_off
@@ -108,6 +108,7 @@ def run_checks(
     KeyboardInterrupt
         Control-C; if a program was being shortened, after the verdict.
     """
+    checks = require_each(checks, str, "run_checks(checks=...)", "leave it out for all")
     for name in checks:
         if name not in CHECKS:
             raise UnknownChoiceError(
@@ -178,6 +179,8 @@ def check_all(
     ------
     CheckFailedError, UndeclaredPrerequisiteError, MutatedValueError, StaleValueError
         The error of the first check that fails.
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     results = []
     for verdict in run_checks(

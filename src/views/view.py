@@ -15,7 +15,13 @@ from typing import Any, Final, TypeAlias, final
 
 from attrs import evolve
 
-from stagecache.checks import did_you_mean
+from stagecache.checks import (
+    did_you_mean,
+    require_count,
+    require_each,
+    require_text,
+    wrong_type,
+)
 from stagecache.errors import (
     DuplicateNameError,
     UnknownChoiceError,
@@ -63,6 +69,7 @@ class GraphView:
         Two nodes have one path.
     UnknownPathError
         An edge ends at no node.
+    WrongTypeError, InvalidNameError
 
     Notes
     -----
@@ -78,11 +85,11 @@ class GraphView:
         find_impacts: Callable[[], Impacts] = dict,
         find_reasons: Callable[[], Reasons] = dict,
     ) -> None:
-        self._title = title
+        self._title = require_text(title, "the title of a view")
         self._find_impacts = find_impacts
         self._find_reasons = find_reasons
         self._nodes: dict[str, NodeInfo] = {}
-        for node in nodes:
+        for node in require_each(nodes, NodeInfo, "nodes of a view", "pass NodeInfo(path, kind)"):
             if node.path in self._nodes:
                 raise DuplicateNameError(
                     f"node {node.path!r}: is there twice",
@@ -94,12 +101,14 @@ class GraphView:
         self._in_order = tuple(self._nodes.values())
         numbers = {path: number for number, path in enumerate(self._nodes)}
         found: dict[tuple[int, int], EdgeInfo] = {}
-        for edge in edges:
+        hint = "pass EdgeInfo(source, target)"
+        for edge in require_each(edges, EdgeInfo, "edges of a view", hint):
             for end in (edge.source, edge.target):
                 if end not in numbers:
                     raise self._unknown(end)
             found.setdefault((numbers[edge.source], numbers[edge.target]), edge)
         self._edges = tuple(found[pair] for pair in sorted(found))
+        stages = require_each(stages, str, "stages of a view", "pass their names")
         named = [n.stage for n in self if n.kind == "stage"] + [n.stage for n in self]
         self._stages = tuple(dict.fromkeys([*stages, *[stage for stage in named if stage]]))
 
@@ -115,7 +124,7 @@ class GraphView:
         """Return True if the view has this node, or one of this path."""
         if isinstance(item, NodeInfo):
             return self._nodes.get(item.path) == item
-        return isinstance(item, str) and self._at(item) is not None
+        return self._at(item) is not None
 
     def __getitem__(self, path: str) -> NodeInfo:
         """Return the node of that path; "/" may stand for ".", as in "pendulum/tip".
@@ -134,7 +143,7 @@ class GraphView:
 
         Brackets stand for themselves, as in ``springs.force[*]``, and "/" may stand for ".".
         """
-        literal = pattern.replace("[", "[[]")
+        literal = require_text(pattern, "find(pattern)").replace("[", "[[]")
         wanted = (literal, literal.replace("/", "."))
         return tuple([n for n in self if any(fnmatchcase(n.path, each) for each in wanted)])
 
@@ -223,20 +232,41 @@ class GraphView:
         )
 
     def upstream_of(self, path: str, *, depth: int | None = None) -> "GraphView":
-        """Return a node and its prerequisites, direct and indirect, up to a depth."""
-        return self._of(reached(self[path].path, self._above, depth))
+        """Return a node and its prerequisites, direct and indirect, up to a depth.
+
+        Raises
+        ------
+        UnknownPathError, OutOfRangeError
+        """
+        return self._of(reached(self[path].path, self._above, _depth(depth)))
 
     def downstream_of(self, path: str, *, depth: int | None = None) -> "GraphView":
-        """Return a node and its dependents, direct and indirect, up to a depth."""
-        return self._of(reached(self[path].path, self._below, depth))
+        """Return a node and its dependents, direct and indirect, up to a depth.
+
+        Raises
+        ------
+        UnknownPathError, OutOfRangeError
+        """
+        return self._of(reached(self[path].path, self._below, _depth(depth)))
 
     def around(self, path: str, *, depth: int = 1) -> "GraphView":
-        """Return a node and its prerequisites and dependents, up to a depth."""
+        """Return a node and its prerequisites and dependents, up to a depth.
+
+        Raises
+        ------
+        UnknownPathError, OutOfRangeError
+        """
         start = self[path].path
+        depth = require_count(depth, 0, "depth of a view")
         return self._of([*reached(start, self._above, depth), *reached(start, self._below, depth)])
 
     def path_between(self, source: str, target: str) -> tuple[str, ...]:
-        """Return a shortest path from a node down to another, with both; empty without a path."""
+        """Return a shortest path from a node down to another, with both; empty without a path.
+
+        Raises
+        ------
+        UnknownPathError
+        """
         return shortest_path(self[source].path, self[target].path, self._below)
 
     def _of(self, paths: Iterable[str]) -> "GraphView":
@@ -265,9 +295,16 @@ class GraphView:
         ----------
         rows : iterable of EntrySummary
             As a trace has them: ``state.graph.with_costs(trace.summary().rows)``.
+
+        Raises
+        ------
+        WrongTypeError
         """
         nodes = dict(self._nodes)
-        for row in rows:
+        for row in require_each(rows, object, "rows of costs", "pass trace.summary().rows"):
+            if not hasattr(row, "hit_rate"):
+                hint = "pass trace.summary().rows"
+                raise wrong_type(row, "rows of costs", "an iterable of EntrySummary", hint)
             if row.entry in nodes:
                 seconds = row.last_seconds if row.computed else None
                 node = nodes[row.entry]
@@ -307,6 +344,8 @@ class GraphView:
         All are written. To be read, a node needs its path and kind, and an edge its source and
         target; the rest may be missing. What is not known there is left out.
         """
+        if indent is not None:
+            indent = require_count(indent, 0, "to_json(indent=...)")
         return json_of(self, indent)
 
     @classmethod
@@ -318,7 +357,7 @@ class GraphView:
         GraphFormatError
             It was not, or it was by another version that wrote another format.
         """
-        return cls._from(parts_of_json(text))
+        return cls._from(parts_of_json(require_text(text, "from_json(text)")))
 
     def to_networkx(self) -> Any:
         """Return the view as a `networkx.DiGraph`, which `from_networkx` reads.
@@ -345,6 +384,9 @@ class GraphView:
         """
         from stagecache.views.formats.networkx_graph import parts_of_networkx  # noqa: PLC0415  # likewise
 
+        if not hasattr(graph, "nodes"):
+            hint = "read a file of JSON by from_json()"
+            raise wrong_type(graph, "from_networkx(graph)", "a networkx.DiGraph", hint)
         return cls._from(parts_of_networkx(graph))
 
     def to_dot(self) -> str:
@@ -367,7 +409,14 @@ class GraphView:
         impacts : mapping of str to sequence of str, optional
             By path of a variable: what a write of it invalidates, for its what-if. Of the others
             the page follows the edges. If it is not given, `impacts` of the view.
+
+        Raises
+        ------
+        WrongTypeError
         """
+        if impacts is not None and not isinstance(impacts, Mapping):
+            hint = "pass what impacts of a view is"
+            raise wrong_type(impacts, "to_html(impacts)", "a mapping of paths", hint)
         return html_of(self, self.impacts if impacts is None else impacts, self.reasons)
 
     def to_svg(self, *, most: int = 500) -> str:
@@ -380,7 +429,7 @@ class GraphView:
             a subsystem, and one for all its entries of a stage; or of several subsystems, as many
             as it takes to have no more boxes than that, and at most two edges for each.
         """
-        return svg_of(self, most)
+        return svg_of(self, require_count(most, 0, "to_svg(most=...)"))
 
     def draw(self, ax: Any = None, *, most: int = 500) -> Any:
         """Draw the same picture on axes of matplotlib, and return these.
@@ -399,7 +448,7 @@ class GraphView:
         """
         from stagecache.views.formats.plot import draw_on  # noqa: PLC0415  # few need it
 
-        return draw_on(self, ax, most)
+        return draw_on(self, ax, require_count(most, 0, "draw(most=...)"))
 
     def _repr_html_(self) -> str:
         style = "overflow: auto; max-height: 80vh"
@@ -411,8 +460,10 @@ class GraphView:
     def _from(cls, parts: Parts) -> "GraphView":
         return cls(parts.nodes, parts.edges, parts.title, parts.stages)
 
-    def _at(self, path: str) -> NodeInfo | None:
-        return self._nodes.get(path) or self._nodes.get(str(path).replace("/", "."))
+    def _at(self, path: object) -> NodeInfo | None:
+        if not isinstance(path, str):
+            return None
+        return self._nodes.get(path) or self._nodes.get(path.replace("/", "."))
 
     def _unknown(self, path: object) -> UnknownPathError:
         listed = ", ".join(map(repr, list(self._nodes)[:MOST_LISTED]))
@@ -443,3 +494,7 @@ class GraphView:
     def __repr__(self) -> str:
         counts = ", ".join(f"{number} {kind}" for kind, number in self.counts.items() if number)
         return f"GraphView({self.title!r}: {counts})"
+
+
+def _depth(depth: int | None) -> int | None:
+    return None if depth is None else require_count(depth, 0, "depth of a view")

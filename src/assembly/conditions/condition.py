@@ -221,7 +221,12 @@ class AssemblyCondition:
         return len(self._free.index)
 
     def free_q_index_of_q(self, q: int) -> int | None:
-        """Return the index of a q among the free q; None if it is not free."""
+        """Return the index of a q among the free q; None if it is not free.
+
+        Raises
+        ------
+        StudyError, UnknownItemError
+        """
         return self._free.free_index_of(q)
 
     def by_free_q(self, jacobian_by_u: Any, subsystem: Any = None) -> Vector:
@@ -242,7 +247,7 @@ class AssemblyCondition:
 
         Raises
         ------
-        StudyError, KinematicsError
+        StudyError, KinematicsError, ShapeError, NotANumberError, WrongTypeError
         """
         return self._free.by_free_q(jacobian_by_u, subsystem)
 

@@ -16,7 +16,7 @@ from stagecache.checks import require_number
 from stagecache.state.handles import AbstractContinuousVariable, Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.state.vectors.conversion import refuse_masked
+from stagecache.state.vectors.conversion import array_of
 
 
 @final
@@ -75,9 +75,9 @@ class QValue(AssemblyCondition):
 
     def move_all_observations(self, observations: ArrayLike) -> None:
         """Take over a value, as a number or an array of shape () or (1,)."""
-        refuse_masked(observations, f"the value of condition {self.name!r}")
-        array: Any = np.asarray(observations)
-        value: Any = array.item() if array.shape == (1,) else observations
+        array: Any = array_of(observations, f"the value of condition {self.name!r}")
+        is_row = array is not None and array.shape == (1,)
+        value: Any = array.item() if is_row else observations
         self.value = value
 
     # ------------------------------------------------------------------ duties

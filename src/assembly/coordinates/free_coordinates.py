@@ -15,10 +15,14 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from stagecache.assembly.coordinates.restrictions import Restrictions
+from stagecache.checks import require_index, require_type
+from stagecache.errors import ShapeError, UnknownItemError, short_repr
 from stagecache.numerics.matrices import Matrix, is_sparse
 from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.motion.rows import indices, pairs_of
 
 Index = NDArray[np.intp]
@@ -95,7 +99,14 @@ class FreeCoordinates:
         return self._q.copy()
 
     def free_index_of(self, q: int) -> int | None:
-        """Return the index of a q among the free q; None if it is not free."""
+        """Return the index of a q among the free q; None if it is not free.
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        hint = "count the q of the State from 0"
+        q = require_index(q, len(self._free_of_q), UnknownItemError, f"q {short_repr(q)}", hint)
         found = int(self._free_of_q[q])
         return None if found < 0 else found
 
@@ -189,17 +200,27 @@ class FreeCoordinates:
         ------
         KinematicsError
             N is singular there.
+        ShapeError, NotANumberError, WrongTypeError
         """
+        what = "by_free_q(jacobian_by_u)"
         if is_sparse(jacobian):
             jacobian = jacobian.toarray()
+        elif not isinstance(jacobian, np.ndarray):
+            jacobian = converted(jacobian, FLOAT, None, what)
         if self._relation is None:
             self._relation = _Relation(self.state, self.index, self._free_of_q)
         if not self._is_known:
             self._p, self._is_known = self._relation.matrix(self.state), True
         place = slice(None)
         if subsystem is not None:
+            require_type(subsystem, Subsystem, what, "a Subsystem", "pass the owner of these u")
             starts = self.state._contents.pools.starts["u"]
             place = slice(starts[subsystem.index], starts[subsystem.index + 1])
+        nu = len(range(*place.indices(self.state.nu)))
+        if jacobian.ndim < 1 or jacobian.shape[-1] != nu:
+            shape = f"shape (..., {nu})"
+            hint = "give a column for each u, or name the subsystem"
+            raise ShapeError(f"{what}: wrong shape", shape, f"shape {jacobian.shape}", hint)
         if self._p is None:
             return self._relation.selected(jacobian, place)
         found: Vector = jacobian @ self._p[place]

@@ -4,9 +4,11 @@ from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
+from stagecache.checks import did_you_mean
 from stagecache.display import html
 from stagecache.display.html import heading, output, paragraph
 from stagecache.display.text import duration, table
+from stagecache.errors import UnknownPathError, short_repr
 from stagecache.graph.handles import AbstractNode
 from stagecache.inspection.trace.log import TraceLog
 from stagecache.inspection.trace.tracer import NS
@@ -134,11 +136,19 @@ class TraceSummary:
 
         Raises
         ------
-        KeyError
+        UnknownPathError
             It was not read.
         """
         found = {row.entry: row for row in self.rows}
-        return found[entry.name if isinstance(entry, AbstractNode) else str(entry)]
+        path = entry.name if isinstance(entry, AbstractNode) else str(entry)
+        if path not in found:
+            raise UnknownPathError(
+                f"entry {short_repr(path)}: was not read in this trace",
+                "an entry that was read",
+                short_repr(entry),
+                did_you_mean(path, found) or "read it in the block that is traced",
+            )
+        return found[path]
 
     @property
     def computed(self) -> int:

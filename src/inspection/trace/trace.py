@@ -12,10 +12,10 @@ import io
 import json
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, final
 
+from stagecache.checks import require_path
 from stagecache.graph.observing import MOST_EVENTS
 from stagecache.inspection.subject import Subject, subject_of
 from stagecache.inspection.trace.chrome import chrome_events
@@ -130,6 +130,10 @@ class Trace:
 
         Columns that an event does not have are empty; where several things are in one, they are
         separated by ``;``.
+
+        Raises
+        ------
+        WrongTypeError, OSError
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -143,6 +147,10 @@ class Trace:
         Each State is a process, and each thread a row of it. The names of computations end with
         "(needless)" or "(unchanged)" if these were in vain: see `EntrySummary`. They are
         categories, too.
+
+        Raises
+        ------
+        WrongTypeError, OSError
         """
         document = {
             "traceEvents": chrome_events(self.events, len(self._states)),
@@ -167,7 +175,7 @@ def _cells(event: AbstractTraceEvent) -> list[object]:
 
 def _written(text: str, path: str | PathLike[str] | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        require_path(path, "the path of a trace").write_text(text, encoding="utf-8")
     return text
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stagecache.assembly.conditions.condition import AssemblyCondition
+from stagecache.checks import require_bool
 from stagecache.errors import ConditionError, UnknownBodyError, short_repr
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
@@ -181,7 +182,8 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         ------
         UnknownMarkerError, ObservationError
         """
-        self._observations.define_order(order, ignore=ignore_unknown)
+        ignore = require_bool(ignore_unknown, "define_observation_order(ignore_unknown=...)")
+        self._observations.define_order(order, ignore=ignore)
         self.uninitialize_assembler()
 
     def move_one_observation(self, index: SupportsIndex, value: ArrayLike) -> None:
@@ -235,7 +237,12 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     # ------------------------------------------------------------------ weights
 
     def weight(self, which: T | str | SupportsIndex) -> float:
-        """Return the weight of a marker or sensor. Raises UnknownMarkerError."""
+        """Return the weight of a marker or sensor. Raises UnknownMarkerError.
+
+        Raises
+        ------
+        UnknownMarkerError
+        """
         return self._observations.weight(self._observations.index_of(which))
 
     def change_weight(self, which: T | str | SupportsIndex, weight: float) -> None:

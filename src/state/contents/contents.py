@@ -800,6 +800,7 @@ class Contents:
 
     def update_time(self, variable: DiscreteVariable[Any]) -> float:
         """Return the time of the last write; NaN if it was never written."""
+        self.require(variable)
         if self.observers:
             self._tell(variable)
         return self.update_times.get(variable._node, NAN)

@@ -148,6 +148,12 @@ class AbstractContinuousState:
         return self._vector[self._index(key)]
 
     def __setitem__(self, key: SupportsIndex | slice, values: ArrayLike) -> None:
+        """Write an element, or a slice.
+
+        Raises
+        ------
+        UnknownItemError, NotANumberError, ShapeError
+        """
         if isinstance(key, slice):
             one = not isinstance(values, list | tuple) and np.ndim(values) == 0
             shape = () if one else (len(range(*key.indices(len(self)))),)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from stagecache.errors import ReadOnlyError
+from stagecache.errors import ReadOnlyError, UnknownItemError, short_repr
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 Indices = NDArray[np.intp]
@@ -73,6 +73,12 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         return self._writeable
 
     def __getitem__(self, key: Any) -> Any:
+        """Return an element, or several.
+
+        Raises
+        ------
+        UnknownItemError
+        """
         chosen = self._chosen(key)
         if isinstance(key, slice):
             return SelectedView(self, chosen, writeable=self._writeable)
@@ -80,6 +86,12 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         return found[0] if np.ndim(chosen) == 0 else found.reshape(np.shape(chosen))
 
     def __setitem__(self, key: Any, values: ArrayLike) -> None:
+        """Write an element, or several.
+
+        Raises
+        ------
+        UnknownItemError, ReadOnlyError, ShapeError, NotANumberError
+        """
         self._require_writable()
         chosen = self._chosen(key)
         given = converted(values, self.dtype, None, repr(self))
@@ -93,7 +105,15 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         """Return the indices that a key stands for."""
         if isinstance(key, int | np.integer) and 0 <= key < len(self):
             return np.intp(key)  # the usual one, at no cost that grows with the size
-        return np.arange(len(self), dtype=np.intp)[key]
+        try:
+            return np.arange(len(self), dtype=np.intp)[key]
+        except IndexError:
+            raise UnknownItemError(
+                f"{self!r}: has no element {short_repr(key)}",
+                f"an index from 0 to {len(self) - 1}, a slice, or an array of indices",
+                short_repr(key),
+                "count from 0",
+            ) from None
 
     def _require_writable(self) -> None:
         """Raise `ReadOnlyError` before anything is written, if an element is read-only."""

@@ -92,7 +92,7 @@ class Members(Sequence[dict[str, Any]]):
         ------
         UnknownItemError
         """
-        if path not in self._columns:
+        if path not in list(self._columns):  # it may be a list, which has no hash
             raise UnknownItemError(
                 f"{short_repr(path)}: not a column of {self!r}",
                 "one of " + ", ".join(self._columns),

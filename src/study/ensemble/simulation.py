@@ -7,7 +7,8 @@ from typing import Any, final
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_name, wrong_type
+from stagecache.checks import require_name, require_type, wrong_type
+from stagecache.errors import short_repr
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.state import State
 from stagecache.study.ensemble.values import require_free_name
@@ -74,7 +75,14 @@ class Simulation:
         self.__attrs_init__(float(until), named, given)
 
     def __call__(self, state: State) -> Any:
-        """Simulate from a State on, and return the trajectory or the outputs."""
+        """Simulate from a State on, and return the trajectory or the outputs.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, OutOfRangeError
+            And others of `simulate`.
+        """
+        require_type(state, State, f"{short_repr(state)}: not a State", "a State", "pass a State")
         system = state.system
         trajectory = simulate(system, state, self.until, progress=False, **self.options)
         if self.outputs is None:

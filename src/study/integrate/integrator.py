@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, Final, final
 
-from stagecache.checks import require_number
+from stagecache.checks import require_bool, require_number
 from stagecache.errors import EventLoopError, OutOfRangeError, StudyError, short_repr
 from stagecache.files.values import bad_file
 from stagecache.state.contents.guards import Guard
@@ -242,6 +242,7 @@ class Integrator(Study):
         ProjectionError, MethodError, NotFiniteError, OutOfRangeError
             See `initialize`.
         """
+        is_last = require_bool(should_terminate, "reinitialize(should_terminate=...)")
         advancer = self._initialized("reinitialize()")
         stage = check_stage(stage, Stage.EMPTY, Stage.INFINITY, "reinitialize()")
         if stage <= Stage.REPORT:
@@ -266,7 +267,7 @@ class Integrator(Study):
         self._is_interpolated = False
         if stage < Stage.REPORT:
             self._starts, self._has_step = True, False
-        if should_terminate:
+        if is_last:
             self._reason = TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION
 
     # ------------------------------------------------------------------ stepping

@@ -2,12 +2,17 @@
 
 import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from stagecache.checks import did_you_mean, require_extra, require_text, require_type
+from stagecache.checks import (
+    did_you_mean,
+    require_extra,
+    require_path,
+    require_text,
+    require_type,
+)
 from stagecache.display.html import heading, output, paragraph, table
 from stagecache.errors import UnknownPathError
 from stagecache.state.handles import Vector
@@ -75,7 +80,7 @@ def write_csv(path: Any, times: Vector, columns: Sequence[Column]) -> None:
     if hasattr(path, "write"):
         _write(path, head, numbers)
         return
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
+    with require_path(path, "to_csv(path)").open("w", newline="", encoding="utf-8") as file:
         _write(file, head, numbers)
 
 

@@ -694,7 +694,12 @@ def velocity_error(
     prerequisites: Prerequisites | None = None,
     enabled: Enabling = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
-    """Declare errors of velocity, as `position_error` does: rows in uerr and udoterr."""
+    """Declare errors of velocity, as `position_error` does: rows in uerr and udoterr.
+
+    Raises
+    ------
+    DeclarationError, OutOfRangeError, WrongTypeError
+    """
     return _errors("velocity_error", (UERR, UDOTERR), size, prerequisites, enabled)
 
 
@@ -704,7 +709,12 @@ def acceleration_error(
     prerequisites: Prerequisites | None = None,
     enabled: Enabling = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
-    """Declare errors of acceleration, as `position_error` does: rows in udoterr."""
+    """Declare errors of acceleration, as `position_error` does: rows in udoterr.
+
+    Raises
+    ------
+    DeclarationError, OutOfRangeError, WrongTypeError
+    """
     return _errors("acceleration_error", (UDOTERR,), size, prerequisites, enabled)
 
 
@@ -733,6 +743,7 @@ def normalization_error(
 
     Raises
     ------
+    ComputeSignatureError
     OutOfRangeError, WrongTypeError, DeclarationError
     """
     what = "normalization_error"

@@ -424,6 +424,9 @@ class System:
         >>> system.get(Ball, "other").height(system.new_state())
         1.0
         """
+        if not isinstance(kind, type):
+            what = f"get({short_repr(kind)}): not a class"
+            raise wrong_type(kind, what, "a class", "pass the class of the subsystem")
         same = [subsystem for subsystem in self._subsystems if isinstance(subsystem, kind)]
         found = same if name is None else [s for s in same if s.name == name]
         if len(found) == 1:

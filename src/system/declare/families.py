@@ -67,6 +67,12 @@ class Family(Sequence[H]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[H]: ...
     def __getitem__(self, index: int | str | slice) -> H | Sequence[H]:
+        """Return the handle of an item by its index or name, or those of a slice.
+
+        Raises
+        ------
+        UnknownItemError
+        """
         if isinstance(index, slice):
             return [self.member(i) for i in range(*index.indices(len(self)))]
         labels = self.labels
@@ -85,7 +91,14 @@ class Family(Sequence[H]):
         return self.member(number % count)
 
     def member(self, number: int) -> H:
-        """Return the handle of an item, also beyond the number of items."""
+        """Return the handle of an item, also beyond the number of items.
+
+        Raises
+        ------
+        OutOfRangeError
+        """
+        if type(number) is not int or number < 0:
+            number = require_count(number, 0, f"{self!r}: the number of an item")
         if number not in self._members:
             labels = self.labels
             label = labels[number] if number < len(labels) else number

@@ -194,6 +194,10 @@ def modeling_option(
     """Declare a discrete variable that invalidates Model, and so may decide sizes.
 
     Parameters as for `parameter`, without the count.
+
+    Raises
+    ------
+    DeclarationError
     """
     return _discrete("modeling_option", initial, factory, Stage.MODEL, None, unit)
 
@@ -466,6 +470,10 @@ def u_variable(
 
     The hook `Subsystem.realize_acceleration` fills their derivatives, udot; with a declared mass
     matrix, the System does.
+
+    Raises
+    ------
+    DeclarationError, OutOfRangeError, NotANumberError, ShapeError
     """
     return _continuous("u", initial, factory, count, unit)
 
@@ -502,6 +510,10 @@ def z_variable(
     They are for first-order differential equations: those of heat, chemistry or control. The hook
     `Subsystem.realize_dynamics` fills their derivatives, zdot; `Subsystem.realize_acceleration`
     may, if zdot depends on accelerations.
+
+    Raises
+    ------
+    DeclarationError, OutOfRangeError, NotANumberError, ShapeError
 
     Examples
     --------

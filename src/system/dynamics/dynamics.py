@@ -324,7 +324,12 @@ def inverse_mass_matrix(
     prerequisites: Prerequisites | None = None,
     available_from: Stage | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], MassMatrixDeclaration]:
-    """Declare the inverse of the mass matrix of some u, as `mass_matrix` does."""
+    """Declare the inverse of the mass matrix of some u, as `mass_matrix` does.
+
+    Raises
+    ------
+    DeclarationError, ComputeSignatureError, WrongTypeError
+    """
     return _mass_matrix("inverse_mass_matrix", variables, prerequisites, available_from)
 
 

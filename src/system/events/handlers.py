@@ -455,6 +455,10 @@ class ScheduledEventReporter(AbstractScheduled[object], AbstractEventReporter):
     """Reporter that reads the State at times that are known in advance.
 
     Parameters as for `ScheduledEventHandler`; the method of a subclass is `report`.
+
+    Raises
+    ------
+    ComputeSignatureError, DeclarationError, EventTimeError, WrongTypeError
     """
 
 
@@ -462,6 +466,10 @@ class PeriodicEventReporter(AbstractPeriodic[object], AbstractEventReporter):
     """Reporter that reads the State at the times start + k * interval, k = 0, 1, ...
 
     Parameters as for `PeriodicEventHandler`; the method of a subclass is `report`.
+
+    Raises
+    ------
+    ComputeSignatureError, DeclarationError, EventTimeError, OutOfRangeError
     """
 
 
@@ -469,4 +477,8 @@ class TriggeredEventReporter(AbstractTriggered[object], AbstractEventReporter):
     """Reporter that reads the State where a number changes its sign.
 
     Parameters as for `TriggeredEventHandler`; the method of a subclass is `report`.
+
+    Raises
+    ------
+    ComputeSignatureError, DeclarationError, StageOutOfRangeError, OutOfRangeError
     """

@@ -31,7 +31,13 @@ class TriggerDirection(Enum):
     ANY = "any"
 
     def includes(self, *, rising: bool) -> bool:
-        """Return whether a change to a larger value counts, or to a smaller one."""
+        """Return True if a change to a larger value counts, or to a smaller one.
+
+        Raises
+        ------
+        NotANumberError
+        """
+        rising = require_bool(rising, "includes(rising=...)")
         return self is not (TriggerDirection.FALLING if rising else TriggerDirection.RISING)
 
 

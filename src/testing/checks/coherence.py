@@ -59,6 +59,8 @@ def check_coherence(
         A write has made an entry stale that does not depend on it.
     NeverComputedError
         Nothing else was found, but an entry or a hook has raised in every program.
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)

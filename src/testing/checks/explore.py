@@ -9,6 +9,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as Settings  # noqa: N812  # a class
 
+from stagecache.checks import require_type
 from stagecache.sharing.results import shared_results
 from stagecache.testing.budget import OutOfTimeError, within, without_limit
 from stagecache.testing.checks.expense import Expense
@@ -66,9 +67,14 @@ def explore(
 
     Raises
     ------
+    WrongTypeError
+        The settings are not those of Hypothesis.
     Failure
         The failure of the shortest program that was found.
     """
+    if settings is not None:
+        hint = "write hypothesis.settings(max_examples=...)"
+        require_type(settings, Settings, "settings of a check", "hypothesis.settings", hint)
     search = Search(has, expense, perform, settings or DEFAULT, seed, progress)
     with quiet(), shared_results() as shared, within(budget):
         is_out_of_time = not search.run()

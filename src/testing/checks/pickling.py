@@ -47,6 +47,8 @@ def check_pickle(
     Raises
     ------
     UnfaithfulPickleError
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     has = Inventory(system, strategies)
     memory = Memory()
@@ -62,7 +64,14 @@ def check_pickle(
     try:
         with memory.attached(system, "run"):
             return explore(
-                "pickle", has, expense, there_and_back, settings or FEWER, seed, progress, budget
+                "pickle",
+                has,
+                expense,
+                there_and_back,
+                FEWER if settings is None else settings,
+                seed,
+                progress,
+                budget,
             )
     except Failure as failure:
         raise _error(failure) from None

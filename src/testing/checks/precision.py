@@ -49,6 +49,11 @@ def over_declared(
 
     The parameters are those of `check_coherence`. Entries that were computed for fewer than 20
     different values of the variables are not judged.
+
+    Raises
+    ------
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     return _look(system, strategies, settings, seed, progress, budget).over_declared
 
@@ -75,6 +80,8 @@ def check_precision(
         The error lists all prerequisites to leave out.
     MutatedValueError
         A value was changed in place; see `check_strict`.
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     found = _look(system, strategies, settings, seed, progress, budget)
     if not found.over_declared:

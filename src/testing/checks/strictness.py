@@ -89,6 +89,8 @@ def check_strict(
         errors has a note with the shortest program that shows it.
     NeverComputedError
         Nothing else was found, but an entry or a hook has raised in every program.
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     has = Inventory(system, strategies)
     blueprint = Blueprint(system)

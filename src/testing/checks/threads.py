@@ -51,6 +51,8 @@ def check_threads(
     ------
     ThreadedReadError
         A computation uses something that threads share.
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     has = Inventory(system, strategies)
     memory = Memory()
@@ -72,7 +74,7 @@ def check_threads(
                 has,
                 expense,
                 in_threads,
-                settings or FEWER,
+                FEWER if settings is None else settings,
                 seed,
                 progress,
                 budget,

@@ -27,6 +27,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from stagecache.checks import require_type, wrong_type
 from stagecache.errors import UnknownItemError, short_repr
 from stagecache.state.handles import AbstractHandle
 from stagecache.state.stage import Stage
@@ -171,14 +172,18 @@ class Inventory:
 
     Raises
     ------
+    WrongTypeError
+        The System is not one, or the strategies are not a mapping.
     UnknownItemError
         A strategy is given for something that is not a variable of the System.
     """
 
     def __init__(self, system: System, strategies: Strategies | None = None) -> None:
+        hint = "pass the System of the model"
+        require_type(system, System, f"{short_repr(system)}: not a System", "a System", hint)
         state = system.new_state()
         outcome_of(lambda: system.realize(state, Stage.INSTANCE))  # for its sizes
-        given = _by_item(state, strategies or {})
+        given = _by_item(state, {} if strategies is None else strategies)
         self.values: dict[Item, st.SearchStrategy[Any]] = {}
         for item, handle in discrete_of(state):
             infer = options_like if handle.invalidates == Stage.MODEL else like
@@ -227,6 +232,9 @@ class Inventory:
 def _by_item(state: State, strategies: Strategies) -> dict[Item, st.SearchStrategy[Any]]:
     known = {id(handle): item for item, handle in variables_of(state)}
     found: dict[Item, st.SearchStrategy[Any]] = {}
+    if not isinstance(strategies, Mapping):
+        hint = "write {subsystem.variable: strategy}"
+        raise wrong_type(strategies, "strategies", "a mapping of handles", hint)
     for handle, strategy in strategies.items():
         members: Iterable[Any] = [handle]
         if isinstance(handle, Sequence):  # a family

@@ -30,6 +30,11 @@ def operations(
         For the values of some variables, as in `check_coherence`.
     max_steps : int
         A step is a write, or the like, together with the read that follows it.
+
+    Raises
+    ------
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     return programs(Inventory(system, strategies), max_steps)
 
@@ -48,6 +53,11 @@ def states(
         For the values of some variables, as in `check_coherence`.
     max_writes : int
         Most variables to write.
+
+    Raises
+    ------
+    WrongTypeError, UnknownItemError
+        The System or the strategies are not valid.
     """
     return _a_state(system, Inventory(system, strategies), max_writes)
 

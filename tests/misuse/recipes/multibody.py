@@ -1,0 +1,226 @@
+"""Valid calls of trees of bodies, of their constraints, motions and observers."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from stagecache import Assembler
+from stagecache.multibody import (
+    Ball,
+    BallConstraint,
+    ConstantAngleConstraint,
+    ConstantCoordinateConstraint,
+    ConstantOrientationConstraint,
+    CoordinateCouplerConstraint,
+    Cylinder,
+    Free,
+    Gimbal,
+    Markers,
+    MassProperties,
+    MatterSubsystem,
+    MultibodySystem,
+    OrientationSensors,
+    Pin,
+    Planar,
+    PointInPlaneConstraint,
+    PointOnLineConstraint,
+    RodConstraint,
+    Sinusoid,
+    Slider,
+    Steady,
+    Transform,
+    Translation,
+    Universal,
+    Weld,
+    WeldConstraint,
+    with_euler_angles,
+    with_quaternions,
+)
+from tests.misuse.recipe import Call, Recipe, Recipes, call
+from tests.misuse.world import World
+
+X: Final = (1.0, 0.0, 0.0)
+JOINTS: Final = (
+    Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball, Free
+)  # fmt: skip
+
+
+def of_station(name: str) -> Recipe:
+    """Return a recipe of a method of a body that takes a State and a station."""
+    return lambda w: call(getattr(w.body, name), w.pose, X)
+
+
+def of_group(name: str, size: Callable[[World], tuple[int, ...]]) -> Recipe:
+    """Return a recipe of a product with the Jacobian of a group of stations."""
+
+    def recipe(w: World) -> Call:
+        group = w.keep("group", lambda: w.matter.add_stations("points", w.body, [X, X]))
+        return call(getattr(group, name), w.pose, np.ones(size(w)))
+
+    return recipe
+
+
+def joint(kind: type) -> Recipe:
+    """Return a recipe of a joint, which takes nothing."""
+    return lambda _: call(kind)
+
+
+def pair(kind: type, *more: object) -> Recipe:
+    """Return a recipe of a constraint between two bodies, with what is on each of them."""
+
+    def recipe(w: World) -> Call:
+        ground, arguments = w.matter.ground, list(more)
+        at = {"first": ground, "second": w.body}
+        return call(kind, *(at.get(m, m) if isinstance(m, str) else m for m in arguments))
+
+    return recipe
+
+
+def _markers(w: World) -> Any:
+    def make() -> Markers:
+        markers = Markers()
+        markers.add_marker(w.body, X, name="tip")
+        assembler = Assembler(w.multibody)
+        assembler.add_goal(markers)
+        assembler.initialize(w.pose)
+        markers.move_all_observations([X])
+        return markers
+
+    return w.keep("markers", make)
+
+
+def _sensors(w: World) -> Any:
+    def make() -> OrientationSensors:
+        sensors = OrientationSensors()
+        sensors.add_sensor(w.body, name="imu")
+        assembler = Assembler(w.multibody)
+        assembler.add_goal(sensors)
+        assembler.initialize(w.pose)
+        return sensors
+
+    return w.keep("sensors", make)
+
+
+MARKS: Final = ["nonsense", 1, -1, None, 1.5]
+
+RECIPES: Final[Recipes] = {
+    "MultibodySystem": lambda _: call(MultibodySystem),
+    "MultibodySystem.in_assembly_coordinates": lambda w: call(
+        w.multibody.in_assembly_coordinates, w.pose
+    ),
+    "MultibodySystem.set_q_from_assembly": lambda w: call(
+        w.multibody.set_q_from_assembly, w.multibody.in_assembly_coordinates(w.pose), w.pose
+    ),
+    "MultibodySystem.axes_by_subsystem": lambda w: call(w.multibody.axes_by_subsystem, w.pose),
+    "MatterSubsystem": lambda _: call(MatterSubsystem),
+    "MatterSubsystem.body": lambda w: call(w.matter.body, "upper").but(which=[3, -4]),
+    "MatterSubsystem.add_body": lambda w: call(
+        w.matter.add_body, "third", w.body, Pin(), mass_properties={"mass": 1.0}
+    ).but(
+        name="upper",
+        mobilizer=[Pin, "pin"],
+        mass_properties=[{"mass": -1.0}, {"mass": np.nan}, {"weight": 1.0}],
+        motion=[3, Steady((1.0, 2.0))],
+        decorations=[[3], 3],
+    ),
+    "MatterSubsystem.add_stations": lambda w: call(w.matter.add_stations, "tips", w.body, [X]).but(
+        bodies=[[w.foreign.body], [3], [w.body] * 3]
+    ),
+    "MatterSubsystem.add_decoration": lambda w: call(
+        w.matter.add_decoration, w.body, _sphere()
+    ).but(decoration=[3, None, "sphere"]),
+    "MobilizedBody.lock": lambda w: call(w.body.lock, w.pose).but(values=[[1.0, 2.0], "x"]),
+    "MobilizedBody.unlock": lambda w: call(w.body.unlock, w.pose),
+    "MobilizedBody.is_locked": lambda w: call(w.body.is_locked, w.pose),
+    **{
+        f"MobilizedBody.{name}": of_station(name)
+        for name in (
+            "station_position",
+            "station_velocity",
+            "station_acceleration_bias",
+            "station_jacobian",
+            "frame_jacobian",
+        )
+    },
+    "StationGroup.multiply_by_jacobian": of_group("multiply_by_jacobian", lambda w: (2,)),
+    "StationGroup.multiply_by_jacobian_transpose": of_group(
+        "multiply_by_jacobian_transpose", lambda w: (2, 3)
+    ),
+    "StationGroup.multiply_by_frame_jacobian": of_group(
+        "multiply_by_frame_jacobian", lambda w: (2,)
+    ),
+    "StationGroup.multiply_by_frame_jacobian_transpose": of_group(
+        "multiply_by_frame_jacobian_transpose", lambda w: (2, 6)
+    ),
+    "Transform": lambda _: call(Transform, np.eye(3), X).but(
+        rotation=[2 * np.eye(3), -np.eye(3), np.zeros((3, 3))]
+    ),
+    "Transform.apply": lambda _: call(Transform(None, X).apply, [X]),
+    "Transform.inverse": lambda _: call(Transform(None, X).inverse),
+    "MassProperties": lambda _: call(MassProperties, 1.0, (0.0, 0.0, 0.0), np.eye(3)).but(
+        mass=[-1.0], inertia=[-np.eye(3), np.diag([1.0, 1.0, 9.0])]
+    ),
+    **{kind.__name__: joint(kind) for kind in JOINTS},
+    "RodConstraint": pair(RodConstraint, "first", X, "second", X, 0.5),
+    "BallConstraint": pair(BallConstraint, "first", X, "second", X),
+    "WeldConstraint": pair(WeldConstraint, "first", "second"),
+    "PointInPlaneConstraint": pair(PointInPlaneConstraint, "first", X, 0.5, "second", X),
+    "PointOnLineConstraint": pair(PointOnLineConstraint, "first", X, X, "second", X),
+    "ConstantAngleConstraint": pair(ConstantAngleConstraint, "first", X, "second", X, 0.5),
+    "ConstantOrientationConstraint": pair(ConstantOrientationConstraint, "first", "second"),
+    "CoordinateCouplerConstraint": lambda w: Call(
+        CoordinateCouplerConstraint,
+        ([(w.matter.body("upper"), 0), (w.body, 0)],),
+        {
+            "function": lambda x: x[0] - x[1],
+            "gradient": lambda x: [1.0, -1.0],
+            "hessian": lambda x: np.zeros((2, 2)),
+        },
+    ).but(coordinates=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]]),
+    "ConstantCoordinateConstraint": lambda w: call(ConstantCoordinateConstraint, w.body, 0.5).but(
+        index=[1, -1]
+    ),
+    "Sinusoid": lambda _: call(Sinusoid, 1.0, 2.0),
+    "Steady": lambda _: call(Steady, 1.0),
+    "with_euler_angles": lambda w: call(with_euler_angles, w.matter, w.pose).but(
+        matter=[3, None, w.multibody, w.foreign.multibody.matter]
+    ),
+    "with_quaternions": lambda w: call(with_quaternions, w.matter, w.pose).but(
+        matter=[3, None, w.multibody, w.foreign.multibody.matter]
+    ),
+    # ------------------------------------------------------------------ observers
+    "Markers": lambda _: call(Markers, "markers"),
+    "Markers.add_marker": lambda w: call(Markers().add_marker, w.body, X).but(weight=-1.0),
+    "Markers.marker": lambda w: call(_markers(w).marker, "tip").but(which=MARKS),
+    "Markers.weight": lambda w: call(_markers(w).weight, "tip").but(which=MARKS),
+    "Markers.change_weight": lambda w: call(_markers(w).change_weight, "tip", 2.0).but(
+        which=MARKS, weight=-1.0
+    ),
+    "Markers.observation": lambda w: call(_markers(w).observation, 0).but(index=MARKS),
+    "Markers.observation_for": lambda w: call(_markers(w).observation_for, "tip").but(which=MARKS),
+    "Markers.move_all_observations": lambda w: call(_markers(w).move_all_observations, [X]),
+    "Markers.move_one_observation": lambda w: call(_markers(w).move_one_observation, 0, X).but(
+        index=MARKS
+    ),
+    "Markers.define_observation_order": lambda w: call(
+        _markers(w).define_observation_order, ["tip"]
+    ).but(order=[["nonsense"], ["tip", "tip"], "tip", 3]),
+    "Markers.current_errors": lambda w: call(_markers(w).current_errors),
+    "Markers.current_positions": lambda w: call(_markers(w).current_positions),
+    "Markers.rms": lambda w: call(_markers(w).rms),
+    "Markers.calc_decorations": lambda w: call(_markers(w).calc_decorations),
+    "OrientationSensors": lambda _: call(OrientationSensors, "sensors"),
+    "OrientationSensors.add_sensor": lambda w: call(OrientationSensors().add_sensor, w.body).but(
+        weight=-1.0, rotation=[2 * np.eye(3), -np.eye(3)]
+    ),
+    "OrientationSensors.sensor": lambda w: call(_sensors(w).sensor, "imu").but(which=MARKS),
+    "OrientationSensors.current_orientations": lambda w: call(_sensors(w).current_orientations),
+    "OrientationSensors.calc_decorations": lambda w: call(_sensors(w).calc_decorations),
+}
+
+
+def _sphere() -> Any:
+    from stagecache import DecorativeSphere  # noqa: PLC0415
+
+    return DecorativeSphere(0.1)
