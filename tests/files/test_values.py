@@ -157,7 +157,11 @@ def test_a_read_only_array_can_be_saved() -> None:
     "value",
     [
         *(np.float32(0.1), np.bool_(True), np.int8(-3), np.complex64(1j), np.str_("ä")),
-        *(np.datetime64("NaT", "s"), np.datetime64("2026-11-23", "D"), np.timedelta64(7, ("s", 25))),
+        *(
+            np.datetime64("NaT", "s"),
+            np.datetime64("2026-11-23", "D"),
+            np.timedelta64(7, ("s", 25)),
+        ),
         *(np.float64("nan"), -0.0, 5e-324, 2**63, -(2**63) - 1, 2**63 - 1, "", b"", (), {}, set()),
         *("\ud800", "a\udfffb", "\x00", Side(0), Side.LEFT | Side.RIGHT, Fraction(1, 3)),
         *(np.array(5.0), np.array("text"), np.empty((0, 3)), np.empty((3, 0), "<U5")),
