@@ -13,6 +13,9 @@ from tests.graph.small_worlds.walk import Counts, Walk
 from tests.interrupting import plain_only
 from tests.profiles import is_nightly
 
+pytestmark = plain_only  # it saves and restores each field of the store
+
+
 PARTS = range(16) if is_nightly() else range(1)
 """Of the graphs of four nodes; all together, with five operations, they take an hour."""
 

@@ -15,6 +15,8 @@ from tests.misuse.trial import Outcome, few_of
 from tests.misuse.world import Foreign
 from tests.profiles import is_nightly
 
+pytest.importorskip("docutils", reason="needs the extra docs: pip install '.[docs]'")
+
 CHOICE = list if is_nightly() else few_of
 FOUND: dict[str, list[Outcome]] = {}
 """Outcomes of each part, for the test of the table."""
