@@ -24,7 +24,7 @@ from stagecache.state.handles import AbstractHandle, CacheEntry, DiscreteVariabl
 from stagecache.state.partition import AbstractPartition
 from stagecache.state.refusals import check_index
 from stagecache.state.stage import Stage, check_stage
-from stagecache.state.state import State
+from stagecache.state.state import State, require_state
 from stagecache.state.subsystem_state import SubsystemState
 from stagecache.state.vectors.vectors import (
     EVENT_TRIGGERS,
@@ -45,7 +45,7 @@ def set_num_subsystems(state: State, count: int) -> None:
     ------
     OutOfRangeError
     """
-    state = _state(state)
+    state = require_state(state)
     count = require_count(count, 0, "the number of subsystems")
     state.clear()
     for _ in range(count):
@@ -59,7 +59,7 @@ def initialize_subsystem(state: State, index: int, name: str, version: str) -> N
     ------
     UnknownSubsystemError
     """
-    _state(state)._rename_subsystem(index, name, version)
+    require_state(state)._rename_subsystem(index, name, version)
 
 
 def is_consistent(state: State, other: State) -> bool:
@@ -70,7 +70,7 @@ def is_consistent(state: State, other: State) -> bool:
     StageTooLowError
         The numbers are not known yet in one of them.
     """
-    if len(_state(state)) != len(_state(other)):
+    if len(require_state(state)) != len(require_state(other)):
         return False
     one, two = state._contents, other._contents
     same_sizes = all(
@@ -98,7 +98,7 @@ def invalidate_all_cache_at_or_above(state: State, stage: Stage) -> None:
             f"{stage}",
             f"call invalidate_all(Stage.{stage.name}) if that is meant",
         )
-    _state(state).invalidate_all(stage)
+    require_state(state).invalidate_all(stage)
 
 
 # ------------------------------------------------------------------ vectors
@@ -139,17 +139,17 @@ def event_trigger_start_by_stage(part: AbstractPartition, stage: Stage) -> int:
 
 def upd_ydot(state: State) -> Vector:
     """Return the writable `State.ydot`; sealed when it can be read. Invalidates nothing."""
-    return _state(state)._contents.upd(YDOT, None)
+    return require_state(state)._contents.upd(YDOT, None)
 
 
 def upd_yerr(state: State) -> Vector:
     """Return the writable `State.yerr`; sealed when it can be read. Invalidates nothing."""
-    return _state(state)._contents.upd(YERR, None)
+    return require_state(state)._contents.upd(YERR, None)
 
 
 def upd_event_triggers(state: State) -> Vector:
     """Return the writable `State.event_triggers`; sealed when they can be read."""
-    return _state(state)._contents.upd(EVENT_TRIGGERS, None)
+    return require_state(state)._contents.upd(EVENT_TRIGGERS, None)
 
 
 # ------------------------------------------------------------------ discrete variables
@@ -366,18 +366,13 @@ def mark_cache_value_not_realized(part: SubsystemState, index: Index) -> None:
 # ------------------------------------------------------------------ what is passed
 
 
-def _state(state: State) -> State:
-    hint = "pass the State"
-    return require_type(state, State, f"{short_repr(state)}: not a State", "a State", hint)
-
-
 def _part(part: SubsystemState) -> SubsystemState:
     what, hint = f"{short_repr(part)}: not of a subsystem", "pass state[subsystem]"
     return require_type(part, SubsystemState, what, "the partition of a subsystem", hint)
 
 
 def _any_part(part: AbstractPartition) -> AbstractPartition:
-    return _state(part) if not isinstance(part, SubsystemState) else part  # type: ignore[arg-type]  # it is checked
+    return part if isinstance(part, SubsystemState) else require_state(part)
 
 
 # ------------------------------------------------------------------ items by handle or index

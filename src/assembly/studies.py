@@ -24,9 +24,9 @@ from stagecache.checks import (
     require_type,
     wrong_type,
 )
-from stagecache.errors import ObservationError, short_repr
+from stagecache.errors import ObservationError
 from stagecache.state.handles import Vector
-from stagecache.state.state import State
+from stagecache.state.state import State, require_state
 from stagecache.study.trajectory.trajectory import Trajectory
 
 Make = Callable[[Any], Assembler]
@@ -50,11 +50,9 @@ def _check_outputs(instance: object, _: object, outputs: Any) -> None:
 
 
 def _made(make: Make, state: State) -> Assembler:
-    require_type(state, State, f"{short_repr(state)}: not a State", "a State", "pass a State")
     hint = "return the Assembler that the function has made"
-    return require_type(
-        make(state.system), Assembler, "make(system): not an Assembler", "an Assembler", hint
-    )
+    made = make(require_state(state).system)
+    return require_type(made, Assembler, "make(system): not an Assembler", "an Assembler", hint)
 
 
 @final

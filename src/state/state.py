@@ -9,12 +9,11 @@ from weakref import ref
 
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_bool, require_count, require_text
+from stagecache.checks import require_bool, require_count, require_text, require_type
 from stagecache.errors import (
     ForeignStateError,
     NotPicklableError,
     OutOfRangeError,
-    WrongTypeError,
     short_repr,
 )
 from stagecache.graph.checkpoint import Checkpoint
@@ -318,7 +317,7 @@ class State(AbstractPartition):
         ForeignStateError
             Both are States of Systems, and these are not the same one.
         """
-        _check_state(other)
+        require_state(other)
         self._mended().require_unguarded("assign()")
         mine, theirs = self.system, other.system
         if mine is not None and theirs is not None and theirs is not mine:
@@ -667,7 +666,7 @@ class State(AbstractPartition):
         (2, 2)
         """
         for other in others:
-            _check_state(other)
+            require_state(other)
         from stagecache.inspection.trace.trace import Trace  # noqa: PLC0415
 
         most = require_count(most, 0, "trace(most=...)")
@@ -701,11 +700,12 @@ def _binder(state: State) -> Callable[[int], Arguments]:
     return bind
 
 
-def _check_state(other: object) -> None:
-    if not isinstance(other, State):
-        raise WrongTypeError(
-            f"{short_repr(other)}: not a State",
-            "a State",
-            f"an object of type {type(other).__name__}",
-            "pass a State",
-        )
+def require_state(value: object) -> State:
+    """Return a State.
+
+    Raises
+    ------
+    WrongTypeError
+    """
+    what = f"{short_repr(value)}: not a State"
+    return require_type(value, State, what, "a State", "pass a State")

@@ -7,10 +7,9 @@ from typing import Any, final
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_name, require_type, wrong_type
-from stagecache.errors import short_repr
+from stagecache.checks import require_name, wrong_type
 from stagecache.state.handles import AbstractHandle
-from stagecache.state.state import State
+from stagecache.state.state import State, require_state
 from stagecache.study.ensemble.values import require_free_name
 from stagecache.study.plan import Plan
 from stagecache.study.simulate import simulate
@@ -82,8 +81,7 @@ class Simulation:
         WrongTypeError, ForeignStateError, OutOfRangeError
             And others of `simulate`.
         """
-        require_type(state, State, f"{short_repr(state)}: not a State", "a State", "pass a State")
-        system = state.system
+        system = require_state(state).system
         trajectory = simulate(system, state, self.until, progress=False, **self.options)
         if self.outputs is None:
             return trajectory
