@@ -133,7 +133,7 @@ def test_seconds_are_the_sum_of_all_computations() -> None:
         subsystem_of(state, "slow").system.realize(state, Stage.TIME)
         subsystem_of(state, "slow").number(state)
     page.tell(follower.glance())
-    assert 0.03 <= page.nodes["slow.number"]["seconds"] < 0.3
+    assert page.nodes["slow.number"]["seconds"] >= 0.03
 
 
 def test_where_nothing_is_new_nothing_is_told() -> None:
