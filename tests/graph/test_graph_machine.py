@@ -60,6 +60,7 @@ class Pair:
         self.real = real
         self.model = model
         self.first_version: dict[str, int] = {}  # before the first write or computation
+        self.rewound: dict[str, int] = {}  # versions at a rollback, until the next one is given
         self.values: dict[tuple[str, int], int] = {}  # by name and version
         self.marks: list[Mark] = []
         self.observed: ExitStack | None = None
@@ -69,6 +70,7 @@ class Pair:
     def copy(self, real: Graph | None = None) -> "Pair":
         twin = Pair(self.real.copy() if real is None else real, self.model.copy())
         twin.first_version = self.first_version.copy()
+        twin.rewound = self.rewound.copy()
         twin.values = self.values.copy()
         return twin
 
@@ -237,6 +239,7 @@ class GraphMachine(RuleBasedStateMachine):
         del pair.marks[at + 1 :]
         pair.model = mark.model.copy()
         pair.first_version = mark.first_version.copy()
+        pair.rewound = {node.name: node.version for node in pair.real}
         assert all(one is other for one, other in zip(pair.real, mark.handles, strict=True))
 
     @rule(data=st.data())
@@ -363,6 +366,11 @@ class GraphMachine(RuleBasedStateMachine):
             for node in pair.real:
                 assert node.is_valid() == pair.model.is_valid(node.name), node
                 counted = pair.model.nodes[node.name].version
+                if node.version != pair.rewound.get(node.name, node.version):
+                    del pair.rewound[node.name]
+                    assert (node.name, node.version) not in pair.values  # it is never given again
+                    assert node.version >= pair.first_version[node.name] + counted
+                    pair.first_version[node.name] = node.version - counted
                 assert node.version == pair.first_version[node.name] + counted, node
 
     @invariant()

@@ -361,6 +361,7 @@ class Tracer(Observer):
         """Note an operation after which all of the State may be another. Cost O(entries)."""
         stage = self.subject.stage
         self.unwrap()  # checkpoints may keep what is there until now
+        self.valid = {entry for entry in self.valid if self.subject.is_there(entry)}
         found = act()
         gone = self._gone(self.valid, cause)
         if gone:

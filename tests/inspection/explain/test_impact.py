@@ -165,11 +165,11 @@ VECTORS = ("q", "u", "z", "y", "u_weights", "z_weights")
 
 
 def valid(state: State) -> set[str]:
-    """The paths of the entries that are valid."""
+    """The paths of the allocated entries that are valid; computed vectors are no part of it."""
     return {
         node.path
         for node in state.graph.nodes
-        if node.kind == "entry" and node.status is Status.VALID
+        if ".entry " in node.path and node.status is Status.VALID
     }
 
 

@@ -78,6 +78,17 @@ def test_a_rollback_is_a_cause() -> None:
     }
 
 
+def test_an_entry_that_was_removed_before_a_rollback_is_not_lost_by_it() -> None:
+    graph = chain()
+    mark = graph.checkpoint()
+    with graph.trace() as trace:
+        graph["c"]()
+        graph.remove(graph["c"])
+        graph.rollback(mark)
+    lost = [e.entry for e in trace.events if isinstance(e, InvalidationEvent)]
+    assert lost == ["b"]
+
+
 def test_a_failed_computation_is_counted_and_raised() -> None:
     graph = Graph()
     failing = graph.entry("failing", lambda: 1 // 0)
