@@ -54,7 +54,9 @@ def shown(args: tuple[str, ...], columns: int, folder: Path) -> list[str]:
         pass
     os.close(screen)
     os.waitpid(child, 0)
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode()).replace("\r\n", "\n")
+    text = re.sub(r"\x1b\[\?[0-9]*[hl]", "", output.decode()).replace("\r\n", "\n")
+    text = re.sub(r"[^\n]*\n\r\x1b\[1A\x1b\[2K", "", text)  # a bar of a slow run, which is erased
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     return [line.rpartition("\r")[2] for line in text.split("\n")]
 
 
