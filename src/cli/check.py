@@ -240,7 +240,7 @@ def _verdicts(report: Report, err: Console) -> Iterator[Verdict]:
             seed=options.seed,
             progress=show,
         ):
-            bars[0].stop()  # before anything else is printed on the terminal
+            _stop(bars)  # before anything else is printed on the terminal
             yield verdict
 
 
@@ -264,7 +264,12 @@ def _stopped(bars: list[Progress]) -> Iterator[None]:
     try:
         yield
     finally:
-        for bar in bars:
+        _stop(bars)
+
+
+def _stop(bars: list[Progress]) -> None:
+    for bar in bars:
+        if not bar.disable:  # where there is no terminal, versions before 14.3 print an empty line
             bar.stop()
 
 
