@@ -1,5 +1,6 @@
 """Profiles of Hypothesis, and an option under which a skipped test is a failure."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,9 @@ from tests import profiles
 from tests.pages import close_figures
 
 profiles.register()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell script
+    # processes that tests start and interrupt would ignore Control-C, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
