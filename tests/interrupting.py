@@ -30,7 +30,8 @@ plain_only = pytest.mark.skipif(
     IS_COMPILED, reason="the library is compiled: nothing can be traced in it"
 )
 needs_timer = pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="needs the timers of Unix"
+    not hasattr(signal, "setitimer") or sys.gettrace() is not None,
+    reason="needs the timers of Unix, and no tracer, in which they may strike as well",
 )
 ignore_lost_strikes = pytest.mark.filterwarnings(
     # Python drops an error in the call-back of a weak reference, or in a generator that it closes.
