@@ -1,5 +1,6 @@
 """Valid calls of what looks at models: traces, views, pictures, shared results, the testing kit."""
 
+from functools import wraps
 from typing import Any, Final
 
 from attrs import evolve
@@ -90,6 +91,13 @@ def listed(w: World) -> Call:
     ).but(checks=[["nonsense"]], budget=[-1.0, 0.0])
 
 
+@wraps(shared_results)
+def shared_in_a_block(*args: Any, **named: Any) -> None:
+    """Share results in a block, so that the setting ends with it."""
+    with shared_results(*args, **named):
+        pass
+
+
 KIT: Final = ("strategies", "settings")
 CHECKS: Final = (
     *("check_all", "check_coherence", "check_pickle", "check_precision"),
@@ -115,7 +123,7 @@ RECIPES: Final[Recipes] = {
         {"to": lambda own: own.number, "of": _Own},
         only=frozenset({"cls", "to", "of"}),
     ),
-    "shared_results": lambda w: call(shared_results, "1 MB", path=w.folder / "shared").but(
+    "shared_results": lambda w: call(shared_in_a_block, "1 MB", path=w.folder / "shared").but(
         limit=[-1.0, "many", "1 XB", None], path_limit=[-1.0, "many"]
     ),
     # ------------------------------------------------------------------ views
