@@ -15,14 +15,18 @@ from stagecache.inspection.strict.reads import ReadLog
 from stagecache.inspection.trace.events import ComputationEvent, InvalidationEvent
 from tests.graph.check_structure import check_store
 from tests.graph.model import Compute, ModelGraph, Read
+from tests.graph.striking import strike_a_copy
+from tests.interrupting import fused, ignore_lost_strikes
 
 NAMES = [f"n{i}" for i in range(14)]
 
 
+@fused
 def add_all(*reads: Read) -> int:
     return 1 + sum(read() for read in reads)
 
 
+@fused
 def read_one_of(*reads: Read) -> int:
     """Reads the first, and one of the others as the first says."""
     if not reads:
@@ -31,10 +35,12 @@ def read_one_of(*reads: Read) -> int:
     return first + reads[first % len(reads)]()
 
 
+@fused
 def read_none(*_: Read) -> int:
     return 7
 
 
+@fused
 def fail_at_times(*reads: Read) -> int:
     total = sum(read() for read in reads)
     if total % 3 == 0:
@@ -273,6 +279,11 @@ class GraphMachine(RuleBasedStateMachine):
         assert [node.version for node in other] == [node.version for node in pair.real]
         check_store(other._handles.store)
 
+    @rule(data=st.data(), compute=st.sampled_from(COMPUTES))
+    def strike(self, data: st.DataObject, compute: Compute) -> None:
+        """An operation on a copy that an error cuts short has happened, or has not."""
+        strike_a_copy(data, self.some_pair(data).real, compute)
+
     # ------------------------------------------------------------------ questions
 
     @rule(data=st.data())
@@ -385,7 +396,7 @@ class GraphMachine(RuleBasedStateMachine):
                     assert pair.values.setdefault((node.name, version), value) == value
 
 
-TestGraphMachine = GraphMachine.TestCase
+TestGraphMachine = ignore_lost_strikes(GraphMachine.TestCase)
 
 
 class EagerGraphMachine(GraphMachine):
@@ -406,4 +417,4 @@ class EagerGraphMachine(GraphMachine):
                 assert node.is_valid() or not pair.model.is_valid(node.name), node
 
 
-TestEagerGraphMachine = EagerGraphMachine.TestCase
+TestEagerGraphMachine = ignore_lost_strikes(EagerGraphMachine.TestCase)
