@@ -5,8 +5,8 @@ into a new one, where nothing is cached.
 """
 
 import pickle
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,10 @@ from typing import Any
 from attrs import field, frozen
 from hypothesis import strategies as st
 
-from stagecache import Checkpoint, Entry, Graph, Variable
+from stagecache import Checkpoint, Entry, Graph, Trace, Variable
 from stagecache.errors import LayoutMismatchError
+from stagecache.graph import AbstractNode
+from stagecache.inspection.trace.events import ComputationEvent, InvalidationEvent
 from tests.graph.check_structure import check_store
 from tests.interrupting import fused, struck
 
@@ -33,6 +35,7 @@ class Subject:
     mark: Checkpoint
     at_mark: "Look"
     file: Path
+    trace: Trace | None = None
     seen: Values = field(factory=dict)
 
 
@@ -66,6 +69,27 @@ def outcome(read: Callable[[], object]) -> object:
         return read()
     except ZeroDivisionError:
         return "failed"
+
+
+@contextmanager
+def seen_by_trace(graph: Graph, trace: Trace | None) -> Iterator[None]:
+    """The trace has the computations and invalidations of an operation, and no others."""
+    if trace is None:
+        yield
+        return
+
+    def valid() -> dict[str, AbstractNode]:
+        return {n.name: n for n in graph if isinstance(n, Entry) and n.is_valid()}
+
+    num_before, valid_before = len(trace.events), valid()
+    yield
+    valid_after = valid()
+    events = trace.events[num_before:]
+    lost = {e.entry for e in events if isinstance(e, InvalidationEvent)}
+    assert lost == {n for n, node in valid_before.items() if valid_after.get(n) is not node}
+    computed = {e.entry for e in events if isinstance(e, ComputationEvent) and not e.error}
+    new = {n for n, node in valid_after.items() if valid_before.get(n) is not node}
+    assert computed == new or any(isinstance(e, InvalidationEvent) for e in events)
 
 
 # ---------------------------------------------------------------------- operations
@@ -182,12 +206,15 @@ def strike_a_copy(data: st.DataObject, graph: Graph, compute: Callable[..., obje
     names = [node.name for node in graph]
     since = data.draw(st.lists(st.sampled_from(names), max_size=3) if names else st.just([]))
     observed = data.draw(st.sampled_from(["", "", "trace", "strict"]))
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, ExitStack() as watching:
         file = Path(folder, "graph")
 
         def prepare() -> Subject:
             twin = graph.copy()
-            subject = Subject(twin, twin.checkpoint(), Look.at(twin), file)
+            trace = watching.enter_context(twin.trace()) if observed == "trace" else None
+            if observed == "strict":
+                watching.enter_context(twin.strict())
+            subject = Subject(twin, twin.checkpoint(), Look.at(twin), file, trace)
             for name in since:
                 node = twin[name]
                 if isinstance(node, Variable):
@@ -196,13 +223,6 @@ def strike_a_copy(data: st.DataObject, graph: Graph, compute: Callable[..., obje
                     outcome(node)
             note_values(subject)
             return subject
-
-        def operate(subject: Subject) -> None:
-            if observed:
-                with subject.graph.trace() if observed == "trace" else subject.graph.strict():
-                    operation(subject)
-            else:
-                operation(subject)
 
         other = graph.copy()
         for name in Look.at(other).variables:
@@ -213,7 +233,7 @@ def strike_a_copy(data: st.DataObject, graph: Graph, compute: Callable[..., obje
             tried = prepare()
             tried.graph[operation.args[0]].set(8)
             possible.append(Look.at(tried.graph))
-        for subject, whole in struck(data, prepare, operate):
+        for subject, whole in struck(data, prepare, operation):
             check(subject, [*possible, Look.at(whole.graph)])
 
 
@@ -224,7 +244,8 @@ def check(subject: Subject, possible: list[Look]) -> None:
     assert now in possible
     check_entries(subject)
     for name in now.variables:
-        graph[name].set(4)
+        with seen_by_trace(graph, subject.trace):
+            graph[name].set(4)
         note_values(subject)
         check_entries(subject)
     read_all(subject)
@@ -238,7 +259,7 @@ def check(subject: Subject, possible: list[Look]) -> None:
     for name in now.variables:
         if name in graph:
             graph[name].set(5)
-    read_all(Subject(twin, subject.mark, now, subject.file, subject.seen.copy()))
+    read_all(Subject(twin, subject.mark, now, subject.file, None, subject.seen.copy()))
     read_all(subject)
     graph.variable("one more", 1)
     graph.remove(*graph)
@@ -282,5 +303,6 @@ def read_all(subject: Subject) -> None:
     """Assert that all that is read is right."""
     right = fresh(subject.graph)
     for node in subject.graph:
-        assert outcome(node) == outcome(right[node.name]), node
+        with seen_by_trace(subject.graph, subject.trace):
+            assert outcome(node) == outcome(right[node.name]), node
     check_entries(subject)
