@@ -3,19 +3,32 @@
 CPython delivers Control-C when a function is entered, when a loop goes round, and after a call; a
 call may run out of stack, and any line out of memory. `struck_at` raises at the n-th line, entry or
 end of a function that an operation comes to, so that a test can try one after the other. In
-compiled code nothing can be struck so; there, a timer strikes (`struck_by_timer`).
+compiled code nothing can be struck so; there, a timer strikes (`struck_by_timer`), and so do functions of a
+model that call `FUSE`, in either form of the library.
+
+Rules of state machines strike at one drawn moment of a drawn operation, on a copy that is thrown
+away afterwards (`struck`)::
+
+    the pair of the machine          untouched
+        |- a copy, before it         what all was
+        |- a copy, whole             counts the moments; what all should be
+        `- a copy, struck            is as before, or as it should be; all valid is right; goes on
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from contextlib import contextmanager
+from functools import cache, partial, wraps
 from linecache import getline
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import pytest
+from hypothesis import note
+from hypothesis import strategies as st
 
 import stagecache
 from stagecache.graph import store
@@ -25,6 +38,8 @@ LIBRARY = str(Path(stagecache.__file__).parent)
 IS_COMPILED = not store.__file__.endswith(".py")
 
 Operation = Callable[[], object]
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 plain_only = pytest.mark.skipif(
     IS_COMPILED, reason="the library is compiled: nothing can be traced in it"
@@ -50,7 +65,7 @@ class Strike:
     def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
         if not frame.f_code.co_filename.startswith(LIBRARY):
             return None
-        if event != "exception" and not is_with(frame):
+        if event != "exception" and not is_with(frame.f_code.co_filename, frame.f_lineno):
             if self.steps == 0:
                 sys.settrace(None)
                 where = Path(frame.f_code.co_filename).name
@@ -60,9 +75,10 @@ class Strike:
         return self
 
 
-def is_with(frame: FrameType) -> bool:
+@cache
+def is_with(file: str, line: int) -> bool:
     """Whether a ``with`` is entered or left, where the interpreter lets nothing strike."""
-    return getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with ")
+    return getline(file, line).lstrip().startswith("with ")
 
 
 def struck_at(at: int, operation: Operation, error: type[BaseException]) -> str:
@@ -153,3 +169,103 @@ def struck_by_timer(seconds: float, steps: Iterable[object]) -> None:
         pass
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+# ---------------------------------------------------------------------- at a drawn moment
+
+ERRORS: Final = (ValueError, KeyboardInterrupt, MemoryError)
+"""Errors that strike: those of a model, and those that come from anywhere."""
+
+MOST_MOMENTS: Final = 50
+"""Moments of one operation at which the profile `nightly` strikes; others strike at one."""
+
+
+class Fuse:
+    """Raises an error when the code of a model passes by for the n-th time, counted from 0."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.at = -1
+        self.error: type[BaseException] = ValueError
+
+    def pass_by(self) -> None:
+        self.count += 1
+        if self.count - 1 == self.at:
+            raise self.error(f"struck at call {self.at} of the model")
+
+
+FUSE: Final = Fuse()
+"""The fuse of all test models: inert, unless `struck` sets it."""
+
+
+def fused(function: F) -> F:
+    """Let a function of a model pass by the fuse at its beginning and at its end."""
+
+    @wraps(function)
+    def passing(*arguments: Any, **named: Any) -> Any:
+        FUSE.pass_by()
+        found = function(*arguments, **named)
+        FUSE.pass_by()
+        return found
+
+    return passing  # type: ignore[return-value]  # it takes and returns the same
+
+
+def burnt_at(at: int, operation: Operation, error: type[BaseException]) -> str:
+    """Run an operation, and strike when its model passes by the fuse; at -1 never."""
+    FUSE.count, FUSE.at, FUSE.error = 0, at, error
+    try:
+        operation()
+    except BaseException:
+        if not 0 <= at < FUSE.count:
+            raise
+    finally:
+        FUSE.at = -1
+    return f"call {at} of the model" if 0 <= at < FUSE.count else ""
+
+
+def struck(
+    data: st.DataObject, prepare: Callable[[], T], operation: Callable[[T], object]
+) -> Iterator[tuple[T, T]]:
+    """Strike an operation at drawn moments: steps of the library, or calls of the model.
+
+    Yields, for each of them, what was struck, and another one for which the operation was completed.
+    In compiled form nothing but the model can strike.
+
+    Parameters
+    ----------
+    data : DataObject
+    prepare : callable
+        Makes what the operation is done to, the same each time.
+    operation : callable
+        Survives errors that it raises by itself; draws nothing.
+    """
+    error = data.draw(st.sampled_from(ERRORS), label="error")
+    in_model = data.draw(st.booleans(), label="in the model")
+    fraction = data.draw(st.integers(0, 999), label="at 1/1000")
+    whole = prepare()
+    with no_collections():
+        FUSE.count = 0
+        count = 0 if IS_COMPILED else steps(partial(operation, whole))
+        if IS_COMPILED:
+            operation(whole)
+        in_model = (in_model or IS_COMPILED) and FUSE.count > 0
+    count, strike = (FUSE.count, burnt_at) if in_model else (count, struck_at)
+    num = min(count, MOST_MOMENTS if is_nightly() else 1)
+    for moment in range(num):
+        subject = prepare()
+        at = (fraction + 1000 * moment // num) % 1000 * count // 1000
+        with no_collections():
+            place = strike(at, partial(operation, subject), error)
+        note(f"{error.__name__} at {place}")
+        yield subject, whole
+
+
+@contextmanager
+def no_collections() -> Iterator[None]:
+    """Let the garbage collector call no finalizer of the library, which would be counted."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -73,13 +73,13 @@ class Checkpoint:
         snapshot = self._snapshot
         if snapshot is not None:
             self._owner._mended()
+            self._ended("released")  # first: if the rest is cut short, the next checkpoint() does it
             self._marks[:] = [(mark, each) for mark, each in self._marks if each is not snapshot]
             snapshot.release()
-            self._ended("released")
 
     def _ended(self, why: str) -> None:
-        self._snapshot = None
         self._end = why
+        self._snapshot = None
 
     def __enter__(self) -> Self:
         if self._snapshot is None:
@@ -147,9 +147,13 @@ def give_up_later(marks: Marks, chosen: IsSnapshot) -> None:
     del marks[at + 1 :]
 
 
+def _is_needed(mark: Checkpoint | None) -> bool:
+    return mark is not None and not mark.is_released
+
+
 def release_forgotten(marks: Marks, store: Store) -> None:
-    """Release checkpoints without a reference, and journals of those that were cut short."""
-    marks[:] = [(mark, each) for mark, each in marks if mark() is not None]
+    """Release checkpoints without a reference, and those whose release was cut short."""
+    marks[:] = [(mark, each) for mark, each in marks if _is_needed(mark())]
     wanted = [each.journal for _, each in marks]
     for journal in list(store.journals):
         if journal not in wanted:

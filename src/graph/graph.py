@@ -312,8 +312,8 @@ class Graph:
                     "remove these first, or in the same call" if staying else "remove it later",
                 )
         last_first = {n: dependents[n] for n in reversed(dependents)}
-        for n in TopologicalSorter(last_first).static_order():
-            self._handles.remove(going[n].name)
+        order = TopologicalSorter(last_first).static_order()
+        self._handles.remove([going[n].name for n in order])
 
     # ------------------------------------------------------------------ looking up
 
@@ -546,7 +546,7 @@ class Graph:
         strict: bool = True,
         renamed: Mapping[str, str] | None = None,
     ) -> "LoadReport":
-        """Set each variable to the value that `save` has written under its name.
+        """Set each variable to the value that `save` has written under its name; all or none.
 
         Parameters
         ----------
@@ -589,7 +589,7 @@ class Graph:
 
         file = require_path(path, f"load(path) of {self._title}")
         require_bool(strict, "strict=...")
-        return load_variables(self.name, self._variables, file, strict=strict, renamed=renamed)
+        return load_variables(self, self._variables, file, strict=strict, renamed=renamed)
 
     @property
     def _variables(self) -> dict[str, Variable[Any]]:

@@ -93,6 +93,7 @@ class Handles:
     """
 
     __slots__ = (
+        "_going",
         "_handles",
         "_is_shared",
         "_unfinished",
@@ -123,6 +124,7 @@ class Handles:
         self.evaluator = Evaluator(store, functions, [None] * len(functions), self.bind, {})
         self._handles: list[AbstractNode | None] = [None] * len(functions)
         self._is_shared = False  # with a snapshot
+        self._going: list[str] = []  # nodes of a removal that was cut short
         self._unfinished: Snapshot | None = None  # to which a rollback goes that was cut short
 
     def copy(self, owner: Any) -> "Handles":
@@ -195,11 +197,17 @@ class Handles:
             return Entry(self, node, structure.name_of(node))
         return Variable(self, node, structure.name_of(node))
 
-    def remove(self, name: str) -> None:
-        """Remove a node from the store; its handle is of no use from now on."""
+    def remove(self, names: list[str]) -> None:
+        """Remove nodes from the store, each before those on which it depends.
+
+        Their handles are of no use from now on.
+        """
         self._own()
         try:
-            self._drop(self.numbers.pop(name))
+            self._going = names  # from now on, if this is cut short, the next operation ends it
+            for name in names:
+                self._drop(self.numbers.pop(name))
+            self._going = []
         except BaseException:
             self.is_torn = True
             raise
@@ -241,6 +249,10 @@ class Handles:
         for node in list(self.store.structure):
             if node not in named:
                 self._drop(node)
+        for name in self._going:
+            if name in self.numbers:
+                self._drop(self.numbers.pop(name))
+        self._going = []
         self._link()
         self.is_torn = False
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from stagecache.errors import short_repr
 from stagecache.files.envelope import pack, unpack, write_atomically
@@ -10,6 +10,9 @@ from stagecache.files.renaming import Renaming
 from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
 from stagecache.files.values import Blobs, bad_file, decode, encode, form_of
 from stagecache.graph.handles import Variable
+
+if TYPE_CHECKING:
+    from stagecache.graph.graph import Graph
 
 KIND: Final = "Graph"
 Variables = Mapping[str, Variable[Any]]
@@ -24,14 +27,17 @@ def save_variables(graph: str, variables: Variables, path: Path) -> None:
 
 
 def load_variables(
-    graph: str,
+    graph: "Graph",
     here: Variables,
     path: Path,
     *,
     strict: bool,
     renamed: Mapping[str, str] | None,
 ) -> LoadReport:
-    """Set the variables to saved values, if all of them fit or `strict` is False."""
+    """Set the variables to saved values, if all of them fit or `strict` is False.
+
+    If it is cut short, a checkpoint takes all of them back.
+    """
     where = str(path)
     content, blobs = unpack(path.read_bytes(), KIND, where)
     encoded: Any = content.get("variables") if isinstance(content, dict) else None
@@ -58,9 +64,10 @@ def load_variables(
         elif name in here:
             fitting[name] = value
     new_names = {old: naming(old) for old in encoded if naming(old) != old}
-    report = LoadReport(graph, tuple(fitting), tuple(differences), new_names)
+    report = LoadReport(graph.name, tuple(fitting), tuple(differences), new_names)
     if strict and differences:
         raise mismatch(report, where)
-    for name, value in fitting.items():
-        here[name].set(value)
+    with graph.checkpoint():
+        for name, value in fitting.items():
+            here[name].set(value)
     return report

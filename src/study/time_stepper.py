@@ -314,12 +314,17 @@ class TimeStepper(Study):
         )
         report = self._as_one(report, reports, time, event, final)
         is_last = event > time
-        status = integrator.step_to(min(time, report) if is_last else report, event)
-        if status is REPORT:
+        has_end = integrator._has_end
+        try:
+            status = integrator.step_to(min(time, report) if is_last else report, event)
             now = integrator.time
-            if reports and now >= report:
+            if status is REPORT and reports and now >= report:
                 self._system.report_events(integrator.state, EventCause.SCHEDULED, reports)
                 self._reported |= {e.id: now for e in reports}
+        except BaseException:
+            integrator._has_end = has_end  # a report at the end is still to come
+            raise
+        if status is REPORT:
             if now >= time:
                 is_last = is_last and (now < final or self._reports_all)
                 return status if is_last else None

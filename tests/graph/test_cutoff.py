@@ -16,7 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from stagecache import Entry, Graph, Variable
 from stagecache.errors import ComparisonError, ComputeSignatureError, WrongTypeError
 from tests.graph.check_structure import check_store
-from tests.interrupting import plain_only, steps
+from tests.graph.striking import same, strike_a_copy
+from tests.interrupting import FUSE, ignore_lost_strikes, plain_only, steps
 from tests.profiles import examples
 
 
@@ -29,7 +30,10 @@ class Counted:
 
     def __call__(self, *reads: Callable[[], Any]) -> Any:
         self.calls += 1
-        return self.function(*reads)
+        FUSE.pass_by()
+        found = self.function(*reads)
+        FUSE.pass_by()
+        return found
 
 
 def copied(*reads: Callable[[], Any]) -> Any:
@@ -776,7 +780,7 @@ class CutoffMachine(RuleBasedStateMachine):
         pair = Counted(function), Counted(function)
         self.counts.append(pair)
         for graph, counted, equal in zip(
-            (twins.cut, twins.plain), pair, (is_compared, False), strict=True
+            (twins.cut, twins.plain), pair, (same if is_compared else False, False), strict=True
         ):
             handles = [graph[name] for name in chosen]
             graph.entry(f"e{i}", counted, prerequisites=handles, equal=equal)
@@ -819,6 +823,12 @@ class CutoffMachine(RuleBasedStateMachine):
     def copy(self, data: st.DataObject) -> None:
         self.twins.append(self.pick(data, Entry)[0].copy())
 
+    @rule(data=st.data())
+    def strike(self, data: st.DataObject) -> None:
+        """An operation on a copy that an error cuts short has happened, or has not."""
+        twins, _ = self.pick(data, Entry)
+        strike_a_copy(data, twins.cut, Counted(data.draw(st.sampled_from(self.computes))))
+
     @invariant()
     def what_is_valid_is_right(self) -> None:
         for number, twins in enumerate(self.twins):
@@ -846,7 +856,7 @@ class StaticCutoffMachine(CutoffMachine):
     is_counting = True
 
 
-TestCutoffMachine = CutoffMachine.TestCase
-TestStaticCutoffMachine = StaticCutoffMachine.TestCase
+TestCutoffMachine = ignore_lost_strikes(CutoffMachine.TestCase)
+TestStaticCutoffMachine = ignore_lost_strikes(StaticCutoffMachine.TestCase)
 FEWER = examples(50)
 TestCutoffMachine.settings = TestStaticCutoffMachine.settings = FEWER

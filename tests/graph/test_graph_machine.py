@@ -2,27 +2,29 @@
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from stagecache import Checkpoint, Entry, Graph, Status, Trace
-from stagecache.graph import AbstractNode
+from stagecache import Checkpoint, Graph, Status, Trace
 from stagecache.inspection.explain.explanation import CauseKind
 from stagecache.inspection.strict.reads import ReadLog
-from stagecache.inspection.trace.events import ComputationEvent, InvalidationEvent
 from tests.graph.check_structure import check_store
 from tests.graph.model import Compute, ModelGraph, Read
+from tests.graph.striking import seen_by_trace, strike_a_copy
+from tests.interrupting import fused, ignore_lost_strikes
 
 NAMES = [f"n{i}" for i in range(14)]
 
 
+@fused
 def add_all(*reads: Read) -> int:
     return 1 + sum(read() for read in reads)
 
 
+@fused
 def read_one_of(*reads: Read) -> int:
     """Reads the first, and one of the others as the first says."""
     if not reads:
@@ -31,10 +33,12 @@ def read_one_of(*reads: Read) -> int:
     return first + reads[first % len(reads)]()
 
 
+@fused
 def read_none(*_: Read) -> int:
     return 7
 
 
+@fused
 def fail_at_times(*reads: Read) -> int:
     total = sum(read() for read in reads)
     if total % 3 == 0:
@@ -98,28 +102,6 @@ class Mark:
         self.first_version = pair.first_version.copy()
 
 
-@contextmanager
-def seen_by_trace(pair: Pair) -> Iterator[None]:
-    """The trace has the computations and invalidations of an operation, and no others."""
-    trace = pair.trace
-    if trace is None:
-        yield
-        return
-
-    def valid() -> dict[str, AbstractNode]:
-        return {n.name: n for n in pair.real if isinstance(n, Entry) and n.is_valid()}
-
-    num_before, valid_before = len(trace.events), valid()
-    yield
-    valid_after = valid()
-    events = trace.events[num_before:]
-    lost = {e.entry for e in events if isinstance(e, InvalidationEvent)}
-    assert lost == {n for n, node in valid_before.items() if valid_after.get(n) is not node}
-    computed = {e.entry for e in events if isinstance(e, ComputationEvent) and not e.error}
-    new = {n for n, node in valid_after.items() if valid_before.get(n) is not node}
-    assert computed == new or any(isinstance(e, InvalidationEvent) for e in events)
-
-
 class GraphMachine(RuleBasedStateMachine):
     """Runs each operation on a graph and on its model; copies make more pairs of these."""
 
@@ -177,7 +159,7 @@ class GraphMachine(RuleBasedStateMachine):
         found = self.some_node(data, entry=False)
         if found:
             pair, name = found
-            with seen_by_trace(pair):
+            with seen_by_trace(pair.real, pair.trace):
                 pair.real[name].set(value)
             pair.model.write(name, value)
 
@@ -186,7 +168,7 @@ class GraphMachine(RuleBasedStateMachine):
         found = self.some_node(data, entry=True)
         if found:
             pair, name = found
-            with seen_by_trace(pair):
+            with seen_by_trace(pair.real, pair.trace):
                 assert outcome(pair.real[name]) == outcome(lambda: pair.model.read(name))
 
     @rule(data=st.data())
@@ -194,7 +176,7 @@ class GraphMachine(RuleBasedStateMachine):
         found = self.some_node(data, entry=True)
         if found:
             pair, name = found
-            with seen_by_trace(pair):
+            with seen_by_trace(pair.real, pair.trace):
                 pair.real[name].invalidate()  # type: ignore[union-attr]  # an entry
             pair.model.invalidate(name)
 
@@ -230,7 +212,7 @@ class GraphMachine(RuleBasedStateMachine):
             return
         at = data.draw(st.integers(0, len(pair.marks) - 1))
         mark = pair.marks[at]
-        with seen_by_trace(pair):
+        with seen_by_trace(pair.real, pair.trace):
             pair.real.rollback(mark.real)
         assert [later.real.is_released for later in pair.marks[at:]] == [
             False,
@@ -272,6 +254,11 @@ class GraphMachine(RuleBasedStateMachine):
         assert [node.is_valid() for node in other] == [node.is_valid() for node in pair.real]
         assert [node.version for node in other] == [node.version for node in pair.real]
         check_store(other._handles.store)
+
+    @rule(data=st.data(), compute=st.sampled_from(COMPUTES))
+    def strike(self, data: st.DataObject, compute: Compute) -> None:
+        """An operation on a copy that an error cuts short has happened, or has not."""
+        strike_a_copy(data, self.some_pair(data).real, compute)
 
     # ------------------------------------------------------------------ questions
 
@@ -385,7 +372,7 @@ class GraphMachine(RuleBasedStateMachine):
                     assert pair.values.setdefault((node.name, version), value) == value
 
 
-TestGraphMachine = GraphMachine.TestCase
+TestGraphMachine = ignore_lost_strikes(GraphMachine.TestCase)
 
 
 class EagerGraphMachine(GraphMachine):
@@ -406,4 +393,4 @@ class EagerGraphMachine(GraphMachine):
                 assert node.is_valid() or not pair.model.is_valid(node.name), node
 
 
-TestEagerGraphMachine = EagerGraphMachine.TestCase
+TestEagerGraphMachine = ignore_lost_strikes(EagerGraphMachine.TestCase)

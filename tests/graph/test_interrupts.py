@@ -5,12 +5,15 @@ removals and copies work as if nothing had been.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stagecache import Entry, Graph, Variable
+from stagecache import Checkpoint, Entry, Graph, Variable
+from stagecache.errors import FileFormatError
 from tests.graph.check_structure import check_store
 from tests.interrupting import (
     ignore_lost_strikes,
@@ -143,4 +146,52 @@ def test_interrupts_by_a_timer_leave_nothing_stale_and_nothing_unusable() -> Non
     for n in range(150):
         graph = model()
         struck_by_timer(1e-4 * (1 + n % 17), endless(graph))
+        check(graph)
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_checkpoint_whose_release_is_cut_short_can_be_gone_back_to_or_says_that_it_cannot() -> None:
+    def prepare() -> tuple[Graph, Checkpoint]:
+        graph = prepared("read")
+        mark = graph.checkpoint()
+        graph["a"].set(2)
+        return graph, mark
+
+    for (graph, mark), what in strikes(prepare, lambda pair: pair[1].release(), every=1):
+        if not mark.is_released:
+            graph.rollback(mark)
+            assert graph["a"]() == 1, what
+        check(graph)
+        again = graph.checkpoint()
+        assert len(graph._handles.store.journals) == 1 + (not mark.is_released), what
+        again.release()
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_load_that_is_cut_short_has_set_all_variables_or_none(tmp_path: Path) -> None:
+    other = model()
+    for name in "abc":
+        other[name].set(9)
+    other.save(tmp_path / "graph")
+
+    def load(graph: Graph) -> None:
+        with suppress(FileFormatError):  # its JSON seems to be nested without end, if stack is short
+            graph.load(tmp_path / "graph")
+
+    for graph, what in strikes(partial(prepared, "read"), load, every=13):
+        assert [graph[name]() for name in "abc"] in ([1, 2, 3], [9, 9, 9]), what
+        check(graph)
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_removal_of_several_nodes_that_is_cut_short_has_removed_all_or_none() -> None:
+    def remove(graph: Graph) -> None:
+        graph.remove(graph["sum"], graph["odd"], graph["product"])
+
+    for graph, what in strikes(partial(prepared, "read"), remove, every=1):
+        left = [name for name in ("odd", "sum", "product") if name in graph]
+        assert len(left) in (0, 3), what
         check(graph)

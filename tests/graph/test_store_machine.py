@@ -1,6 +1,7 @@
 """The Store against brute force: marks made from outside, stages that close, connected sources."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
@@ -10,9 +11,11 @@ from stagecache.graph import (
     NodeKind,
     Store,
 )
+from stagecache.graph.rollback import checkpoint, release, restore
 from stagecache.graph.store import WIDE
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
+from tests.interrupting import ignore_lost_strikes, struck
 
 ENTRY = NodeKind.CACHE_ENTRY
 
@@ -28,6 +31,10 @@ class Node:
     closed: bool = False
     opened: int = -1  # tick at which a stage was last opened
     computed_by: int = NEVER
+
+
+def valid_nodes(store: Store) -> set[int]:
+    return {n for n in store.structure if store.is_valid(n)}
 
 
 @dataclass
@@ -164,6 +171,58 @@ class StoreMachine(RuleBasedStateMachine):
         store, brute, _ = self.pick(data)
         self.pairs.append((store.copy(), copy.deepcopy(brute)))
 
+    @rule(data=st.data())
+    def strike(self, data: st.DataObject) -> None:
+        """An operation on a copy that an error cuts short leaves valid what was, or will be."""
+        store, brute, source = self.pick(data, NodeKind.VARIABLE, NodeKind.STAGE)
+        stages = [n for n, node in brute.nodes.items() if node.kind == NodeKind.STAGE]
+        entries = [n for n, node in brute.nodes.items() if node.kind == ENTRY]
+        do: list[Callable[[Store], object]] = [
+            Store.copy,
+            lambda s: restore(s, s.journals[0]),
+            lambda s: release(s, s.journals[0]),
+            lambda s: s.add("new", NodeKind.VARIABLE),
+        ]
+        if source is not None:
+            do += [
+                lambda s: s.write(source),
+                lambda s: s.write_all([source]),
+                lambda s: s.touch_all([source]),
+                lambda s: s.add("new", ENTRY, (source, *entries[:2]), NEVER, 1),
+            ]
+        if stages:
+            do += [lambda s: s.close(stages[0]), lambda s: s.open(stages[0])]
+        if entries:
+            entry = data.draw(st.sampled_from(entries))
+            do += [lambda s: s.mark_valid(entry), lambda s: s.invalidate(entry)]
+            if not brute.dependents(entry):
+                do.append(lambda s: s.remove(entry))
+        operate = data.draw(st.sampled_from(do))
+        written = data.draw(st.lists(st.sampled_from(stages), max_size=1)) if stages else []
+
+        def prepare() -> Store:
+            twin = store.copy()
+            checkpoint(twin)
+            for node in written:  # so that there is something to be restored
+                twin.close(node)
+                twin.write(node)
+            return twin
+
+        before, at_mark = valid_nodes(prepare()), valid_nodes(store)
+        for twin, whole in struck(data, prepare, operate):
+            check_store(twin)
+            now = valid_nodes(twin)
+            assert now <= before | valid_nodes(whole) | at_mark
+            if twin.journals:
+                restore(twin, twin.journals[0])
+                check_store(twin)
+                assert valid_nodes(twin) <= at_mark
+                assert not now & at_mark & valid_nodes(whole) - valid_nodes(twin)
+            for n in [n for n in twin.structure if twin.structure.kinds[n] != ENTRY]:
+                below = {m for m in brute.nodes if n in brute.upstream(m) and m in entries}
+                twin.write(n)
+                assert not valid_nodes(twin) & below
+
     @invariant()
     def validity_agrees(self) -> None:
         for store, brute in self.pairs:
@@ -177,7 +236,7 @@ class StoreMachine(RuleBasedStateMachine):
             check_store(store)
 
 
-TestStoreMachine = StoreMachine.TestCase
+TestStoreMachine = ignore_lost_strikes(StoreMachine.TestCase)
 
 
 class WideStoreMachine(StoreMachine):
@@ -203,4 +262,4 @@ class WideStoreMachine(StoreMachine):
                 brute.nodes[self.time].changed = brute.now()
 
 
-TestWideStoreMachine = WideStoreMachine.TestCase
+TestWideStoreMachine = ignore_lost_strikes(WideStoreMachine.TestCase)

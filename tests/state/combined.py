@@ -19,6 +19,7 @@ import pytest
 from stagecache import CacheEntry as Entry
 from stagecache import State, simbody
 from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
+from tests.interrupting import fused
 from tests.oracle.commands import Commands
 from tests.oracle.comparison import Comparison
 from tests.oracle.grammar import (
@@ -144,6 +145,7 @@ class CombinedInterpreter(Interpreter):
         free = [v for needed, v in FREE if read_stage(earliest) >= needed]
         reads_time = read_stage(earliest) >= TIME
 
+        @fused
         def compute(state: State) -> float:
             total = sum(variable(state) for variable in variables)
             total += sum(float(sum(vector(state))) for vector in vectors)

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from stagecache import strict
+from tests.interrupting import ignore_lost_strikes
 from tests.oracle.commands import BYTES, PAUSE
 from tests.profiles import examples
 from tests.state.combined import CombinedCommands, CombinedPair
+from tests.state.striking import strike_a_copy
 
 SEED = st.binary(min_size=BYTES, max_size=BYTES)
 SETTINGS = examples(50)
@@ -87,6 +89,12 @@ class CombinedMachine(RuleBasedStateMachine):
     def freeze(self, seed: bytes) -> None:
         self.pair.check_frozen(seed)
 
+    @rule(data=st.data(), seed=SEED)
+    def strike(self, data: st.DataObject, seed: bytes) -> None:
+        """Commands on a copy that an error cuts short have happened, or have not."""
+        commands = CombinedCommands(self.pair.model).next_ones(seed)
+        strike_a_copy(data, self.pair, [command for command in commands if command != PAUSE])
+
     @rule()
     def switch_strict_mode(self) -> None:
         state = self.pair.interpreter.state
@@ -105,5 +113,5 @@ class CombinedMachine(RuleBasedStateMachine):
             stack.close()
 
 
-TestCombinedMachine = CombinedMachine.TestCase
+TestCombinedMachine = ignore_lost_strikes(CombinedMachine.TestCase)
 TestCombinedMachine.settings = SETTINGS

@@ -106,3 +106,43 @@ def test_a_simulation_that_is_cut_short_goes_on_as_if_nothing_had_been() -> None
         except BaseException as error:
             error.add_note(what)
             raise
+
+
+class Falling(Subsystem):
+    """Falls through some reports in each step."""
+
+    height = z_variable(1.0)
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[0] = -state.time
+
+
+falling = Falling()
+fall = System(falling)
+TIMES = [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def step_to_each(integrator: Integrator, found: list[tuple[float, float]]) -> None:
+    """Step to the times that are not found yet."""
+    while len(found) < len(TIMES):
+        if integrator.step_to(TIMES[len(found)]) is StepStatus.REACHED_REPORT_TIME:
+            time = integrator.time
+            found.append((time, round(falling.height(integrator.state), 9)))
+
+
+@plain_only
+@ignore_lost_strikes
+def test_an_integrator_that_is_cut_short_between_a_step_and_a_report_in_it_reports_later() -> None:
+    def prepare() -> tuple[Integrator, list[tuple[float, float]]]:
+        integrator = Integrator(fall, method="RK45", final_time=1.0, initial_step=0.6)
+        integrator.initialize(fall.realize_topology())
+        return integrator, []
+
+    expected = [(t, round(1 - t**2 / 2, 9)) for t in TIMES]
+    for (integrator, found), what in strikes(prepare, lambda s: step_to_each(*s), every=97):
+        try:
+            step_to_each(integrator, found)
+            assert found == expected
+        except BaseException as error:
+            error.add_note(what)
+            raise

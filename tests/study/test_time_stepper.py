@@ -706,3 +706,30 @@ def test_a_trigger_that_raises_is_named_and_the_state_is_the_last_good_one() -> 
     assert any("in the value of the trigger watch" in note for note in caught.value.__notes__)
     assert stepper.time < 0.5
     assert stepper.state.y.tolist() == pytest.approx([1 - stepper.time**2, -2 * stepper.time])
+
+
+@pytest.mark.parametrize("method", ["RK45", "Euler"])
+def test_a_report_at_the_end_that_has_failed_is_made_when_it_is_tried_again(method: str) -> None:
+    class Cart(Subsystem):
+        place = q_variable(0.0)
+
+        def realize_velocity(self, state: State) -> None:
+            state[self].upd_qdot()[0] = 1.0
+
+    found: list[float] = []
+    failing = [1.0]
+
+    def report(state: State) -> None:
+        if state.time in failing:
+            failing.clear()
+            raise ValueError("once")
+        found.append(state.time)
+
+    system = System(Cart())
+    system.add_event_reporter(PeriodicEventReporter(0.5, report))
+    stepper = TimeStepper(system, Integrator(system, method=method, final_time=1.0))
+    stepper.initialize(system.realize_topology())
+    with pytest.raises(EventHandlerError):
+        stepper.step_to(1.0)
+    assert stepper.step_to(1.0) is StepStatus.END_OF_SIMULATION
+    assert found == [0.0, 0.5, 1.0]

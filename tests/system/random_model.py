@@ -24,6 +24,7 @@ from stagecache import (
     u_variable,
     z_variable,
 )
+from tests.interrupting import FUSE
 
 KINDS = {"q": Stage.POSITION, "u": Stage.VELOCITY, "z": Stage.DYNAMICS}
 DECLARE: dict[str, Callable[..., Any]] = {"q": q_variable, "u": u_variable, "z": z_variable}
@@ -237,19 +238,23 @@ class Built:
 
         def compute(subsystem: Any, state: State) -> Any:
             self.calls.append(number)
+            FUSE.pass_by()
             reads = [self.read(state, i) for i in (*item.prerequisites, *item.extras)]
             value = combined(number, reads)
+            FUSE.pass_by()
             return np.array([value, 1.0]) if item.is_array else value
 
         return compute
 
     def _hook(self, subsystem: int, stage: Stage) -> Callable[[Any, State], None]:
         def hook(_: Any, state: State) -> None:
+            FUSE.pass_by()
             for number in hook_reads(self.spec, subsystem, stage):
                 self.seen.append((number, self.read(state, number)))
             if (stage, subsystem) in self.fails:
                 self.fails.remove((stage, subsystem))
                 raise HookError(stage, subsystem)
+            FUSE.pass_by()
 
         return hook
 

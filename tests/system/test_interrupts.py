@@ -306,3 +306,22 @@ def test_a_trigger_of_a_handler_that_is_cut_short_leaves_the_stage_that_was_reac
         assert state.stage <= min(part.stage for part in state), what
         system.realize(state)
         assert state.event_triggers == [pendulum.angle(state) + 1], what
+
+
+@plain_only
+def test_values_from_before_an_option_was_written_are_not_valid_after_it_whatever_strikes() -> None:
+    """The write goes back below Model, and so q gets its first value once more."""
+
+    def prepare() -> State:
+        state = system.new_state()
+        system.realize(state, MODEL)
+        pendulum.angle.set(state, 0.4)
+        assert pendulum.tip(state) == 0.4
+        return state
+
+    written = pendulum.angle.version(prepare())
+    for state, what in strikes(prepare, lambda state: pendulum.links.set(state, 3), every=1):
+        system.realize(state, MODEL)
+        angle = pendulum.angle(state)
+        assert pendulum.tip(state) == angle, what
+        assert angle == 0.4 or pendulum.angle.version(state) > written, what

@@ -156,6 +156,7 @@ class Tracer(Observer):
     __slots__ = (
         "_functions",
         "_is_library",
+        "_is_torn",
         "_last",
         "_named",
         "_presumed",
@@ -186,6 +187,7 @@ class Tracer(Observer):
         self._serial = -1
         self._named = (None, -1) if original is None else (original._seen, original._serial)
         self._reached: dict[tuple[int, ...], Reach] = {}
+        self._is_torn = False  # an error has struck between an operation and what notes it
         self._presumed: list[Any] = []
         self._writes: dict[object, Record] = {}
         self._is_library: dict[str, bool] = {}  # by file
@@ -210,10 +212,13 @@ class Tracer(Observer):
     def running(self, thread: int) -> Running | None:
         """Return the computation of this State that goes on in a thread."""
         stack = self.stacks.get(thread)
-        if not stack:
-            return None
-        running = stack[-1]
-        return running if running.tracer is self else None  # else one that reads a copy
+        while stack:
+            running = stack[-1]
+            at = running.entry._node
+            if running.tracer.subject.evaluator.running.get(at) == thread:
+                return running if running.tracer is self else None  # else one that reads a copy
+            stack.pop()  # an error has struck before that was done
+        return None
 
     def _note(self, record: Record) -> None:
         for log in self.logs:
@@ -253,29 +258,36 @@ class Tracer(Observer):
 
     def read_entry(self, entry: Any, act: Act) -> Any:
         """Note a read that may have to compute."""
-        self._wrap()
-        running = self.running(get_ident())
+        running = self._begun()
         if running is not None:
             running.reads[entry] = None
-        value = act()
-        self.read_valid(entry)  # it was computed, or another thread has computed it
+        try:
+            value = act()
+            self.read_valid(entry)  # it was computed, or another thread has computed it
+        except BaseException:
+            self._is_torn = True
+            raise
         return value
 
     # ------------------------------------------------------------------ computations
 
     def compute(self, act: Act) -> Any:
         """Note what computes entries without a read of them."""
-        self._wrap()
+        self._begun()
         return act()
 
     def marked(self, entry: Any) -> None:
         """Note that a value counts as computed now."""
         self.valid.add(entry)
 
-    def _wrap(self) -> None:
-        """Trace the functions of the evaluator, also those that were added since."""
+    def _begun(self) -> Running | None:
+        """Trace the functions of the evaluator, also those that were added since.
+
+        Return the computation that goes on.
+        """
         self._look_at()
         self.subject.evaluator.functions = self._functions
+        return self.running(get_ident())
 
     def unwrap(self) -> None:
         """Undo that."""
@@ -285,10 +297,11 @@ class Tracer(Observer):
         """Find the present items, unless they are known. Cost O(nodes)."""
         subject = self.subject
         functions = subject.functions
+        if self._is_torn:
+            self._look_for_valid()
         if self._seen is functions and self._serial == subject.serial:
             return
-        self._seen = functions
-        self._serial = subject.serial
+        self._seen = None  # until all is found
         self._reached.clear()
         if self._named[0] is not functions or self._named[1] != subject.serial:
             for node, path in subject.paths().items():
@@ -299,6 +312,8 @@ class Tracer(Observer):
             function if function is no_function else TracedFunction(self, node, function)
             for node, function in enumerate(functions)
         ]
+        self._serial = subject.serial
+        self._seen = functions
 
     # ------------------------------------------------------------------ writes
 
@@ -324,10 +339,14 @@ class Tracer(Observer):
             for log in self.logs:
                 log.halt()
         reach = self._reach(nodes)  # of which some may be forgotten
-        found = act()
-        after = subject.store.versions[node]
-        going = self.valid & reach.downstream
-        gone = self._gone(going, cause) if going else ()
+        try:
+            found = act()
+            after = subject.store.versions[node]
+            going = self.valid & reach.downstream
+            gone = self._gone(going, cause) if going else ()
+        except BaseException:
+            self._is_torn = True
+            raise
         now = perf_counter_ns()
         me = get_ident()
         if is_write:
@@ -361,12 +380,16 @@ class Tracer(Observer):
         """Note an operation after which all of the State may be another. Cost O(entries)."""
         stage = self.subject.stage
         self.unwrap()  # checkpoints may keep what is there until now
-        self.valid = {entry for entry in self.valid if self.subject.is_there(entry)}
-        found = act()
-        gone = self._gone(self.valid, cause)
-        if gone:
-            self._note((INVALIDATED, perf_counter_ns(), get_ident(), self.names, cause, gone))
-        self._look_for_valid()
+        try:
+            self.valid = {entry for entry in self.valid if self.subject.is_there(entry)}
+            found = act()
+            gone = self._gone(self.valid, cause)
+            if gone:
+                self._note((INVALIDATED, perf_counter_ns(), get_ident(), self.names, cause, gone))
+            self._look_for_valid()
+        except BaseException:
+            self._is_torn = True
+            raise
         self._staged(0, stage, cause)
         return found
 
@@ -418,7 +441,8 @@ class Tracer(Observer):
 
     def _look_for_valid(self) -> None:
         store = self.subject.store
-        self.valid.update([e for e in self.subject.entries() if store.is_valid(e._node)])
+        self.valid = {e for e in self.subject.entries() if store.is_valid(e._node)}
+        self._is_torn = False
 
     def last_write(self, node: int) -> TracedWrite | None:
         """Return the last write of a variable, if a trace that is on has seen it."""
@@ -534,8 +558,8 @@ class TracedFunction:
                 tracer.known.add(entry)
             return value
         finally:
-            own = end - start - running.inside
             del stack[depth:]
+            own = end - start - running.inside
             above = tracer.running(me)
             reader = None if above is None else above.entry
             reads = tracer._kept_once(entry, running.reads)

@@ -313,11 +313,8 @@ class Contents:
         try:
             realization.backing_up = stage - 1  # if an error strikes, this is finished later
             realization.touch(stage, cause, nodes)
-            layout = realization.layout
-            if stage <= MODEL and realization.machine.stage >= MODEL:
-                realization.store.write_all(layout.variable_nodes("y", None))
-            if stage <= TOPOLOGY and realization.machine.stage >= TOPOLOGY:
-                realization.store.write(layout.variables["time"]._node)
+            if stage <= MODEL:
+                realization.reset_variables(stage, realization.machine.stage)
             realization.back_up(stage - 1)
             if stage <= INSTANCE:
                 self._drop_unreached()

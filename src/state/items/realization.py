@@ -31,6 +31,7 @@ from stagecache.state.items.stage_machine import (
     INSTANCE,
     STAGES,
     TIME,
+    MODEL,
     TOPOLOGY,
     StageMachine,
 )
@@ -379,6 +380,21 @@ class Realization:
         self.store.write_all(nodes)
         self.causes[stage] = (self.store.clock, cause)
 
+    def reset_variables(self, stage: int, reached: int) -> None:
+        """Count a change of what gets its first value again, once a stage is left for a lower one.
+
+        Parameters
+        ----------
+        stage : int
+            Lowest stage that is left.
+        reached : int
+            Stage of the system before.
+        """
+        if stage <= MODEL <= reached:
+            self.store.write_all(self.layout.variable_nodes("y", None))
+        if stage <= TOPOLOGY <= reached:
+            self.store.write(self.layout.variables["time"]._node)
+
     def back_up(self, stage: int) -> None:
         """Let the system and all subsystems that are beyond a stage go back to it."""
         try:
@@ -408,6 +424,9 @@ class Realization:
             self._drop_unlisted()
         self.machine.count_each()
         if self.backing_up != NOBODY:
+            left = self.backing_up + 1
+            self.store.write_all([self.layout.stages[left]])  # which may not have come so far
+            self.reset_variables(left, INFINITY)
             self.back_up(self.backing_up)
         if self.abandoned != NOBODY:
             stages: list[int] = [INFINITY] * len(self.machine.stages)

@@ -335,6 +335,7 @@ class Integrator(Study):
         contents.guard = None
         self._has_failed = False
         self._unreported = None
+        has_step, has_end = self._has_step, self._has_end
         try:
             if self._reason is not None:
                 status = self._end(advancer)
@@ -344,7 +345,11 @@ class Integrator(Study):
             contents.guard = REPORTED
         except BaseException:
             contents.guard = REPORTED
-            self._is_interpolated = self._has_step = False
+            # If a step has gone beyond the report, that is still to come: the State is before it.
+            self._is_interpolated = report_time < advancer.t
+            self._shown_time = max(time, advancer.t_old)
+            self._interpolated = None
+            self._has_step, self._has_end = self._has_step or has_step, has_end
             self._has_failed = True
             if self._unreported is not None:
                 advancer.signs, self._events = self._unreported
@@ -437,6 +442,10 @@ class Integrator(Study):
         self._is_interpolated = True
         self._shown_time = t
 
+    def _show_again(self) -> None:
+        """Show the State at the time that was shown before an error."""
+        self._interpolate(self._initialized("the State"), self._shown_time)
+
     def _end(self, advancer: Advancer) -> StepStatus:
         """End the simulation."""
         advancer.finish()
@@ -458,6 +467,8 @@ class Integrator(Study):
         """
         advancer = self._initialized("the State")
         if self._is_interpolated:
+            if self._interpolated is None:  # an error has struck since
+                advancer.state._contents.guarded(None, self._show_again)
             assert self._interpolated is not None
             return self._interpolated.state
         advancer.settle()

@@ -12,7 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from stagecache import Stage, State
 from stagecache.errors import StageTooLowError
+from tests.interrupting import ignore_lost_strikes
 from tests.system.random_model import STAGES, Brute, Built, HookError, Spec, specs
+from tests.system.striking import strike_a_copy
 
 RUNTIME = STAGES[Stage.TOPOLOGY : Stage.INFINITY]
 
@@ -161,6 +163,14 @@ class SystemMachine(RuleBasedStateMachine):
         self.pairs.append((state.copy(), twin))
 
     @rule(data=st.data())
+    def strike(self, data: st.DataObject) -> None:
+        """An operation on a copy that an error cuts short has happened, or what it touched is
+        computed again."""
+        state, _ = self.some_pair(data)
+        other, _ = self.some_pair(data)
+        strike_a_copy(data, self.built, state, other, lambda s: travelled(s, self.built))
+
+    @rule(data=st.data())
     def travel(self, data: st.DataObject) -> None:
         """A pickled State has the same variables; which entries are computed is its own affair.
 
@@ -212,4 +222,4 @@ def travelled(state: State, built: Built) -> State:
     return found
 
 
-TestSystemMachine = SystemMachine.TestCase
+TestSystemMachine = ignore_lost_strikes(SystemMachine.TestCase)
