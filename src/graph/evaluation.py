@@ -206,16 +206,21 @@ class Evaluator:
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
-                value = before = computed = store.values[node]  # which live until all is consistent
+                before = computed = store.values[node]  # which live until all is consistent
                 group = store.group_of[node]
-                if marks[node] < store.gates[group]:  # if not, another thread was faster
+                if marks[node] >= store.gates[group]:
+                    value = store.values[node]  # another thread was faster, or a finalizer
+                else:
+                    # A finalizer may use the store wherever something is allocated. If it writes,
+                    # the value is stale from here on; if it computes this entry, so do we, again.
+                    start = store.clock
+                    store.computations += 1
                     if not store.live[group]:
                         store.make_live(group)
                     if store.journal is not None:
                         store.note(node)
-                    start = store.clock
                     if self.equals and node in self.equals:
-                        computed = self._evaluate_compared(node, me)
+                        computed = self._evaluate_compared(node, start, me)
                         value = store.values[node]
                     else:
                         marks[node] = COMPUTING
@@ -223,7 +228,7 @@ class Evaluator:
                         store.values[node] = value
                         store.raise_version(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                del running[node]
+                running.pop(node, None)
                 if WAITING:
                     self._wake_others()
                 if self._failures:
@@ -253,13 +258,12 @@ class Evaluator:
 
     # ------------------------------------------------------------------ equal values
 
-    def _evaluate_compared(self, node: int, me: int) -> Any:
+    def _evaluate_compared(self, node: int, start: int, me: int) -> Any:
         """Compute an entry and compare its value, unless its prerequisites are unchanged.
 
         Return the new value, even if it is equal and the old value is kept.
         """
         store = self._store
-        start = store.clock
         mark = store.marks[node]
         store.marks[node] = COMPUTING
         is_new = False
@@ -327,6 +331,9 @@ class Evaluator:
                 store.make_live(group)
             if store.journal is not None:
                 store.journal.gates.setdefault(group, gates[group])
+            if store.clock != known.clock:
+                return False  # a finalizer, or a computation of a compared entry, has changed it
+            store.computations += 1
             gates[group] = mark
             stack.pop()
         return True

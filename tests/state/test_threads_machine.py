@@ -1,9 +1,9 @@
 """Threads that use one State, against the brute-force model of the oracle.
 
-As in `tests/graph/test_threads_machine.py`, the rules of `CombinedMachine` make and change a State in
-one thread. Between them, threads read it at the same time without a lock; or they do anything, each
-while it holds the lock of the State. Commands come from bytes, so the order of threads has no effect
-on what is drawn.
+As in `tests/graph/test_threads_machine.py`, the rules of `CombinedMachine` make and change a State
+in one thread. Between them, threads read it at the same time without a lock; or they do anything,
+each while it holds the lock of the State. Commands come from bytes, so the order of threads has no
+effect on what is drawn.
 """
 
 from functools import partial
