@@ -181,6 +181,7 @@ class Store:
     __slots__ = (
         "_floor",
         "_is_making_live",
+        "_is_shutting",
         "_is_structure_torn",
         "_live_below",
         "_shared",
@@ -224,6 +225,7 @@ class Store:
         self.computations = 0
         self.is_torn = False
         self._is_making_live = False
+        self._is_shutting = False
         self._is_structure_torn = False
         self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
         self._floor = 0  # the highest version of any node that was removed
@@ -264,6 +266,9 @@ class Store:
         twin.origins = self.origins.copy()
         twin.unpresumed = self.unpresumed.copy()
         twin._floor = self._floor
+        if self._is_shutting:  # a finalizer copies while a stage is being closed or opened
+            twin.is_torn = True
+            twin.mend()
         return twin
 
     def blank(self) -> "Store":
@@ -679,10 +684,13 @@ class Store:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, False)
                 self.closed.add(node)
+                self._is_shutting = True
                 self._shut(node)
                 if node in self.structure.presumable:
                     self._withdraw(node)
+                self._is_shutting = False
             except BaseException:
+                self._is_shutting = False
                 self.is_torn = True
                 raise
 
@@ -709,8 +717,11 @@ class Store:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, True)
                 self.closed.remove(node)
+                self._is_shutting = True
                 self._shut(node, -CLOSED)
+                self._is_shutting = False
             except BaseException:
+                self._is_shutting = False
                 self.is_torn = True
                 raise
 

@@ -32,6 +32,7 @@ FROZEN: Final = {
 CONSTANT: Final = {
     "_floor",
     "_is_making_live",
+    "_is_shutting",
     "_is_structure_torn",
     "_shared",
     "closed",
