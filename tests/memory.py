@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import click
@@ -72,7 +73,7 @@ def objects_of_the_library() -> Counter[str]:
 
 
 def is_of_library(kind: type) -> bool:
-    return isinstance(kind.__module__, str) and kind.__module__.startswith("stagecache")
+    return str(kind.__module__).startswith("stagecache")  # of some, it is a property
 
 
 def grown(cycle: Cycle, cycles: int, seconds: float = float("inf")) -> Growth:
@@ -252,10 +253,8 @@ def errors() -> Cycle:
     def cycle(_: int) -> None:
         above.set(0)
         for each in (entry, below):
-            try:
+            with suppress(ZeroDivisionError):
                 each()
-            except ZeroDivisionError:
-                pass
 
     return cycle
 

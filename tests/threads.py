@@ -77,7 +77,7 @@ class Together:
             sys.settrace(None)
 
     def results(self) -> list[Any]:
-        """Start all, wait until they have ended, and return the results or raise the first error."""
+        """Start all, wait until they end, and return the results or raise the first error."""
         threads = [
             threading.Thread(target=self._run, args=(number,), daemon=True)
             for number in range(len(self._functions))

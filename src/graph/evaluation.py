@@ -229,10 +229,8 @@ class Evaluator:
                         store.raise_version(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
                 running.pop(node, None)
-                if WAITING:
-                    self._wake_others()
-                if self._failures:
-                    self._forget_failures(node)
+                if WAITING or self._failures:
+                    self._ended(node)
                 let_go(before, computed)
                 return value
         except BaseException:
@@ -240,10 +238,8 @@ class Evaluator:
                 if marks[node] <= COMPUTING:
                     marks[node] = ~store.clock
                 del running[node]
-            if WAITING:
-                self._wake_others()
-            if self._failures:
-                self._forget_failures(node)
+            if WAITING or self._failures:
+                self._ended(node)
             raise
         return self._evaluate_contended(node, me)
 
@@ -500,6 +496,13 @@ class Evaluator:
         """Return entries that a thread is computing here, from that entry on, outermost first."""
         entries = [n for n, t in list(self.running.items()) if t == thread]
         return [(self, n) for n in entries[entries.index(first) :]] if first in entries else []
+
+    def _ended(self, node: int) -> None:
+        """Wake threads that wait for entries, and forget errors that only this one could read."""
+        if WAITING:
+            self._wake_others()
+        if self._failures:
+            self._forget_failures(node)
 
     def _wake_others(self) -> None:
         with self._finished:

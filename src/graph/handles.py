@@ -286,9 +286,8 @@ class Handles:
                     self.store.mend()
                 self._extend()
                 named = set(self.numbers.values())
-                for node in list(self.store.structure):
-                    if node not in named:
-                        before.append(self._drop(node))
+                unnamed = [node for node in self.store.structure if node not in named]
+                before += [self._drop(node) for node in unnamed]
                 self._end()
             except BaseException:
                 self.is_changing = False

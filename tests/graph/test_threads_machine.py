@@ -165,8 +165,8 @@ class Writer:
             model.remove("late")
         elif kind == "copy":
             twin = real.copy()
-            for each in twin:
-                assert outcome(each) == outcome(partial(model.recompute, each.name))
+            for each in model.nodes:
+                assert outcome(twin[each]) == outcome(partial(model.recompute, each))
         elif kind == "look":
             assert node.is_valid() == model.is_valid(name), name
         elif kind == "invalidate" and isinstance(node, Entry):
@@ -200,7 +200,7 @@ class ThreadsMachine(GraphMachine):
             above = tuple(dict.fromkeys(names[-1 - i % len(names)] for i in chosen))
             self.add_entry_to(pair, name, compute, above)
 
-    def start(self) -> None:  # type: ignore[override]  # in place of the rule of that name
+    def start(self) -> None:
         """Begin with variables only: not here."""
 
     def run_threads(self, drawn: list[Plan], functions: list[Callable[[], None]]) -> None:

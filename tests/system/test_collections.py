@@ -5,6 +5,7 @@ library, and afterwards nothing stale counts as valid.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -16,10 +17,8 @@ from tests.system.test_interrupts import OPERATIONS, Subject, anchor, check, pen
 
 def unless_refused(*calls: Callable[[], object]) -> None:
     for call in calls:
-        try:
+        with suppress(StagecacheError):
             call()
-        except StagecacheError:
-            pass
 
 
 def read(subject: Subject) -> None:

@@ -191,7 +191,7 @@ def test_a_cycle_across_states_and_threads_is_an_error_and_no_deadlock(states: i
     started = [threading.Event() for _ in range(states)]
     entries: list[tuple[CacheEntry[int], State]] = []
 
-    def compute(i: int) -> int:
+    def compute(i: int, _: State) -> int:
         started[i].set()
         entry, state = entries[(i + 1) % states]
         assert started[(i + 1) % states].wait(TIMEOUT)
@@ -208,7 +208,7 @@ def test_a_cycle_across_states_and_threads_is_an_error_and_no_deadlock(states: i
     for i in range(states):
         state = State()
         part = state[state.add_subsystem(f"part {i}")]
-        entry = part.allocate_lazy_cache_entry(Stage.TOPOLOGY, compute=lambda _, i=i: compute(i))
+        entry = part.allocate_lazy_cache_entry(Stage.TOPOLOGY, compute=partial(compute, i))
         part.advance_to_stage(Stage.TOPOLOGY)
         state.advance_to_stage(Stage.TOPOLOGY)
         entries.append((entry, state))
