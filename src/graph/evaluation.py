@@ -206,16 +206,21 @@ class Evaluator:
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
-                value = before = computed = store.values[node]  # which live until all is consistent
+                before = computed = store.values[node]  # which live until all is consistent
                 group = store.group_of[node]
-                if marks[node] < store.gates[group]:  # if not, another thread was faster
+                if marks[node] >= store.gates[group]:
+                    value = store.values[node]  # another thread was faster, or a finalizer
+                else:
+                    # A finalizer may use the store wherever something is allocated. If it writes,
+                    # the value is stale from here on; if it computes this entry, so do we, again.
+                    start = store.clock
+                    store.computations += 1
                     if not store.live[group]:
                         store.make_live(group)
                     if store.journal is not None:
                         store.note(node)
-                    start = store.clock
                     if self.equals and node in self.equals:
-                        computed = self._evaluate_compared(node, me)
+                        computed = self._evaluate_compared(node, start, me)
                         value = store.values[node]
                     else:
                         marks[node] = COMPUTING
@@ -223,11 +228,9 @@ class Evaluator:
                         store.values[node] = value
                         store.raise_version(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                del running[node]
-                if WAITING:
-                    self._wake_others()
-                if self._failures:
-                    self._forget_failures(node)
+                running.pop(node, None)
+                if WAITING or self._failures:
+                    self._ended(node)
                 let_go(before, computed)
                 return value
         except BaseException:
@@ -235,10 +238,8 @@ class Evaluator:
                 if marks[node] <= COMPUTING:
                     marks[node] = ~store.clock
                 del running[node]
-            if WAITING:
-                self._wake_others()
-            if self._failures:
-                self._forget_failures(node)
+            if WAITING or self._failures:
+                self._ended(node)
             raise
         return self._evaluate_contended(node, me)
 
@@ -253,13 +254,12 @@ class Evaluator:
 
     # ------------------------------------------------------------------ equal values
 
-    def _evaluate_compared(self, node: int, me: int) -> Any:
+    def _evaluate_compared(self, node: int, start: int, me: int) -> Any:
         """Compute an entry and compare its value, unless its prerequisites are unchanged.
 
         Return the new value, even if it is equal and the old value is kept.
         """
         store = self._store
-        start = store.clock
         mark = store.marks[node]
         store.marks[node] = COMPUTING
         is_new = False
@@ -327,6 +327,9 @@ class Evaluator:
                 store.make_live(group)
             if store.journal is not None:
                 store.journal.gates.setdefault(group, gates[group])
+            if store.clock != known.clock:
+                return False  # a finalizer, or a computation of a compared entry, has changed it
+            store.computations += 1
             gates[group] = mark
             stack.pop()
         return True
@@ -493,6 +496,13 @@ class Evaluator:
         """Return entries that a thread is computing here, from that entry on, outermost first."""
         entries = [n for n, t in list(self.running.items()) if t == thread]
         return [(self, n) for n in entries[entries.index(first) :]] if first in entries else []
+
+    def _ended(self, node: int) -> None:
+        """Wake threads that wait for entries, and forget errors that only this one could read."""
+        if WAITING:
+            self._wake_others()
+        if self._failures:
+            self._forget_failures(node)
 
     def _wake_others(self) -> None:
         with self._finished:

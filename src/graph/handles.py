@@ -29,6 +29,8 @@ T = TypeVar("T")
 # first access, without a check that every other read would pay for.
 REMOVED: Final = 1 << 60
 
+NOTHING: Final = Store()  # in which no handle finds anything, as it has no nodes
+
 
 @final
 class Snapshot:
@@ -89,7 +91,10 @@ class Handles:
         Weak references to checkpoints, each with its snapshot, the oldest first.
     is_torn : bool
         A declaration, removal or rollback was cut short by an error, and `mend` was not called
-        since.
+        since; or it goes on now.
+    is_changing : bool
+        It goes on now. Nothing is visible then, and what a finalizer asks for in the middle of it
+        is refused.
     """
 
     __slots__ = (
@@ -100,6 +105,7 @@ class Handles:
         "checkpoints",
         "evaluator",
         "functions",
+        "is_changing",
         "is_torn",
         "lock",
         "numbers",
@@ -120,6 +126,7 @@ class Handles:
         self.serial = 0
         self.checkpoints: list[tuple[Any, Any]] = []
         self.is_torn = False
+        self.is_changing = False
         self.lock = RLock()
         self.evaluator = Evaluator(store, functions, [None] * len(functions), self.bind, {})
         self._handles: list[AbstractNode | None] = [None] * len(functions)
@@ -156,7 +163,8 @@ class Handles:
         DuplicatePrerequisiteError
             And all is as before.
         """
-        self._own()
+        if self.is_torn:
+            self.mend()
         above = tuple([node._node for node in arguments])
         bound: Arguments | None = arguments
         if above:
@@ -165,6 +173,8 @@ class Handles:
             if shared is not None and shared == arguments:
                 bound = shared  # one object for all of them
         try:
+            self._begin()
+            self._own()
             node = self.store.add(name, kind, above, value=value, is_compared=equal is not None)
             self._extend()
             self.functions[node] = function
@@ -174,10 +184,12 @@ class Handles:
             handle = self._new(node)
             self._handles[node] = handle
             self.numbers[name] = node
-        except StagecacheError:
-            raise  # it was refused
+            self._end()
+        except StagecacheError:  # it was refused
+            self._end()
+            raise
         except BaseException:
-            self.is_torn = True
+            self.is_changing = False
             raise
         return handle
 
@@ -202,17 +214,39 @@ class Handles:
 
         Their handles are of no use from now on.
         """
-        self._own()
+        if self.is_torn:
+            self.mend()
         try:
+            self._begin()
+            self._own()
             self._going = names  # from now on, if this is cut short, the next operation ends it
-            for name in names:
-                self._drop(self.numbers.pop(name))
-            self._going = []
+            before = self._remove_going()
+            self._end()
         except BaseException:
-            self.is_torn = True
+            self.is_changing = False
             raise
+        let_go(before)
 
-    def _drop(self, node: int) -> None:
+    def _remove_going(self) -> object:
+        """Remove the nodes that are to go, and return what the caller holds until the end."""
+        before = [self._drop(self.numbers.pop(n)) for n in self._going if n in self.numbers]
+        self._going = []
+        return before
+
+    def _begin(self) -> None:
+        """Begin a change of the nodes. If it is cut short, all is mended by the next operation."""
+        self.is_torn = True
+        self.is_changing = True
+        self.visible = NOTHING
+
+    def _end(self) -> None:
+        """End a change of the nodes."""
+        self._link()
+        self.is_changing = False
+        self.is_torn = False
+
+    def _drop(self, node: int) -> object:
+        """Remove a node, and return objects that the caller holds until all is consistent."""
         evaluator = self.evaluator
         handle = replace(self._handles, node, None)
         if handle is not None:
@@ -220,13 +254,12 @@ class Handles:
         function = replace(self.functions, node, no_function)
         arguments = replace(evaluator.arguments, node, None)
         equal = evaluator.equals.pop(node, None)
+        value = self.store.values[node]
         self.store.remove(node)
-        let_go((function, arguments), equal)
+        return function, arguments, equal, value
 
     def _own(self) -> None:
-        """Prepare a change of the nodes: mend all, and leave to snapshots what they have."""
-        if self.is_torn:
-            self.mend()
+        """Prepare a change of the nodes: leave to snapshots what they have."""
         if self._is_shared:
             for node in self.numbers.values():
                 self.get(node)  # a handle is the same object after a rollback
@@ -239,22 +272,40 @@ class Handles:
         self.serial += 1
 
     def mend(self) -> None:
-        """Complete or undo an operation that was cut short. Cost O(nodes)."""
-        if self._unfinished is not None:
-            self._go_back(self._unfinished)
-        if self.store.is_torn:
-            self.store.mend()
-        self._extend()
-        named = set(self.numbers.values())
-        for node in list(self.store.structure):
-            if node not in named:
-                self._drop(node)
-        for name in self._going:
-            if name in self.numbers:
-                self._drop(self.numbers.pop(name))
-        self._going = []
-        self._link()
-        self.is_torn = False
+        """Complete or undo an operation that was cut short. Cost O(nodes).
+
+        Raises
+        ------
+        NodeInUseError
+            It was not cut short, but goes on.
+        """
+        with self.lock:  # several threads may find that it is torn
+            if not self.is_torn:
+                return
+            if self.is_changing:
+                raise NodeInUseError(
+                    f"{self.owner._title}: cannot be used now",
+                    "a graph whose nodes are not being added, removed or restored",
+                    "a use in the middle of that, by a finalizer or by another thread",
+                    "let the finalizer note what to do, and do it after the operation",
+                )
+            before: list[object] = []
+            try:
+                self._begin()
+                if self._unfinished is not None:
+                    before.append(self._restore(self._unfinished))
+                if self.store.is_torn:
+                    self.store.mend()
+                self._extend()
+                named = set(self.numbers.values())
+                unnamed = [node for node in self.store.structure if node not in named]
+                before += [self._drop(node) for node in unnamed]
+                before.append(self._remove_going())
+                self._end()
+            except BaseException:
+                self.is_changing = False
+                raise
+        let_go(before)
 
     def _extend(self) -> None:
         evaluator = self.evaluator
@@ -309,8 +360,13 @@ class Handles:
         around_write(self.observers, variable, [node], partial(self._write, node, value))
 
     def _write(self, node: int, value: object) -> None:
-        self.store.write(node)
-        replace(self.store.values, node, value)
+        store = self.store
+        computations = store.computations
+        store.write(node)
+        before = replace(store.values, node, value)
+        if store.computations != computations:
+            store.write_again([node])
+        let_go(before)
 
     def invalidate(self, entry: "AbstractNode") -> None:
         """Make an entry stale, and all that depends on it."""
@@ -347,9 +403,17 @@ class Handles:
         around_replace(self.observers, "rollback()", partial(self._go_back, chosen))
 
     def _go_back(self, chosen: Snapshot) -> None:
-        blank = Store()
-        self.is_torn = True
-        self.visible = blank
+        try:
+            self._begin()
+            before = self._restore(chosen)
+            self._end()
+        except BaseException:
+            self.is_changing = False
+            raise
+        let_go(before)
+
+    def _restore(self, chosen: Snapshot) -> object:
+        """Restore all as it was, and return what the caller holds until all is consistent."""
         self._unfinished = chosen  # from now on, if this is cut short, the next operation ends it
         before = restore(self.store, chosen.journal)
         if self._handles is not chosen.handles:
@@ -357,9 +421,7 @@ class Handles:
         self._is_shared = True
         give_up_later(self.checkpoints, chosen)
         self._unfinished = None
-        self._link()
-        self.is_torn = False
-        let_go(before)
+        return before
 
     def _restore_nodes(self, chosen: Snapshot) -> None:
         evaluator = self.evaluator
@@ -490,14 +552,18 @@ class Variable(AbstractNode, Generic[T]):
         Cost O(groups downstream in which something was computed since the last write).
         """
         store = self._handles.visible
+        computations = store.computations
         try:
             store.write(self._node)
         except IndexError:  # before all changes: it is observed, or removed
             pass
         else:
-            replace(
-                store.values, self._node, value
-            )  # last: if an error strikes, nothing stale is valid
+            # Last: if an error strikes, nothing stale is valid. The old value lives on until all is
+            # consistent.
+            before = replace(store.values, self._node, value)
+            if store.computations != computations:
+                store.write_again([self._node])
+            let_go(before)
             return
         self._handles.write(self, value)
 

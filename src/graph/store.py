@@ -171,18 +171,24 @@ class Store:
     origins : dict of int to tuple
         By node of a shared entry: a value, the `Origin` of that value, and True if it was found and
         not computed. It tells of the present value if that is the same object.
+    computations : int
+        Number of computations so far, and of entries found to be right or marked by hand. A write
+        that finds another number at its end than at its beginning has been met by a finalizer.
     is_torn : bool
         An operation was cut short by an error, and `mend` has not been called since.
     """
 
     __slots__ = (
         "_floor",
+        "_is_making_live",
+        "_is_shutting",
         "_is_structure_torn",
         "_live_below",
         "_shared",
         "changed",
         "clock",
         "closed",
+        "computations",
         "gates",
         "group_of",
         "is_torn",
@@ -216,7 +222,10 @@ class Store:
         self.journal: Journal | None = None
         self.rewound: dict[int, int] = {}
         self.origins: dict[int, tuple[Any, Any, bool]] = {}
+        self.computations = 0
         self.is_torn = False
+        self._is_making_live = False
+        self._is_shutting = False
         self._is_structure_torn = False
         self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
         self._floor = 0  # the highest version of any node that was removed
@@ -257,6 +266,9 @@ class Store:
         twin.origins = self.origins.copy()
         twin.unpresumed = self.unpresumed.copy()
         twin._floor = self._floor
+        if self._is_shutting:  # a finalizer copies while a stage is being closed or opened
+            twin.is_torn = True
+            twin.mend()
         return twin
 
     def blank(self) -> "Store":
@@ -452,6 +464,18 @@ class Store:
         self.raise_version(node)
         if is_live:
             self._raise_gates([node])
+        elif self._is_making_live:
+            self.take_all_for_live()
+            self._raise_gates([node])
+
+    def write_again(self, nodes: list[int]) -> None:
+        """Count a change of sources once more, when their values have changed.
+
+        For a write that finds that something was computed since it began: by a finalizer, from
+        values of before. Cost O(groups).
+        """
+        self.take_all_for_live()
+        self.write_all(nodes)
 
     def write_all(self, nodes: list[int]) -> None:
         """Count a change of each of these sources at once, as `write` does."""
@@ -468,6 +492,8 @@ class Store:
             versions = self.versions
             for node in nodes:
                 versions[node] = versions[node] + 1
+        if self._is_making_live:
+            self.take_all_for_live()
         live = self.live
         for node in nodes:
             if live[node]:
@@ -482,6 +508,8 @@ class Store:
         if self.is_torn:
             self.mend()
         self.clock += 1
+        if self._is_making_live:
+            self.take_all_for_live()
         queue = [node for node in nodes if self.live[node]]
         if queue:
             self._raise_gates(queue)
@@ -512,6 +540,7 @@ class Store:
         if node in self.structure.compared:
             self.clock += 1
             self.changed[node] = self.clock
+        self.computations += 1
         self.marks[node] = self.clock
 
     def _give_up_stale_values(self, group: int) -> None:
@@ -580,11 +609,16 @@ class Store:
     # ------------------------------------------------------------------ live groups
 
     def make_live(self, group: int) -> None:
-        """Let the next write upstream of this group raise its gate."""
+        """Let the next write upstream of this group raise its gate.
+
+        Until all groups upstream are live, a write by a finalizer takes all groups for live.
+        """
         live = self.live
         live_below = self._live_below
         upstream = self.structure.upstream
+        was_making_live = self._is_making_live
         try:
+            self._is_making_live = True
             queue = [group]
             for g in queue:
                 if not live[g]:
@@ -595,7 +629,9 @@ class Store:
                         for above in upstream[g]:
                             if above in live_below:
                                 live_below[above][g] = None
+            self._is_making_live = was_making_live
         except BaseException:
+            self._is_making_live = False
             self.is_torn = True
             raise
 
@@ -618,8 +654,9 @@ class Store:
                         if downstream[g]:
                             queue.extend(downstream[g])
                     else:
-                        queue.extend(live_below.get(g, downstream[g]))
-                        live_below[g] = {}
+                        below = live_below.get(g, downstream[g])
+                        live_below[g] = {}  # what a finalizer makes live from now on, it lists here
+                        queue.extend(below)
         except BaseException:
             self.is_torn = True
             raise
@@ -647,10 +684,13 @@ class Store:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, False)
                 self.closed.add(node)
+                self._is_shutting = True
                 self._shut(node)
                 if node in self.structure.presumable:
                     self._withdraw(node)
+                self._is_shutting = False
             except BaseException:
+                self._is_shutting = False
                 self.is_torn = True
                 raise
 
@@ -677,8 +717,11 @@ class Store:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, True)
                 self.closed.remove(node)
+                self._is_shutting = True
                 self._shut(node, -CLOSED)
+                self._is_shutting = False
             except BaseException:
+                self._is_shutting = False
                 self.is_torn = True
                 raise
 
@@ -773,12 +816,9 @@ class Store:
         """Note a node that is about to change, if changes are noted."""
         journal = self.journal
         if journal is not None and node not in journal.nodes:
-            journal.nodes[node] = (
-                self.values[node],
-                self.versions[node],
-                self.marks[node],
-                self.changed.get(node, ABSENT),
-            )
+            changed = self.changed.get(node, ABSENT)
+            before = (self.values[node], self.versions[node], self.marks[node], changed)
+            journal.nodes.setdefault(node, before)  # a finalizer may have noted an older one
 
     def exceed_all(self, version: int) -> None:
         """Let every version number to come exceed one. Cost O(nodes)."""

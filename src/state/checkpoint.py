@@ -110,6 +110,7 @@ class Snapshot:
         if present is not realization:  # assign() was called since
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
+            realization.is_busy = realization.is_torn = True
             contents.realization = realization
         before = present, restore(realization.store, self.journal), present.layout
         if realization.layout is not self.layout:

@@ -1,6 +1,5 @@
 """Computing: exceptions, cycles, deep chains, threads."""
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +13,10 @@ from stagecache import Entry, Graph, Variable
 from stagecache.errors import CycleError
 from stagecache.graph.evaluation import DEEPEST
 from tests.graph.check_structure import check_store
+from tests.threads import TIMEOUT, many_switches, run_together
 
 T = TypeVar("T")
 Read = Callable[[], int]
-TIMEOUT = 30  # seconds after which a test of threads has hung
 
 
 # ---------------------------------------------------------------------- exceptions
@@ -292,20 +291,16 @@ def test_a_deep_diamond_ladder_computes_each_entry_once() -> None:
 # ---------------------------------------------------------------------- threads
 
 
-def run_together(*functions: Callable[[], T]) -> list[T | CycleError]:
-    """Run in one thread each, started at the same moment; results or cycle errors."""
-    barrier = threading.Barrier(len(functions))
+def or_cycle(function: Callable[[], T]) -> Callable[[], T | CycleError]:
+    """Return a cycle error instead of raising it."""
 
-    def run(function: Callable[[], T]) -> T | CycleError:
-        barrier.wait(TIMEOUT)
+    def run() -> T | CycleError:
         try:
             return function()
         except CycleError as error:
             return error
 
-    with ThreadPoolExecutor(len(functions)) as pool:
-        futures = [pool.submit(run, f) for f in functions]
-        return [f.result(TIMEOUT) for f in futures]
+    return run
 
 
 def test_what_several_threads_read_is_computed_once() -> None:
@@ -328,11 +323,8 @@ def test_what_several_threads_read_is_computed_once() -> None:
 
 @pytest.fixture
 def busy_switching() -> Iterator[None]:
-    """Let the interpreter switch threads as often as it can."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
+    with many_switches():
+        yield
 
 
 @pytest.mark.usefixtures("busy_switching")
@@ -441,7 +433,7 @@ def test_a_cycle_across_two_threads_is_an_error_and_no_deadlock() -> None:
 
     a = graph.entry("a", lambda: compute("a", "b"))
     b = graph.entry("b", lambda: compute("b", "a"))
-    errors = [r for r in run_together(a, b) if isinstance(r, CycleError)]
+    errors = [r for r in run_together(or_cycle(a), or_cycle(b)) if isinstance(r, CycleError)]
     assert len(errors) == 2
     for error in errors:
         assert error.path in [("a", "b", "a"), ("b", "a", "b")]
@@ -463,7 +455,7 @@ def test_a_cycle_across_graphs_and_threads_is_an_error_and_no_deadlock(graphs: i
     for i in range(graphs):
         graph = Graph(f"graph {i}")
         entries.append(graph.entry(f"e{i}", partial(compute, i)))
-    errors = [r for r in run_together(*entries) if isinstance(r, CycleError)]
+    errors = [r for r in run_together(*map(or_cycle, entries)) if isinstance(r, CycleError)]
     assert errors
     for error in errors:
         assert set(error.path) <= {f"e{i}" for i in range(graphs)}

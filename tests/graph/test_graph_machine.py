@@ -78,6 +78,32 @@ class Pair:
         twin.values = self.values.copy()
         return twin
 
+    def go_back(self, at: int) -> None:
+        """Go back to a checkpoint; later ones are given up."""
+        mark = self.marks[at]
+        self.real.rollback(mark.real)
+        assert [later.real.is_released for later in self.marks[at:]] == [
+            False,
+            *[True] * (len(self.marks) - at - 1),
+        ]
+        del self.marks[at + 1 :]
+        self.model = mark.model.copy()
+        self.first_version = mark.first_version.copy()
+        self.rewound = {node.name: node.version for node in self.real}
+        assert all(one is other for one, other in zip(self.real, mark.handles, strict=True))
+
+    def check_validity_and_versions(self) -> None:
+        """Assert that they are those of the model, and note versions after a rollback."""
+        for node in self.real:
+            assert node.is_valid() == self.model.is_valid(node.name), node
+            counted = self.model.nodes[node.name].version
+            if node.version != self.rewound.get(node.name, node.version):
+                del self.rewound[node.name]
+                assert (node.name, node.version) not in self.values  # it is never given again
+                assert node.version >= self.first_version[node.name] + counted
+                self.first_version[node.name] = node.version - counted
+            assert node.version == self.first_version[node.name] + counted, node
+
     def observe(self, *, strict: bool, trace: bool) -> None:
         """Begin to observe; what is on already goes on."""
         self.observed = self.observed or ExitStack()
@@ -123,6 +149,11 @@ class GraphMachine(RuleBasedStateMachine):
         pair.model.add_variable(name, value)
         pair.first_version[name] = pair.real[name].version - 1
 
+    def add_entry_to(self, pair: Pair, name: str, compute: Compute, above: tuple[str, ...]) -> None:
+        pair.real.entry(name, compute, prerequisites=[pair.real[n] for n in above])
+        pair.model.add_entry(name, compute, above)
+        pair.first_version[name] = pair.real[name].version
+
     def some_pair(self, data: st.DataObject) -> Pair:
         return data.draw(st.sampled_from(self.pairs))
 
@@ -150,9 +181,7 @@ class GraphMachine(RuleBasedStateMachine):
             return
         existing = list(pair.model.nodes)
         chosen = tuple(data.draw(st.permutations(existing))[: data.draw(st.integers(0, 4))])
-        pair.real.entry(name, compute, prerequisites=[pair.real[n] for n in chosen])
-        pair.model.add_entry(name, compute, chosen)
-        pair.first_version[name] = pair.real[name].version
+        self.add_entry_to(pair, name, compute, chosen)
 
     @rule(data=st.data(), value=st.integers(0, 9))
     def write(self, data: st.DataObject, value: int) -> None:
@@ -206,23 +235,12 @@ class GraphMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def rollback(self, data: st.DataObject) -> None:
-        """Go back, any number of times; later checkpoints are given up."""
+        """Go back, any number of times."""
         pair = self.some_pair(data)
-        if not pair.marks:
-            return
-        at = data.draw(st.integers(0, len(pair.marks) - 1))
-        mark = pair.marks[at]
-        with seen_by_trace(pair.real, pair.trace):
-            pair.real.rollback(mark.real)
-        assert [later.real.is_released for later in pair.marks[at:]] == [
-            False,
-            *[True] * (len(pair.marks) - at - 1),
-        ]
-        del pair.marks[at + 1 :]
-        pair.model = mark.model.copy()
-        pair.first_version = mark.first_version.copy()
-        pair.rewound = {node.name: node.version for node in pair.real}
-        assert all(one is other for one, other in zip(pair.real, mark.handles, strict=True))
+        if pair.marks:
+            at = data.draw(st.integers(0, len(pair.marks) - 1))
+            with seen_by_trace(pair.real, pair.trace):
+                pair.go_back(at)
 
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
@@ -350,15 +368,7 @@ class GraphMachine(RuleBasedStateMachine):
     @invariant()
     def same_validity_and_versions(self) -> None:
         for pair in self.pairs:
-            for node in pair.real:
-                assert node.is_valid() == pair.model.is_valid(node.name), node
-                counted = pair.model.nodes[node.name].version
-                if node.version != pair.rewound.get(node.name, node.version):
-                    del pair.rewound[node.name]
-                    assert (node.name, node.version) not in pair.values  # it is never given again
-                    assert node.version >= pair.first_version[node.name] + counted
-                    pair.first_version[node.name] = node.version - counted
-                assert node.version == pair.first_version[node.name] + counted, node
+            pair.check_validity_and_versions()
 
     @invariant()
     def valid_values_are_right_and_reading_them_computes_nothing(self) -> None:

@@ -1,15 +1,15 @@
 """Threads that read a State while others copy it, or switch strict mode, verify or trace."""
 
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 
 from stagecache import (
+    CacheEntry,
     Stage,
     State,
     Subsystem,
@@ -24,9 +24,9 @@ from stagecache import (
     strict,
     verify,
 )
+from stagecache.errors import CycleError
 from tests.interrupting import plain_only
-
-TIMEOUT = 60
+from tests.threads import TIMEOUT, many_switches, run_together
 
 
 class Arm(Subsystem):
@@ -75,15 +75,6 @@ def realized() -> tuple[Arm, State]:
     system.realize(state)
     arm.force(state)
     return arm, state
-
-
-@contextmanager
-def many_switches() -> Iterator[None]:
-    """Let the interpreter switch threads as often as it can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 def watch(state: State, n: int) -> None:
@@ -193,3 +184,35 @@ def test_copies_made_while_others_compute_are_right() -> None:
                 assert arm.force(twin) == (100.0 if angle > 0.35 else 0.0)
         for thread in computing:
             thread.result(TIMEOUT)
+
+
+@pytest.mark.parametrize("states", [2, 3])
+def test_a_cycle_across_states_and_threads_is_an_error_and_no_deadlock(states: int) -> None:
+    started = [threading.Event() for _ in range(states)]
+    entries: list[tuple[CacheEntry[int], State]] = []
+
+    def compute(i: int, _: State) -> int:
+        started[i].set()
+        entry, state = entries[(i + 1) % states]
+        assert started[(i + 1) % states].wait(TIMEOUT)
+        return entry(state)
+
+    def read(i: int) -> CycleError | None:
+        entry, state = entries[i]
+        try:
+            entry(state)
+        except CycleError as error:
+            return error
+        return None
+
+    for i in range(states):
+        state = State()
+        part = state[state.add_subsystem(f"part {i}")]
+        entry = part.allocate_lazy_cache_entry(Stage.TOPOLOGY, compute=partial(compute, i))
+        part.advance_to_stage(Stage.TOPOLOGY)
+        state.advance_to_stage(Stage.TOPOLOGY)
+        entries.append((entry, state))
+    errors = [error for error in run_together(*[partial(read, i) for i in range(states)]) if error]
+    assert errors
+    assert max(len(error.path) for error in errors) == states + 1
+    assert not any(entry.is_valid(state) for entry, state in entries)

@@ -6,7 +6,7 @@ then it changes the value. So nothing stale passes for valid, even if Control-C 
 
 from collections.abc import Callable
 from functools import partial
-from threading import get_ident
+from threading import RLock, get_ident
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -68,6 +68,8 @@ from stagecache.state.values.values import (
 )
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind, Y
+
+MENDING: Final = RLock()  # several threads may find that a State is torn
 
 NAN: Final = float("nan")
 WHOLE: Final = slice(None)
@@ -190,23 +192,53 @@ class Contents:
         around_replace(self.observers if cause else (), cause, partial(self._finish, what))
 
     def _finish(self, what: Callable[[], object]) -> None:
+        realization = self.realization
+        was_torn = realization.is_torn
         try:
             self.unfinished = what
+            realization.is_busy = realization.is_torn = True
             self.visible = Store()  # in which no handle finds anything until it is done
             before = what()
             self.link()
             self.unfinished = None
+            realization = self.realization  # which may be another one
+            realization.is_busy = False
+            realization.is_torn = was_torn
         except BaseException:
             self.realization.is_torn = True
+            self.realization.is_busy = False
             raise
         let_go(before)
 
     def mend(self) -> None:
-        """Complete or undo an operation that was cut short by an error. Cost O(items)."""
-        if self.unfinished is not None:
-            self.finish(self.unfinished)
-        self.realization.mend()
-        self._drop_unreached()
+        """Complete or undo an operation that was cut short by an error. Cost O(items).
+
+        Raises
+        ------
+        NodeInUseError
+            It was not cut short, but goes on.
+        """
+        with MENDING:
+            realization = self.realization
+            if realization.is_busy:
+                raise NodeInUseError(
+                    "the State: cannot be used now",
+                    "a State that is not being written, rolled back or assigned to",
+                    "a use in the middle of that, by a finalizer or by another thread",
+                    "let the finalizer note what to do, and do it after the operation",
+                )
+            if self.unfinished is not None:
+                self.finish(self.unfinished)
+                realization = self.realization
+            try:
+                realization.is_busy = True
+                realization.mend()
+                self._drop_unreached()
+                realization.is_busy = False
+            except BaseException:
+                realization.is_busy = False
+                realization.is_torn = True
+                raise
 
     def stage_of(self, subsystem: int | None) -> int:
         """Return the stage of a subsystem, or of the system."""
@@ -307,10 +339,12 @@ class Contents:
             self._require_writable(cause)
         if stage <= INSTANCE:
             self.refuse_to_forget_what_is_computed(stage - 1)
-        if realization.machine.highest < stage:
-            realization.touch(stage, cause, nodes)
-            return
         try:
+            realization.is_busy = realization.is_torn = True
+            if realization.machine.highest < stage:
+                realization.touch(stage, cause, nodes)
+                realization.is_busy = realization.is_torn = False
+                return
             realization.backing_up = stage - 1  # if an error strikes, this is finished later
             realization.touch(stage, cause, nodes)
             if stage <= MODEL:
@@ -318,8 +352,10 @@ class Contents:
             realization.back_up(stage - 1)
             if stage <= INSTANCE:
                 self._drop_unreached()
+            realization.is_busy = realization.is_torn = False
         except BaseException:
             realization.is_torn = True
+            realization.is_busy = False
             raise
 
     def _require_writable(self, cause: object) -> None:
@@ -487,7 +523,14 @@ class Contents:
         if realization.machine.stage < kind.exists_at:
             raise self._not_there(kind, subsystem)
         if kind.is_variable:
-            self._write(realization.layout.write_set(kind, subsystem))
+            effect = realization.layout.write_set(kind, subsystem)
+            store = realization.store
+            while True:  # again, if a finalizer has computed something from the values of before
+                computations = store.computations
+                self._write(effect)
+                view = self.pools.writable_view(kind, subsystem, at)
+                if store.computations == computations:
+                    return view
         else:
             if self._guard is FROZEN:
                 self.require_unguarded(f"write access to {kind.name}")
@@ -504,8 +547,13 @@ class Contents:
         shape = place.shape
         if not (type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape):
             values = converted(values, FLOAT, shape, self._title(kind, subsystem))
-        self._write(self.realization.layout.write_set(kind, subsystem))
+        store = self.realization.store
+        effect = self.realization.layout.write_set(kind, subsystem)
+        computations = store.computations
+        self._write(effect)
         place[WHOLE] = values
+        if store.computations != computations:  # a finalizer has read: from values of before
+            self._write(effect)
 
     def _not_there(self, kind: VectorKind, subsystem: int | None) -> StagecacheError:
         at = self.realization.machine.stage
@@ -605,8 +653,14 @@ class Contents:
         kind = CONTINUOUS[variable.kind]
         if variable.slot < 0 or variable.subsystem is None:
             return self.upd(kind, variable.subsystem)
-        self._write(self.realization.layout.write_set_of(variable))
-        return self.pools.writable_block(kind, variable.subsystem, place)
+        store = self.realization.store
+        effect = self.realization.layout.write_set_of(variable)
+        while True:  # as in `upd`
+            computations = store.computations
+            self._write(effect)
+            view = self.pools.writable_block(kind, variable.subsystem, place)
+            if store.computations == computations:
+                return view
 
     def set_block(self, variable: AbstractContinuousVariable, values: ArrayLike) -> None:
         """Write all its values."""
@@ -614,16 +668,26 @@ class Contents:
         shape = (place.stop - place.start,)
         if not (type(values) is np.ndarray and values.dtype is FLOAT and values.shape == shape):
             values = converted(values, FLOAT, shape, self._path(variable))
-        self._write(self.realization.layout.write_set_of(variable))
+        store = self.realization.store
+        effect = self.realization.layout.write_set_of(variable)
+        computations = store.computations
+        self._write(effect)
         self.pools.write_y(place, values)
+        if store.computations != computations:  # as in `assign_vector`
+            self._write(effect)
 
     def set_scalar(self, variable: AbstractContinuousVariable, value: object) -> None:
         """Write its only value."""
         place = self._place(variable)
         if type(value) is not float:
             value = float(converted(value, FLOAT, (), self._path(variable)))
-        self._write(self.realization.layout.write_set_of(variable))
+        store = self.realization.store
+        effect = self.realization.layout.write_set_of(variable)
+        computations = store.computations
+        self._write(effect)
         self.pools.write_item(place.start, value)
+        if store.computations != computations:  # as in `assign_vector`
+            self._write(effect)
 
     def place(self, variable: AbstractContinuousVariable) -> slice:
         """Return its place in y."""
@@ -648,8 +712,13 @@ class Contents:
         self.require(variable)
         self.require_stage(TOPOLOGY, None, "time")
         value = time if type(time) is float else float(converted(time, FLOAT, (), "time"))
-        self.invalidate(TIME, variable, [self.realization.layout.stages[TIME], variable._node])
+        nodes = [self.realization.layout.stages[TIME], variable._node]
+        store = self.realization.store
+        computations = store.computations
+        self.invalidate(TIME, variable, nodes)
         self.time = value
+        if store.computations != computations:  # as in `assign_vector`
+            self.invalidate(TIME, variable, nodes)
 
     def write_time_and_y(self, time: float, y: Vector) -> None:
         """Write both, at Model or later: backs up once, and for the time only if it is another."""
@@ -669,14 +738,20 @@ class Contents:
             first = TIME
             handle = layout.variables["time"]
             nodes = [layout.stages[TIME], handle._node, *nodes]
-        store.write_all(nodes)
-        if first == TIME:
-            causes[TIME] = (store.clock, handle)
-        causes[POSITION] = (store.clock, effect.cause)
-        if realization.machine.highest >= first:
-            realization.back_up(first - 1)
-        self.time = time  # last: if an error strikes, nothing stale is valid
-        self.pools.write_y(WHOLE, y)
+        try:
+            realization.is_busy = realization.is_torn = True
+            store.write_all(nodes)
+            if first == TIME:
+                causes[TIME] = (store.clock, handle)
+            causes[POSITION] = (store.clock, effect.cause)
+            if realization.machine.highest >= first:
+                realization.back_up(first - 1)
+            self.time = time  # last: if an error strikes, nothing stale is valid
+            self.pools.write_y(WHOLE, y)
+            realization.is_busy = realization.is_torn = False
+        except BaseException:
+            realization.is_busy = False
+            raise
 
     def get_time(self, variable: AbstractHandle) -> float:
         """Return the time, at any stage."""
@@ -749,6 +824,7 @@ class Contents:
         Version numbers exceed all that were given in either.
         """
         before = self.realization
+        other.realization.is_busy = other.realization.is_torn = True
         other.realization.exceed(self.realization)
         self.pools.assign(other.pools)
         self.realization = other.realization
@@ -806,18 +882,28 @@ class Contents:
         """Replace the value."""
         self.require(variable)
         value = snapshot(value, variable)
+        store = self.realization.store
+        computations = store.computations
         self._count_write_of_discrete(variable)
-        replace(self.realization.store.values, variable._node, value)
+        before = replace(store.values, variable._node, value)
         self.handed_out.discard(variable._node)
+        if store.computations != computations:  # as in `assign_vector`
+            self._count_write_of_discrete(variable)
+        let_go(before)
 
     def upd_discrete(self, variable: DiscreteVariable[Any]) -> Any:
         """Return the value to be changed in place."""
         self.require(variable)
-        self._count_write_of_discrete(variable)
-        value = self._changeable(variable)
-        if isinstance(value, np.ndarray):
-            self.pools.writable_values[variable._node] = value
-            self.pools.is_open = True
+        store = self.realization.store
+        while True:  # as in `upd`
+            computations = store.computations
+            self._count_write_of_discrete(variable)
+            value = self._changeable(variable)
+            if isinstance(value, np.ndarray):
+                self.pools.writable_values[variable._node] = value
+                self.pools.is_open = True
+            if store.computations == computations:
+                break
         if self.observers:
             self._tell_handed_out(variable)
         return value

@@ -248,16 +248,18 @@ class Pools:
             view.flags.writeable = False
         if "y" not in whole:
             self.places = {}
-        self.y = whole.get("y", NO_ITEMS)
         self._handed: dict[tuple[object, ...], Handed] = {}  # hooks ask for the same again
-        self.constraints = None
         self.differences = {}
-        self.sizes = None
         self._writable_whole = {}
-        self._arrays, self._places, self.trigger_starts = arrays, places, trigger_starts
-        self.trigger_bases = _starts([starts_of_stage[-1] for starts_of_stage in trigger_starts])
-        self.whole = whole
-        self.starts = starts  # last: where it is what it was, so is all the rest
+        bases = _starts([starts_of_stage[-1] for starts_of_stage in trigger_starts])
+        y = whole.get("y", NO_ITEMS)
+        # From here on nothing is called or allocated: a copy by a finalizer finds all or nothing.
+        self.constraints = None
+        self.sizes = None
+        self.trigger_starts, self.trigger_bases = trigger_starts, bases
+        self.y, self._places = y, places
+        # Last: where these are what they were, so is all the rest.
+        self.whole, self._arrays, self.starts = whole, arrays, starts
 
     # ------------------------------------------------------------------ views
 

@@ -73,6 +73,7 @@ class Realization:
         "backing_up",
         "causes",
         "evaluator",
+        "is_busy",
         "is_torn",
         "layout",
         "machine",
@@ -87,6 +88,7 @@ class Realization:
         self.machine = StageMachine()
         self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
         self.is_torn = False
+        self.is_busy = False
         self._is_layout_torn = False
         self.backing_up = NOBODY
         self.abandoned = NOBODY

@@ -31,6 +31,8 @@ FROZEN: Final = {
 
 CONSTANT: Final = {
     "_floor",
+    "_is_making_live",
+    "_is_shutting",
     "_is_structure_torn",
     "_shared",
     "closed",
@@ -42,6 +44,9 @@ CONSTANT: Final = {
     "unpresumed",
 }
 """Attributes of a store that no operation of a small world changes (`require_constant`)."""
+
+COUNTED: Final = {"computations"}
+"""Attributes of a store that mean nothing between two operations."""
 
 OF_EVALUATOR: Final = {
     "_bind",
@@ -167,7 +172,7 @@ def thaw(graph: Graph, checkpoints: list[Checkpoint], frozen: Frozen) -> None:
 
 def require_constant(graph: Graph) -> None:
     """Raise AssertionError if something that is not frozen has changed."""
-    assert set(Store.__slots__) == FROZEN | CONSTANT
+    assert set(Store.__slots__) == FROZEN | CONSTANT | COUNTED
     assert set(Evaluator.__slots__) == OF_EVALUATOR
     handles = graph._handles
     store, evaluator = handles.store, handles.evaluator
@@ -177,7 +182,8 @@ def require_constant(graph: Graph) -> None:
     unused += [evaluator.running, evaluator._failures, evaluator._memories, handles.observers]
     for journal in store.journals:
         unused += [journal.unpresumed, journal.closed, journal.whole]
-    torn = [store.is_torn, store._is_structure_torn, handles.is_torn]
+    torn = [store.is_torn, store._is_structure_torn, store._is_making_live]
+    torn += [handles.is_torn, handles.is_changing]
     assert not any(unused + torn)
     assert store.keys is store.structure.keys
     assert store.group_of is store.structure.group_of

@@ -1,0 +1,125 @@
+"""Finalizers that run in the middle of an operation on a Graph, and use the Graph.
+
+The garbage collector may begin wherever an object is allocated. So a finalizer of something in a
+cycle may come while the same thread writes a Graph, computes in it, or changes its nodes. What it
+reads is right, before the operation or after it, or is refused by an error of the library; and
+afterwards nothing stale counts as valid.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+
+import pytest
+
+from stagecache import Graph
+from stagecache.errors import NodeInUseError, StagecacheError
+from tests.graph.check_structure import check_store
+from tests.graph.test_interrupts import OPERATIONS, check, expected, prepared, read_all
+from tests.interrupting import collections, plain_only, visits
+
+
+def read(graph: Graph) -> None:
+    """Read all that can be read: the inputs, and values that fit the inputs of some moment."""
+    for node in list(graph):
+        try:
+            value = node()
+        except StagecacheError:
+            continue
+        assert value in moments().get(node.name, {value}), node.name
+
+
+def copy(graph: Graph) -> None:
+    """Copy it, and use the copy."""
+    twin = graph.copy()
+    read_all(twin)
+    assert all(twin[name].is_valid() for name in expected(twin))
+    for name in "abc":
+        twin[name].set(twin[name]() + 1)
+        read_all(twin)
+    check_store(twin._handles.store)
+
+
+def write(graph: Graph) -> None:
+    graph["b"].set(5)
+
+
+def read_and_write(graph: Graph) -> None:
+    for node in list(graph):
+        node()
+    graph["b"].set(5)
+    for node in list(graph):
+        node()
+
+
+def declare(graph: Graph) -> None:
+    graph.remove(graph.variable("own", 1))
+
+
+@cache
+def moments() -> dict[str, set[int]]:
+    """The values that there may be: a is 1, 2 or 4, b is 2, and c is 3 or 9."""
+    found: dict[str, set[int]] = {}
+    for a in (1, 2, 4):
+        for c in (3, 9):
+            graph = prepared("new")
+            graph["a"].set(a)
+            graph["c"].set(c)
+            for name, value in expected(graph).items():
+                found.setdefault(name, set()).add(value)
+    return found
+
+
+def unless_refused(act: Callable[[Graph], object], graph: Graph) -> None:
+    with suppress(StagecacheError):
+        act(graph)
+
+
+ACTS = {act.__name__: act for act in (read, copy, write, read_and_write, declare)}
+
+
+@plain_only
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_a_finalizer_does_in_the_middle_leaves_nothing_stale(operation: str, act: str) -> None:
+    operate = OPERATIONS[operation]
+    for history in ("new", "read", "written"):
+        acting = partial(unless_refused, ACTS[act])
+        for graph, what in visits(partial(prepared, history), operate, acting, every=50):
+            try:
+                check(graph)
+            except BaseException as error:
+                error.add_note(f"{operation}, {history}: {what}")
+                raise
+
+
+@plain_only
+def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do() -> None:
+    refused = []
+
+    def act(graph: Graph) -> None:
+        try:
+            graph["a"]()
+        except NodeInUseError as error:
+            refused.append(error)
+
+    for _ in visits(partial(prepared, "read"), OPERATIONS["remove"], act, every=1):
+        pass
+    assert {error.hint for error in refused} == {
+        "let the finalizer note what to do, and do it after the operation"
+    }
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_finalizers_that_the_collector_runs_leave_nothing_stale(operation: str, act: str) -> None:
+    for history in ("read", "written"):
+        acting = partial(unless_refused, ACTS[act])
+        for graph, what in collections(
+            partial(prepared, history), OPERATIONS[operation], acting, every=7
+        ):
+            try:
+                check(graph)
+            except BaseException as error:
+                error.add_note(f"{operation}, {history}: {what}")
+                raise
