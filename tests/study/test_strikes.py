@@ -276,7 +276,7 @@ PLAN = Plan("RK45", 0.25)
 
 
 @ignore_lost_strikes
-@examples(60)
+@examples(40)
 @given(data=st.data(), operation=st.sampled_from(["save", "load", "simulate", "resume"]))
 def test_a_file_that_is_cut_short_is_the_old_one_or_one_that_can_be_gone_on_with(
     data: st.DataObject, operation: str
