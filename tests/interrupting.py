@@ -3,8 +3,8 @@
 CPython delivers Control-C when a function is entered, when a loop goes round, and after a call; a
 call may run out of stack, and any line out of memory. `struck_at` raises at the n-th line, entry or
 end of a function that an operation comes to, so that a test can try one after the other. In
-compiled code nothing can be struck so; there, a timer strikes (`struck_by_timer`), and so do functions of a
-model that call `FUSE`, in either form of the library.
+compiled code nothing can be struck so; there, a timer strikes (`struck_by_timer`). Functions of a
+model that pass by the `FUSE` strike in either form.
 
 Rules of state machines strike at one drawn moment of a drawn operation, on a copy that is thrown
 away afterwards (`struck`)::
@@ -340,8 +340,8 @@ def struck(
 ) -> Iterator[tuple[T, T]]:
     """Strike an operation at drawn moments: steps of the library, or calls of the model.
 
-    Yields, for each of them, what was struck, and another one for which the operation was completed.
-    In compiled form nothing but the model can strike.
+    Yields what was struck, and another one for which the operation was completed. In compiled form
+    nothing but the model can strike.
 
     Parameters
     ----------

@@ -73,7 +73,9 @@ class Checkpoint:
         snapshot = self._snapshot
         if snapshot is not None:
             self._owner._mended()
-            self._ended("released")  # first: if the rest is cut short, the next checkpoint() does it
+            self._ended(
+                "released"
+            )  # first: if the rest is cut short, the next checkpoint() does it
             self._marks[:] = [(mark, each) for mark, each in self._marks if each is not snapshot]
             snapshot.release()
 

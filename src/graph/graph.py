@@ -589,7 +589,9 @@ class Graph:
 
         file = require_path(path, f"load(path) of {self._title}")
         require_bool(strict, "strict=...")
-        return load_variables(self, self._variables, file, strict=strict, renamed=renamed)
+        return load_variables(
+            self.name, self._variables, self.checkpoint, file, strict=strict, renamed=renamed
+        )
 
     @property
     def _variables(self) -> dict[str, Variable[Any]]:

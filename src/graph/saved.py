@@ -1,18 +1,16 @@
 """Values of the variables of a Graph in files, by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from stagecache.errors import short_repr
 from stagecache.files.envelope import pack, unpack, write_atomically
 from stagecache.files.renaming import Renaming
 from stagecache.files.report import DifferenceKind, LayoutDifference, LoadReport, mismatch
 from stagecache.files.values import Blobs, bad_file, decode, encode, form_of
+from stagecache.graph.checkpoint import Checkpoint
 from stagecache.graph.handles import Variable
-
-if TYPE_CHECKING:
-    from stagecache.graph.graph import Graph
 
 KIND: Final = "Graph"
 Variables = Mapping[str, Variable[Any]]
@@ -27,8 +25,9 @@ def save_variables(graph: str, variables: Variables, path: Path) -> None:
 
 
 def load_variables(
-    graph: "Graph",
+    graph: str,
     here: Variables,
+    checkpoint: Callable[[], Checkpoint],
     path: Path,
     *,
     strict: bool,
@@ -36,7 +35,7 @@ def load_variables(
 ) -> LoadReport:
     """Set the variables to saved values, if all of them fit or `strict` is False.
 
-    If it is cut short, a checkpoint takes all of them back.
+    If that is cut short, a checkpoint of the graph takes all of them back.
     """
     where = str(path)
     content, blobs = unpack(path.read_bytes(), KIND, where)
@@ -64,10 +63,10 @@ def load_variables(
         elif name in here:
             fitting[name] = value
     new_names = {old: naming(old) for old in encoded if naming(old) != old}
-    report = LoadReport(graph.name, tuple(fitting), tuple(differences), new_names)
+    report = LoadReport(graph, tuple(fitting), tuple(differences), new_names)
     if strict and differences:
         raise mismatch(report, where)
-    with graph.checkpoint():
+    with checkpoint():
         for name, value in fitting.items():
             here[name].set(value)
     return report

@@ -123,7 +123,7 @@ def write(name: str, subject: Subject) -> None:
 
 
 def read(name: str, subject: Subject) -> None:
-    outcome(subject.graph[name])  # type: ignore[arg-type]  # it takes no arguments
+    outcome(subject.graph[name])
 
 
 def write_and_read(names: list[str], entry: str, subject: Subject) -> None:
@@ -139,7 +139,7 @@ def invalidate(name: str, subject: Subject) -> None:
 def remove(name: str, subject: Subject) -> None:
     """Remove a node, with all below."""
     graph = subject.graph
-    going = [graph[name]]
+    going: list[AbstractNode] = [graph[name]]
     for node in going:
         going.extend(below for below in node.dependents if below not in going)
     graph.remove(*going)

@@ -211,6 +211,8 @@ class StoreMachine(RuleBasedStateMachine):
         before, at_mark = valid_nodes(prepare()), valid_nodes(store)
         for twin, whole in struck(data, prepare, operate):
             check_store(twin)
+            if "new" in twin.keys:  # half added, it is dropped, since nobody has its number
+                twin.remove(twin.keys.index("new"))
             now = valid_nodes(twin)
             assert now <= before | valid_nodes(whole) | at_mark
             if twin.journals:

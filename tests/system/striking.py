@@ -1,9 +1,8 @@
 """Operations on States of a random model, one of which is struck, and what must hold after that."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -89,10 +88,8 @@ def write(built: Built, number: int, value: float, subject: Subject) -> None:
 
 def read(built: Built, number: int, subject: Subject) -> None:
     """Read an entry, unless it cannot be computed yet."""
-    try:
+    with suppress(StagecacheError):
         built.read(subject.state, number)
-    except StagecacheError:
-        pass
 
 
 def strike_a_copy(
@@ -129,7 +126,9 @@ def strike_a_copy(
     built.seen.clear()
 
 
-def check(built: Built, subject: Subject, before: Values, after: Values, written: list[int]) -> None:
+def check(
+    built: Built, subject: Subject, before: Values, after: Values, written: list[int]
+) -> None:
     """Assert that each variable is as before or after, that all is right, and goes on to be."""
     state = subject.state
     for number, value in values_of(built, state).items():

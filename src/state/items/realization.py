@@ -29,9 +29,9 @@ from stagecache.state.items.layout import NO_NODE, Layout, Rows, SubsystemLayout
 from stagecache.state.items.stage_machine import (
     INFINITY,
     INSTANCE,
+    MODEL,
     STAGES,
     TIME,
-    MODEL,
     TOPOLOGY,
     StageMachine,
 )
