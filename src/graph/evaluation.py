@@ -228,7 +228,8 @@ class Evaluator:
                         store.values[node] = value
                         store.raise_version(node)
                     marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                running.pop(node, None)
+                if node in running:  # if not, a finalizer has computed it before we did
+                    del running[node]
                 if WAITING or self._failures:
                     self._ended(node)
                 let_go(before, computed)
