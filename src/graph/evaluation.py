@@ -211,15 +211,13 @@ class Evaluator:
                     return self._found(node, me)
                 before = computed = store.values[node]  # which live until all is consistent
                 # A finalizer may use the store wherever something is allocated. If it writes, the
-                # value is stale from here on.
+                # value is stale from here on; if it computes this entry, so do we, once more.
                 start = store.clock
-                computations = store.computations = store.computations + 1
+                store.computations = store.computations + 1
                 if not store.live[group]:
                     store.make_live(group)
                 if store.journal is not None:
                     store.note(node)
-                if store.computations != computations and running.get(node) != me:
-                    return self.evaluate(node)  # a finalizer has computed it, and released it
                 if self.equals and node in self.equals:
                     computed = self._evaluate_compared(node, start, me)
                     value = store.values[node]
@@ -229,7 +227,10 @@ class Evaluator:
                     store.values[node] = value
                     store.raise_version(node)
                 marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                del running[node]
+                try:
+                    del running[node]
+                except KeyError:  # noqa: SIM105  # a call; a finalizer has released it
+                    pass
                 if WAITING or self._failures:
                     self._ended(node)
                 let_go(before, computed)
