@@ -227,9 +227,9 @@ class Evaluator:
                     store.values[node] = value
                     store.raise_version(node)
                 marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                try:
+                try:  # noqa: SIM105  # suppress() is called
                     del running[node]
-                except KeyError:  # noqa: SIM105  # a call; a finalizer has released it
+                except KeyError:  # a finalizer has computed it, and released it
                     pass
                 if WAITING or self._failures:
                     self._ended(node)

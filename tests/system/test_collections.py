@@ -57,7 +57,7 @@ def copy_and_read(subject: Subject) -> None:
     """Copy it, and compute in the copy what needs no stage.
 
     To realize it would enter `numpy.errstate`. Python 3.11 crashed at the end of one, with the
-    library in plain Python, too, if a collection in it ran a finalizer that had entered another one.
+    library in plain Python, too, if a finalizer in the middle of it had entered another one.
     """
     for keep_cache in (False, True):
         with suppress(StagecacheError):
