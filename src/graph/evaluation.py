@@ -206,29 +206,31 @@ class Evaluator:
             # wherever a function is called or a loop goes round; so there is neither between the
             # handler's look at the claim and its release.
             if running.setdefault(node, me) == me:
-                before = computed = store.values[node]  # which live until all is consistent
                 group = store.group_of[node]
                 if marks[node] >= store.gates[group]:
-                    value = store.values[node]  # another thread was faster, or a finalizer
+                    return self._found(node, me)
+                before = computed = store.values[node]  # which live until all is consistent
+                # A finalizer may use the store wherever something is allocated. If it writes, the
+                # value is stale from here on; if it computes this entry, so do we, once more.
+                start = store.clock
+                store.computations = store.computations + 1
+                if not store.live[group]:
+                    store.make_live(group)
+                if store.journal is not None:
+                    store.note(node)
+                if self.equals and node in self.equals:
+                    computed = self._evaluate_compared(node, start, me)
+                    value = store.values[node]
                 else:
-                    # A finalizer may use the store wherever something is allocated. If it writes,
-                    # the value is stale from here on; if it computes this entry, so do we, again.
-                    start = store.clock
-                    store.computations += 1
-                    if not store.live[group]:
-                        store.make_live(group)
-                    if store.journal is not None:
-                        store.note(node)
-                    if self.equals and node in self.equals:
-                        computed = self._evaluate_compared(node, start, me)
-                        value = store.values[node]
-                    else:
-                        marks[node] = COMPUTING
-                        value = self._call(node)
-                        store.values[node] = value
-                        store.raise_version(node)
-                    marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                running.pop(node, None)
+                    marks[node] = COMPUTING
+                    value = self._call(node)
+                    store.values[node] = value
+                    store.raise_version(node)
+                marks[node] = start if marks[node] == COMPUTING else ~store.clock
+                try:  # noqa: SIM105  # suppress() is called
+                    del running[node]
+                except KeyError:  # a finalizer has computed it, and released it
+                    pass
                 if WAITING or self._failures:
                     self._ended(node)
                 let_go(before, computed)
@@ -242,6 +244,15 @@ class Evaluator:
                 self._ended(node)
             raise
         return self._evaluate_contended(node, me)
+
+    def _found(self, node: int, me: int) -> Any:
+        """Release an entry that another thread or a finalizer has computed; return its value."""
+        value = self._store.values[node]
+        if self.running.get(node) == me:
+            del self.running[node]
+        if WAITING or self._failures:
+            self._ended(node)
+        return value
 
     def _call(self, node: int) -> Any:
         """Call the function of an entry."""
