@@ -3,6 +3,10 @@
 A *sweep* writes all variables in any order, each while everything is realized. A *walk* is of any
 operations. *Turns* realize two States in turn.
 
+Half of the walks first draw the kinds of operations and the variables that they have (*swarm
+testing*; Groce and others, 2012). A fault may need that something does not happen: an invalidation
+of Model, for instance, makes stale what would have been wrong.
+
 Hypothesis draws the values. What is done with them is chosen by random numbers that follow from
 these: of the programs that Hypothesis draws, most are an earlier one in which one part is the copy
 of another, and so would differ from it by one write only.
@@ -12,7 +16,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from stagecache.state.stage import Stage
@@ -50,6 +54,7 @@ NUM_VALUES: Final = 2  # of a variable, for one program
 BACKWARDS: Final = 0.3  # how often entries are read in the opposite order
 READ_BEFORE: Final = 0.5  # how often a sweep reads right after a write
 UPDATED_FIRST: Final = 0.5
+WITH_ALL: Final = 0.5  # how often a walk has all kinds of operations, and all variables
 COSTLY: Final = 0.3  # how often a program writes a costly variable, where there are some
 SCALARS: Final = (bool, int, float, str, Related)
 STATES: Final = (0, 0, 0, 1, 2)  # most often the first
@@ -58,6 +63,12 @@ REALIZED: Final = (
     *(Stage.DYNAMICS, Stage.TIME, Stage.INSTANCE, Stage.MODEL),
 )
 INVALIDATED: Final = tuple(Stage)[Stage.MODEL : Stage.INFINITY]
+ALL_KINDS: Final = frozenset(
+    {
+        *("invalidate", "copy", "mark", "go_back", "variable", "related", "vector", "weights"),
+        *("update", "time", "read_all", "read_one", "realize", "realize_and_read"),
+    }
+)
 
 
 @frozen(eq=False)
@@ -75,6 +86,9 @@ class Composer:
         Variables to write.
     writes_time : bool
         False if the time is costly, and another variable is the one that is written.
+    swarm : frozenset of str
+        Kinds of operations, by the names of methods, that a walk has; others if it has none of
+        these.
     """
 
     has: Inventory
@@ -82,6 +96,7 @@ class Composer:
     value: Callable[[Item], Any]
     variables: list[Item]
     writes_time: bool = True
+    swarm: frozenset[str] = ALL_KINDS
 
     # ------------------------------------------------------------------ single operations
 
@@ -98,16 +113,18 @@ class Composer:
         kinds += [self.vector] * 2 if self.has.vectors and self.variables else []
         kinds += [self.weights] if self.has.weights else []
         kinds += [self.update] * 2 if self.has.has_auto_update else []
-        return self.random.choice([*kinds, self.time])(where)
+        return self._one_of([*kinds, self.time])(where)
 
     def look(self) -> Program:
         """Kinds of operations that compute something in a State."""
         where = self.random.choice(STATES)
         kinds: list[Callable[[int], Program]] = [self.read_all] * 4
         kinds += [self.read_one] * 4 if self.has.entries else []
-        return self.random.choice([*kinds, self.realize, self.realize, self.realize_and_read])(
-            where
-        )
+        return self._one_of([*kinds, self.realize, self.realize, self.realize_and_read])(where)
+
+    def _one_of(self, kinds: list[Callable[[int], Program]]) -> Callable[[int], Program]:
+        """Choose one of the kinds that the swarm has, or of all if it has none of them."""
+        return self.random.choice([k for k in kinds if k.__name__ in self.swarm] or kinds)
 
     def read_all(self, where: int) -> Program:
         """Read all entries."""
@@ -218,11 +235,20 @@ class Composer:
         return [*found, ReadAll()]
 
     def walk(self, max_steps: int) -> Program:
-        """Any operations, of any State: what changes something, and what computes, in turn."""
+        """Operations of any State: what changes something, and what computes, in turn."""
+        one = self._swarming()
         found: Program = [Realize(), ReadAll()] if self._chance(0.5) else []
         for _ in range(self.random.randint(max_steps // 3, max_steps)):
-            found += [*self.change(), *self.look()]
+            found += [*one.change(), *one.look()]
         return found
+
+    def _swarming(self) -> "Composer":
+        """Choose the kinds of operations and the variables of a walk; at times, it has all."""
+        if self._chance(WITH_ALL):
+            return self
+        kinds = frozenset(kind for kind in sorted(ALL_KINDS) if self._chance(0.5))
+        count = self.random.randint(min(1, len(self.variables)), len(self.variables))
+        return evolve(self, swarm=kinds, variables=self.random.sample(self.variables, count))
 
     def turns(self, max_steps: int) -> Program:
         """Two States in turn, with other variables: nothing of one may get into the other."""
