@@ -274,6 +274,10 @@ class Watch(Observer):
         """Note that a value may be changed now."""
         self._observations.open(handle)
 
+    def renumbered(self) -> None:
+        """Forget values that were read: they are known by their versions."""
+        self._observations = Observations(self._judge)
+
     def check(self) -> None:
         """Check that values that were read have not been changed in place.
 

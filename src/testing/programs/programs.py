@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.testing.items import TIME, Item
+from stagecache.testing.programs.files import SaveAndLoad
+from stagecache.testing.programs.interrupts import Interrupt
 from stagecache.testing.programs.inventory import Inventory
 from stagecache.testing.programs.operation import (
     AbstractOperation,
@@ -34,6 +36,7 @@ from stagecache.testing.programs.operation import (
     Realize,
     RollBack,
 )
+from stagecache.testing.programs.threads import ReadInThreads
 from stagecache.testing.programs.writes import (
     NEAR,
     PRESENT,
@@ -53,11 +56,14 @@ MOST_SEEDS: Final = 2**32
 NUM_VALUES: Final = 2  # of a variable, for one program
 BACKWARDS: Final = 0.3  # how often entries are read in the opposite order
 READ_BEFORE: Final = 0.5  # how often a sweep reads right after a write
+INTERRUPTED: Final = 0.5  # how often an interrupted computation follows in a sweep
 UPDATED_FIRST: Final = 0.5
 WITH_ALL: Final = 0.5  # how often a walk has all kinds of operations, and all variables
 COSTLY: Final = 0.3  # how often a program writes a costly variable, where there are some
 SCALARS: Final = (bool, int, float, str, Related)
 STATES: Final = (0, 0, 0, 1, 2)  # most often the first
+MOST_PLACES: Final = 12  # where an interrupt strikes at the latest
+MOST_PLACES_OF_READ: Final = 5
 REALIZED: Final = (
     *(Stage.REPORT, Stage.ACCELERATION, Stage.REPORT, Stage.VELOCITY, Stage.POSITION),
     *(Stage.DYNAMICS, Stage.TIME, Stage.INSTANCE, Stage.MODEL),
@@ -67,6 +73,7 @@ ALL_KINDS: Final = frozenset(
     {
         *("invalidate", "copy", "mark", "go_back", "variable", "related", "vector", "weights"),
         *("update", "time", "read_all", "read_one", "realize", "realize_and_read"),
+        *("save_and_load", "interrupt", "read_in_threads"),
     }
 )
 
@@ -113,6 +120,7 @@ class Composer:
         kinds += [self.vector] * 2 if self.has.vectors and self.variables else []
         kinds += [self.weights] if self.has.weights else []
         kinds += [self.update] * 2 if self.has.has_auto_update else []
+        kinds += [self.save_and_load] if self.has.can_be_saved else []
         return self._one_of([*kinds, self.time])(where)
 
     def look(self) -> Program:
@@ -120,6 +128,8 @@ class Composer:
         where = self.random.choice(STATES)
         kinds: list[Callable[[int], Program]] = [self.read_all] * 4
         kinds += [self.read_one] * 4 if self.has.entries else []
+        kinds += [self.interrupt] * 2
+        kinds += [self.read_in_threads] * 2 if self.has.reads_in_threads else []
         return self._one_of([*kinds, self.realize, self.realize, self.realize_and_read])(where)
 
     def _one_of(self, kinds: list[Callable[[int], Program]]) -> Callable[[int], Program]:
@@ -207,6 +217,24 @@ class Composer:
         """Go back to a checkpoint."""
         return [RollBack(where=where)]
 
+    def save_and_load(self, where: int) -> Program:
+        """Save a State, and go on with what is loaded, or with both."""
+        return [SaveAndLoad(self._chance(0.5), self._chance(0.5), where=where)]
+
+    def interrupt(self, where: int) -> Program:
+        """Cut a read or a realization short; none where that may cost an expensive computation."""
+        if self.has.costly:
+            return []
+        if self.has.entries and self._chance(0.5):
+            read = ReadEntry(self.random.choice(self.has.entries), where=where)
+            return [Interrupt(read, self.random.randint(0, MOST_PLACES_OF_READ))]
+        realize = Realize(self.random.choice(REALIZED), where=where)
+        return [Interrupt(realize, self.random.randint(0, MOST_PLACES))]
+
+    def read_in_threads(self, where: int) -> Program:
+        """Read all entries in threads."""
+        return [ReadInThreads(where=where)]
+
     def _chance(self, probability: float) -> bool:
         return self.random.random() < probability
 
@@ -231,6 +259,7 @@ class Composer:
         found: Program = []
         for write in [*(updates if self._chance(UPDATED_FIRST) else []), *writes]:
             found += [Realize(), *self.read_all(0), *write]
+            found += self.interrupt(0) if self._chance(INTERRUPTED) else []
             found += [ReadAll()] if self._chance(READ_BEFORE) else []
         return [*found, ReadAll()]
 
