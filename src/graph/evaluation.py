@@ -403,7 +403,7 @@ class Evaluator:
             self._prepare(node, me, memory)
             return self.evaluate(node, me)
         if outcome.error is None or outcome.clock != outcome.began:
-            for n, thread in list(self.running.items()):
+            for n, thread in self.running.copy().items():
                 if thread == me:  # what reads this is out of date, as it is itself
                     store.marks[n] = VOID
         if outcome.error is not None:
@@ -491,7 +491,8 @@ class Evaluator:
 
     def _stack(self, thread: int, first: int) -> "list[Place]":
         """Return entries that a thread is computing here, from that entry on, outermost first."""
-        entries = [n for n, t in list(self.running.items()) if t == thread]
+        # A list of pairs makes objects; a collection of garbage in between lets other threads run.
+        entries = [n for n, t in self.running.copy().items() if t == thread]
         return [(self, n) for n in entries[entries.index(first) :]] if first in entries else []
 
     def _wake_others(self) -> None:

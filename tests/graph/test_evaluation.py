@@ -1,5 +1,6 @@
 """Computing: exceptions, cycles, deep chains, threads."""
 
+import gc
 import sys
 import threading
 import time
@@ -482,3 +483,22 @@ def test_a_computation_may_use_threads_that_read_other_entries() -> None:
             return sum(pool.map(lambda read: read(), reads))
 
     assert graph.entry("total", total, prerequisites=parts)() == 4
+
+
+def test_other_threads_may_end_while_a_waiting_one_looks_at_what_they_compute() -> None:
+    evaluator = Graph()._handles.evaluator
+    thread = 1
+    evaluator.running.update(dict.fromkeys(range(1000), thread))
+
+    def end_one(*_: object) -> None:  # garbage is collected, and another thread runs meanwhile
+        if evaluator.running:
+            evaluator.running.popitem()
+
+    before = gc.get_threshold()
+    gc.callbacks.append(end_one)
+    gc.set_threshold(1)
+    try:
+        assert evaluator._stack(thread, 999)[-1] == (evaluator, 999)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(end_one)

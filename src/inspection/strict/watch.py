@@ -33,7 +33,7 @@ def being_computed(subject: Subject) -> Any:
     running = subject.evaluator.running
     if running:
         me = get_ident()
-        for node, thread in reversed(list(running.items())):
+        for node, thread in reversed(running.copy().items()):
             if thread == me:
                 return subject.handle(node)
     return None

@@ -204,12 +204,20 @@ class Inventory:
         self.weights = [(kind.name, x) for kind, x in _vectors_of_weights(state)]
         self.auto_updated = [i for i, handle in discrete_of(state) if handle.update is not None]
         self.first = Snapshot.of(state).values
+        self._model = [
+            (s.name, type(s).__module__, type(s).__qualname__) for s in system.subsystems
+        ]
         self.costly: frozenset[Item] = frozenset()
         self.can_be_saved = can_be_saved(system, state)
         self.reads_in_threads = False
         self.writes_costly = True
         self.scout: tuple[Item, list[Item]] | None = None
         self._costly_values: dict[Item, Any] = {}
+
+    @property
+    def key(self) -> str:
+        """The model, and how programs for it are drawn now: a name for what is kept of these."""
+        return f"{self._model} {self.scout} {self.writes_costly and sorted(map(str, self.costly))}"
 
     @property
     def has_auto_update(self) -> bool:
