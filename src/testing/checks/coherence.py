@@ -29,9 +29,10 @@ def check_coherence(
     """Check by random programs that every value equals the one of a fresh State.
 
     A program writes variables, realizes and invalidates stages, copies States, saves and loads
-    them, rolls back to checkpoints, reads, and interrupts computations. After each of its steps, all valid entries, and the results of reads,
-    are compared with a fresh State with the same variables. Entries that a write makes stale have
-    to be downstream of it, and versions have to count writes.
+    them, rolls back to checkpoints, reads, and interrupts computations. After each of its steps,
+    all valid entries, and the results of reads, are compared with a fresh State with the same
+    variables. Entries that a write makes stale have to be downstream of it, and versions have to
+    count writes.
 
     Parameters
     ----------

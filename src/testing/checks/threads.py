@@ -39,10 +39,11 @@ def check_threads(
 ) -> CheckResult:
     """Check by random programs that threads that read at the same time get right values.
 
-    The parameters are those of `check_coherence`, with 25 examples by default. In programs,
-    four threads read all entries of a State at times. After each program, four threads read all entries of one State, each beginning with another entry; then each of
-    four threads does so with a State of its own. All values have to be those that one thread gets,
-    and an entry must not be computed twice in one State.
+    The parameters are those of `check_coherence`, with 25 examples by default. Between other
+    operations, four threads read all entries of a State, each beginning with another entry. After
+    each program, they do so with one State; then each of four threads with a State of its own. All
+    values have to be those that one thread gets, and an entry must not be computed twice in one
+    State.
 
     Raises
     ------
