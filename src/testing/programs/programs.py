@@ -128,9 +128,9 @@ class Composer:
         where = self.random.choice(STATES)
         kinds: list[Callable[[int], Program]] = [self.read_all] * 4
         kinds += [self.read_one] * 4 if self.has.entries else []
-        kinds += [self.interrupt] * 2
+        kinds += [self.realize, self.realize, self.realize_and_read]
         kinds += [self.read_in_threads] * 2 if self.has.reads_in_threads else []
-        return self._one_of([*kinds, self.realize, self.realize, self.realize_and_read])(where)
+        return self._one_of([*kinds, self.interrupt, self.interrupt])(where)
 
     def _one_of(self, kinds: list[Callable[[int], Program]]) -> Callable[[int], Program]:
         """Choose one of the kinds that the swarm has, or of all if it has none of them."""

@@ -1,15 +1,11 @@
 """Reads in threads in programs of the kit."""
 
-import pytest
-
-from stagecache.errors import ThreadedReadError
 from stagecache.testing import Run, check_threads
 from stagecache.testing.programs.operation import ReadAll, Realize
 from stagecache.testing.programs.threads import ReadInThreads, read_in_threads
 from stagecache.testing.programs.writes import SetTime
 from tests.testing.models import Forgetful, Lever, system_of
-from tests.testing.mutants.elsewhere import SharedScratch
-from tests.testing.mutants.models import clock, springs
+from tests.testing.mutants.models import clock
 
 
 def test_threads_read_what_one_thread_reads() -> None:
@@ -26,8 +22,3 @@ def test_threads_read_what_one_thread_reads() -> None:
 def test_a_missing_prerequisite_is_not_a_fault_of_threads() -> None:
     for subsystem in (Lever(), Forgetful()):
         check_threads(system_of(subsystem), seed=2)
-
-
-def test_what_threads_share_is_found() -> None:
-    with pytest.raises(ThreadedReadError, match="force"):
-        check_threads(springs(SharedScratch), seed=1)
