@@ -33,8 +33,8 @@ def being_computed(subject: Subject) -> Any:
     running = subject.evaluator.running
     if running:
         me = get_ident()
-        for node, thread in reversed(running.copy().items()):
-            if thread == me:
+        for node in reversed(list(running)):
+            if running.get(node) == me:
                 return subject.handle(node)
     return None
 
