@@ -374,8 +374,9 @@ class Evaluator:
             raise failure.error.with_traceback(failure.traceback)
 
     def _forget_failures(self, reader: int) -> None:
-        for node, failure in list(self._failures.items()):
-            if failure.reader == reader:
+        for node in list(self._failures):
+            failure = self._failures.get(node)
+            if failure is not None and failure.reader == reader:
                 self._failures.pop(node, None)
 
     def _is_equal(self, node: int, value: Any, mark: int) -> bool:
@@ -417,8 +418,8 @@ class Evaluator:
             self._prepare(node, me, memory)
             return self.evaluate(node, me)
         if outcome.error is None or outcome.clock != outcome.began:
-            for n, thread in list(self.running.items()):
-                if thread == me:  # what reads this is out of date, as it is itself
+            for n in list(self.running):
+                if self.running.get(n) == me:  # what reads this is out of date, as it is itself
                     store.marks[n] = VOID
         if outcome.error is not None:
             before, memory.raised = memory.raised, outcome
@@ -505,7 +506,9 @@ class Evaluator:
 
     def _stack(self, thread: int, first: int) -> "list[Place]":
         """Return entries that a thread is computing here, from that entry on, outermost first."""
-        entries = [n for n, t in list(self.running.items()) if t == thread]
+        # Pairs, or a copy, are objects; garbage may be collected when they are made. Then other
+        # threads go on, and the dictionary is another one. A list of numbers is made in one go.
+        entries = [n for n in list(self.running) if self.running.get(n) == thread]
         return [(self, n) for n in entries[entries.index(first) :]] if first in entries else []
 
     def _ended(self, node: int) -> None:

@@ -26,7 +26,12 @@ from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
 
-TAKEN: Final = frozenset({"Stage", "contextlib", "math", "np", "pickle", "state", "system"})
+TAKEN: Final = frozenset(
+    {
+        *("Stage", "State", "contextlib", "interrupted", "math", "np", "pickle", "state"),
+        *("read_in_threads", "system"),
+    }
+)
 
 
 @frozen

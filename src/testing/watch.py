@@ -41,6 +41,7 @@ from stagecache.testing.oracle.oracle import (
     fresh_state,
     vectors_of,
 )
+from stagecache.testing.programs.files import SaveAndLoad
 from stagecache.testing.programs.operation import (
     AbstractOperation,
     AutoUpdate,
@@ -179,8 +180,13 @@ class Watch:
         is_read = isinstance(operation, ReadAll | ReadEntry)
         before = Before(state) if isinstance(operation, WRITES) else None
         next_values = self._next_values(number) if isinstance(operation, AutoUpdate) else {}
+        saved = Snapshot.of(state) if isinstance(operation, SaveAndLoad) else None
+        target = operation.target(run) if isinstance(operation, SaveAndLoad) else number
         written = operation.written(run)
         run.do(operation, self._refuse_error)
+        if saved is not None and target < len(run.states) and run.states[target] is not state:
+            self._forget(target)
+            self._check_saved(target, saved)
         if written or isinstance(operation, AutoUpdate | Realize | RollBack):
             self._know(number)
         self._check_reads()
@@ -199,9 +205,15 @@ class Watch:
             self._check_changeable(number)
         else:
             self.check(number)
-        if isinstance(operation, Copy):
+        if isinstance(operation, Copy | SaveAndLoad):
             self.check(len(run.states) - 1)
         return True
+
+    def _forget(self, number: int) -> None:
+        """Forget a State that was replaced."""
+        self._known.pop(number, None)
+        for key in [key for key in self._kept if key[0] == number]:
+            del self._kept[key]
 
     def check(self, number: int, *, is_last: bool = False) -> None:
         """Compare all valid values of a State with those of a fresh one.
@@ -286,11 +298,13 @@ class Watch:
         self, operation: AbstractOperation, number: int, error: Exception | None
     ) -> None:
         """Refuse an error of a realization that a fresh State does not raise."""
+        run = self.run
+        if isinstance(operation, SaveAndLoad) and error is not None:
+            self._refuse_error_of_loading(number, error)
         if not isinstance(operation, Realize):
-            if error is not None:
+            if error is not None and not operation.may_raise:
                 raise error
             return
-        run = self.run
         snapshot, fresh = self._know(number)
         if error is not None:
             fresh = fresh_state(self.system, snapshot.at(operation.stage))
@@ -298,6 +312,31 @@ class Watch:
             subject = Subject(stage=operation.stage)
             outcomes = Outcome(error=fresh.error), Outcome(error=error)
             raise Failure("realization", run, number, subject, *outcomes)
+
+    def _refuse_error_of_loading(self, number: int, error: Exception) -> None:
+        """Refuse an error of a hook that a fresh State does not raise, and raise others again."""
+        cause, state = error.__cause__, self.run.states[number]
+        if not isinstance(cause, Exception):
+            raise error
+        stage = min(state.stage, Stage.INSTANCE)
+        if fresh_state(self.system, Snapshot.of(state).at(stage)).error is None:
+            subject, got = Subject(stage=stage), Outcome(error=cause)
+            raise Failure("realization", self.run, number, subject, got=got)
+
+    def _check_saved(self, number: int, saved: Snapshot) -> None:
+        """Refuse a variable with another value than before, if an entry has one, too.
+
+        What no entry depends on may get lost: a value may remember what it has computed.
+        """
+        loaded = Snapshot.of(self.run.states[number])
+        before = saved.at(Stage.REPORT)
+        for key in saved.at(loaded.stage).differing(loaded):
+            one = fresh_state(self.system, before).state
+            other = fresh_state(self.system, before.with_one_of(loaded, key)).state
+            for subject in entries_now(one, valid=False):
+                outcomes = [outcome_of(lambda s=subject, x=x: s.read(x)) for x in (one, other)]  # type: ignore[misc]  # defaults bind them
+                if not same_outcome(*outcomes):
+                    raise Failure("saved", self.run, number, subject, *outcomes, variable=key)
 
     def _next_values(self, number: int) -> NextValues:
         """Return the values of variables, and those that an automatic update gives them."""

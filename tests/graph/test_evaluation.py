@@ -1,5 +1,6 @@
 """Computing: exceptions, cycles, deep chains, threads."""
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -474,3 +475,22 @@ def test_a_computation_may_use_threads_that_read_other_entries() -> None:
             return sum(pool.map(lambda read: read(), reads))
 
     assert graph.entry("total", total, prerequisites=parts)() == 4
+
+
+def test_other_threads_may_go_on_while_a_waiting_one_looks_at_what_they_compute() -> None:
+    evaluator = Graph()._handles.evaluator
+    thread = 1
+    evaluator.running.update(dict.fromkeys(range(1000), thread))
+
+    def begin_some(*_: object) -> None:  # garbage is collected, and another thread runs meanwhile
+        known = len(evaluator.running)
+        evaluator.running.update(dict.fromkeys(range(known, known + 5), thread))
+
+    before = gc.get_threshold()
+    gc.callbacks.append(begin_some)
+    gc.set_threshold(1)
+    try:
+        assert evaluator._stack(thread, 999)[0] == (evaluator, 999)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(begin_some)

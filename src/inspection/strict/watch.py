@@ -33,8 +33,8 @@ def being_computed(subject: Subject) -> Any:
     running = subject.evaluator.running
     if running:
         me = get_ident()
-        for node, thread in reversed(list(running.items())):
-            if thread == me:
+        for node in reversed(list(running)):
+            if running.get(node) == me:
                 return subject.handle(node)
     return None
 
@@ -273,6 +273,10 @@ class Watch(Observer):
     def handed_out(self, handle: Any) -> None:
         """Note that a value may be changed now."""
         self._observations.open(handle)
+
+    def renumbered(self) -> None:
+        """Forget values that were read: they are known by their versions."""
+        self._observations = Observations(self._judge)
 
     def check(self) -> None:
         """Check that values that were read have not been changed in place.

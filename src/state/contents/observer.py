@@ -63,6 +63,9 @@ class Observer:
     def advanced(self, stage: Stage, subsystem: int | None) -> None:
         """Note a stage that was reached by hand."""
 
+    def renumbered(self) -> None:
+        """Note that variables have versions now that they had before, with other values."""
+
     def realizing(self, *, is_on: bool) -> None:
         """Note that a System begins to realize the State, or has ended."""
 

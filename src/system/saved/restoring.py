@@ -257,6 +257,8 @@ class Restoring:
         for path, variable in discrete_variables(contents, paths.of).items():
             if path in taken.update_times:
                 contents.update_times[variable._node] = taken.update_times[path]
+        for observer in contents.observers:
+            observer.renumbered()
 
     # ------------------------------------------------------------------ renaming
 

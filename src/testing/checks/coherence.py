@@ -28,10 +28,11 @@ def check_coherence(
 ) -> CheckResult:
     """Check by random programs that every value equals the one of a fresh State.
 
-    A program writes variables, realizes and invalidates stages, copies States, rolls back to
-    checkpoints, and reads. After each of its steps, all valid entries, and the results of reads,
-    are compared with a fresh State with the same variables. Entries that a write makes stale have
-    to be downstream of it, and versions have to count writes.
+    A program writes variables, realizes and invalidates stages, copies States, saves and loads
+    them, rolls back to checkpoints, reads, and interrupts computations. After each of its steps,
+    all valid entries, and the results of reads, are compared with a fresh State with the same
+    variables. Entries that a write makes stale have to be downstream of it, and versions have to
+    count writes.
 
     Parameters
     ----------
@@ -40,10 +41,12 @@ def check_coherence(
         Strategies for the values of some variables. Others follow from the default State, as in
         `stagecache.testing.programs.inventory`.
     settings : hypothesis.settings, optional
-        `max_examples`, 100 by default; `derandomize` and `verbosity`. Programs are neither stored
-        nor shrunk by Hypothesis, and may take any time.
+        `max_examples`, 100 by default; `derandomize`, `verbosity`, and the `database`, which keeps
+        a failing program for the next run. Hypothesis does not shrink programs, and they may take
+        any time.
     seed : int, optional
-        Seed; the same number gives the same programs. By default they differ each time.
+        Seed; the same number gives the same programs, and the database is left alone. By default
+        they differ each time.
     progress : callable, optional
         Called after each program, with the number of programs so far, until one fails.
     budget : float, optional

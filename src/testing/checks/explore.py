@@ -8,6 +8,7 @@ from typing import Any, Final
 import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as Settings  # noqa: N812  # a class
+from hypothesis.errors import NoSuchExample
 
 from stagecache.checks import require_type
 from stagecache.sharing.results import shared_results
@@ -57,9 +58,10 @@ def explore(
     perform : callable
         Runs a program, and returns the number of its operations.
     settings : hypothesis.settings or None
-        Settings, of which the database, deadline, health checks and phases are ignored.
+        Settings, of which the deadline, health checks and phases are ignored. The database keeps
+        the program that failed, which is the first of the random ones in the next run.
     seed : int or None
-        Seed; the same number gives the same programs.
+        Seed; the same number gives the same programs, so those of the database are not run.
     progress : callable or None
         Called after each program, with the number of programs so far, until one fails.
     budget : float or None
@@ -75,7 +77,7 @@ def explore(
     if settings is not None:
         hint = "write hypothesis.settings(max_examples=...)"
         require_type(settings, Settings, "settings of a check", "hypothesis.settings", hint)
-    search = Search(has, expense, perform, settings or DEFAULT, seed, progress)
+    search = Search(name, has, expense, perform, settings or DEFAULT, seed, progress)
     with quiet(), shared_results() as shared, within(budget):
         is_out_of_time = not search.run()
     return CheckResult(
@@ -92,7 +94,7 @@ class Search:
 
     Parameters
     ----------
-    has, expense, perform, settings, seed, progress
+    name, has, expense, perform, settings, seed, progress
         Same as for `explore`.
 
     Attributes
@@ -103,6 +105,7 @@ class Search:
 
     def __init__(
         self,
+        name: str,
         has: Inventory,
         expense: Expense,
         perform: Callable[[Program], int],
@@ -111,6 +114,7 @@ class Search:
         progress: Progress | None,
     ) -> None:
         self.examples = self.operations = 0
+        self._name = name
         self._has = has
         self._expense = expense
         self._perform = perform
@@ -142,11 +146,11 @@ class Search:
 
     def _round(self, most: int) -> bool:
         """Run programs of one kind; return False if others follow."""
-        test = _test(self._has, self._example, self._settings, most)
-        if self._seed is not None:
-            test = hypothesis.seed(self._seed + self.examples)(test)
         try:
-            test()
+            if self._seed is None:
+                self._find(most)
+            else:
+                self._repeat(most, self._seed + self.examples)
         except _ProgramsChangedError:
             return False
         except BaseException:
@@ -155,6 +159,40 @@ class Search:
             self._judge()
             return False
         return True
+
+    def _find(self, most: int) -> None:
+        """Run the program that failed the last time, if it is known, and new ones."""
+
+        def condition(program: Program) -> bool:
+            self._example(program)  # which raises
+            return False
+
+        key = f"stagecache {self._name} {self._has.key}".encode()
+        settings = Settings(self._run_settings(most), database=self._settings.database)
+        with suppress(NoSuchExample):
+            hypothesis.find(
+                programs(self._has),
+                condition,
+                settings=settings,
+                database_key=key,
+            )
+
+    def _repeat(self, most: int, seed: int) -> None:
+        """Run the programs of a seed."""
+        test = hypothesis.given(program=programs(self._has))(self._example)
+        test = Settings(self._run_settings(most), database=None)(test)
+        hypothesis.seed(seed)(test)()
+
+    def _run_settings(self, most: int) -> Settings:
+        return Settings(
+            self._settings,
+            max_examples=most,
+            phases=(Phase.reuse, Phase.generate),  # `Shortener` does the rest, and is faster
+            deadline=None,
+            print_blob=False,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        )
 
     def _example(self, program: Program) -> None:
         """Run a program, and count it."""
@@ -199,28 +237,6 @@ class Search:
                     again = Shortener(self._perform, each, again, self._has.given).shorten()
                 raise again from None
         self._failed = None
-
-
-def _test(
-    has: Inventory,
-    example: Callable[[Program], None],
-    settings: Settings,
-    most: int,
-) -> Callable[[], None]:
-    """Return the test of Hypothesis that runs random programs."""
-    test = hypothesis.given(program=programs(has))(example)
-    test = Settings(
-        settings,
-        max_examples=most,
-        phases=(Phase.generate,),  # `Shortener` does the rest, and is faster
-        database=None,
-        deadline=None,
-        print_blob=False,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )(test)
-    run: Callable[[], None] = test
-    return run
 
 
 @contextmanager

@@ -95,8 +95,8 @@ def _compare(run: Run, number: int, memory: Memory) -> None:
     now, there = Snapshot.of(state), Snapshot.of(twin.state)
     for key in now.at(there.stage).differing(there):
         subject = Subject(key) if isinstance(key, Item) else Subject(vector=key)
-        values = [_value(s, key) for s in (now, there)]
-        raise Failure("variable", run, number, subject, *map(Outcome, values))
+        outcomes = Outcome(now.value(key)), Outcome(there.value(key))
+        raise Failure("variable", run, number, subject, *outcomes)
     for handle, other in zip(declared, twin.handles, strict=True):
         if str(handle) != str(other) or other._node != handle._node:
             raise Failure("handle", run, number, Subject(vector=str(handle)))
@@ -125,10 +125,6 @@ class _Journey:
 
     def __deepcopy__(self, memo: object) -> "_Journey":
         return self
-
-
-def _value(snapshot: Snapshot, key: Item | str) -> Any:
-    return snapshot.weights[key] if isinstance(key, str) else snapshot.values[key]
 
 
 def _error(failure: Failure) -> UnfaithfulPickleError:

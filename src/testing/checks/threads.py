@@ -1,10 +1,6 @@
 """Check of threads: several of them can read a State at the same time."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from contextvars import copy_context
-from threading import Barrier, Thread
 from typing import Final
 
 from attrs import frozen
@@ -19,16 +15,17 @@ from stagecache.testing.checks.explore import FEWER, FIRST_LOOK, Progress, explo
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.report import program_of
 from stagecache.testing.diagnosis.shortening import Program
+from stagecache.testing.items import entries_of, is_computed, upstream_of
 from stagecache.testing.oracle.comparison import NOTHING, Outcome, outcome_of, same_outcome
-from stagecache.testing.oracle.memory import Memory, nothing_remembered
+from stagecache.testing.oracle.memory import Memory
 from stagecache.testing.oracle.oracle import Snapshot, Subject, entries_now, expected, fresh_state
 from stagecache.testing.programs.inventory import Inventory, Strategies
+from stagecache.testing.programs.operation import AbstractOperation
 from stagecache.testing.programs.run import Run
+from stagecache.testing.programs.threads import THREADS, ReadInThreads, outcomes_in_threads
 from stagecache.testing.result import CheckResult
 
-THREADS: Final = 4
 ATTEMPTS: Final = 20
-SWITCHING: Final = 1e-5  # s: threads take turns after this time, a thousandth of the default
 
 
 def check_threads(
@@ -42,10 +39,11 @@ def check_threads(
 ) -> CheckResult:
     """Check by random programs that threads that read at the same time get right values.
 
-    The parameters are those of `check_coherence`, with 25 examples by default. After each program,
-    four threads read all entries of one State, each beginning with another entry; then each of
-    four threads does so with a State of its own. All values have to be those that one thread gets,
-    and an entry must not be computed twice in one State.
+    The parameters are those of `check_coherence`, with 25 examples by default. Between other
+    operations, four threads read all entries of a State, each beginning with another entry. After
+    each program, they do so with one State; then each of four threads with a State of its own. All
+    values have to be those that one thread gets, and an entry must not be computed twice in one
+    State.
 
     Raises
     ------
@@ -55,12 +53,13 @@ def check_threads(
         The System or the strategies are not valid.
     """
     has = Inventory(system, strategies)
+    has.reads_in_threads = True
     memory = Memory()
     expense = Expense(has, memory, system)
 
     def in_threads(program: Program) -> int:
         run = Run(system)
-        count = run.perform(program)
+        count = sum([_perform(operation, run) for operation in program])
         snapshots = [run.history[0][0], *map(Snapshot.of, run.states)]
         for found in differences(system, snapshots, remembers=program is not FIRST_LOOK):
             kind = "twice" if found.is_twice else "threads"
@@ -83,45 +82,40 @@ def check_threads(
         raise _error(failure) from None
 
 
-def read_in_threads(
-    states: list[State], subjects: list[Subject], *, remembers: bool = False
-) -> list[list[Outcome]]:
-    """Return the values that threads get when they read at the same time, each from its State.
+def _perform(operation: AbstractOperation, run: Run) -> int:
+    """Perform an operation, if it is possible, and compare what threads read with what one reads.
 
-    Parameters
-    ----------
-    states : list of State
-    subjects : list of Subject
-    remembers : bool
-        True if values of expensive entries may be remembered, and not computed.
-
-    Returns
-    -------
-    list of list of Outcome
-        Values by State, in the order of `subjects`. Each thread begins with another subject.
+    Raises
+    ------
+    Failure
     """
-    found: list[list[Outcome]] = [[] for _ in states]
-    barrier = Barrier(len(states))
+    if not isinstance(operation, ReadInThreads):
+        return run.perform([operation])
+    system, number = run.system, operation.number(run)
+    state = run.states[number]
+    before = entries_now(state, valid=True)
+    count = run.perform([operation])
+    snapshot = Snapshot.of(state)
+    fresh = fresh_state(system, snapshot)
+    for read in run.reads:
+        wanted = expected(system, snapshot, fresh, read.subject)
+        if read.subject in before or wanted is None or same_outcome(wanted, read.outcome):
+            continue
+        alone = _alone(state, read.subject, before)
+        if not same_outcome(alone, read.outcome):
+            raise Failure("threads", run, number, read.subject, alone, read.outcome)
+    return count
 
-    def read(number: int) -> None:
-        first = number * len(subjects) // len(states)
-        order = [*range(first, len(subjects)), *range(first)]
-        outcomes: dict[int, Outcome] = {}
-        barrier.wait()
-        for i in order:
-            outcomes[i] = outcome_of(lambda: subjects[i].read(states[number]))  # noqa: B023  # called at once
-        found[number] = [outcomes[i] for i in range(len(subjects))]
 
-    with nullcontext() if remembers else nothing_remembered():
-        threads = [
-            Thread(target=copy_context().run, args=(read, number)) for number in range(len(states))
-        ]
-    with _switching_often():
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    return found
+def _alone(state: State, subject: Subject, before: list[Subject]) -> Outcome:
+    """Return what one thread gets, if it computes all that is not from before."""
+    assert subject.item is not None
+    above = upstream_of(state, subject.item.handle(state))
+    computed = {id(entry): item for item, entry in entries_of(state) if is_computed(state, entry)}
+    for each in reversed(above):
+        if id(each) in computed and Subject(computed[id(each)]) not in before:
+            each.invalidate(state)
+    return outcome_of(lambda: subject.read(state))
 
 
 @frozen
@@ -160,12 +154,12 @@ def differences(
     state = fresh_state(system, several[0]).state
     subjects = entries_now(state, valid=False)
     before = [_version(state, subject) for subject in subjects]
-    together = read_in_threads([state] * THREADS, subjects, remembers=remembers)
+    together = outcomes_in_threads([state] * THREADS, subjects, remembers=remembers)
     for subject, version in zip(subjects, before, strict=True):
         if _version(state, subject) > version + 1:
             yield Difference(subject, is_twice=True)
     each_its_own = [fresh_state(system, each).state for each in several]
-    apart = read_in_threads(each_its_own, subjects, remembers=remembers)
+    apart = outcomes_in_threads(each_its_own, subjects, remembers=remembers)
     pairs = [*zip([several[0]] * THREADS, together, strict=True), *zip(several, apart, strict=True)]
     for snapshot, outcomes in pairs:
         fresh = fresh_state(system, snapshot)
@@ -195,17 +189,6 @@ def _version(state: State, subject: Subject) -> int:
     assert subject.item is not None
     version: int = subject.item.handle(state).version(state)
     return version
-
-
-@contextmanager
-def _switching_often() -> Iterator[None]:
-    """Let threads take turns as often as possible."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCHING)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
 
 
 def _error(failure: Failure) -> ThreadedReadError:

@@ -16,14 +16,15 @@ class Failure(Exception):  # noqa: N818  # it never leaves the kit
         the one of a fresh State does not, or the other way around. "exchange": an automatic update
         did not write the next value. "changed": a value has changed, but not its version. "lost":
         a write has made an entry stale that is not downstream of it. "version": a version does not
-        count writes. "rollback": a value or a valid entry differs from the checkpoint.
+        count writes. "rollback": a value or a valid entry differs from the checkpoint. "saved": a
+        variable has another value once it was saved and loaded.
     run : Run
     number : int
         The number of the State.
     subject : Subject
     expected, got : Outcome
-    variable : Item or None
-        The exchanged variable.
+    variable : Item, str or None
+        The variable that was exchanged, or saved; the name of weights.
     lines : int or None
         The number of lines of the program before the one that shows it; all by default.
     """
@@ -37,7 +38,7 @@ class Failure(Exception):  # noqa: N818  # it never leaves the kit
         expected: Outcome = NOTHING,
         got: Outcome = NOTHING,
         *,
-        variable: Item | None = None,
+        variable: Item | str | None = None,
         lines: int | None = None,
     ) -> None:
         super().__init__(kind, subject)

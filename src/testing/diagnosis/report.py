@@ -7,6 +7,7 @@ from typing import Final
 from stagecache.errors import CheckFailedError, ImpreciseError, IncoherentError
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.diagnosis.suspects import OUTSIDE, suspects_of
+from stagecache.testing.items import Item
 from stagecache.testing.oracle.comparison import Outcome, hook_of, written
 from stagecache.testing.programs.run import Run, exception_name, state_name
 
@@ -16,8 +17,15 @@ MODULES: Final = {
     "pickle": "import pickle",
     "np": "import numpy as np",
 }
-NAMES: Final = ("Stage", "strict", "verify")
+NAMES: Final = {
+    "Stage": r"Stage\b",
+    "State": r"State\.from_bytes",
+    "strict": r"strict\b",
+    "verify": r"verify\b",
+}
 HELPERS: Final = {
+    "interrupted": "from stagecache.testing.programs.interrupts import interrupted",
+    "read_in_threads": "from stagecache.testing.programs.threads import read_in_threads",
     "require_same_in_threads": (
         "from stagecache.testing.checks.threads import require_same_in_threads"
     ),
@@ -50,6 +58,8 @@ def error_of(failure: Failure) -> CheckFailedError:
         )
     if failure.kind == "realization":
         return _realization_error(failure, program)
+    if failure.kind == "saved":
+        return _saving_error(failure, title)
     if failure.kind == "changed":
         return IncoherentError(
             f"{title}: was changed in place",
@@ -73,6 +83,23 @@ def error_of(failure: Failure) -> CheckFailedError:
 def without_program(error: CheckFailedError) -> CheckFailedError:
     """Return the error without its program, which does not have all steps."""
     return type(error)(error.what, error.expected, error.got, error.hint, suspects=error.suspects)
+
+
+def _saving_error(failure: Failure, title: str) -> IncoherentError:
+    """Return the error of a variable that is not the same once it was saved and loaded."""
+    run, name, key = failure.run, state_name(failure.number), failure.variable
+    state = run.states[failure.number]
+    variable = run.names.title(key.handle(state)) if isinstance(key, Item) else f"state.{key}"
+    read = failure.subject.code(run.names, state, name)
+    last = f"system.realize({name})", asserted(read, failure.expected, "", name)
+    return IncoherentError(
+        f"{variable}: is another one once it was saved and loaded, so {title} has another value",
+        f"{failure.expected}, as with the value that was saved",
+        str(failure.got),
+        "let register_value() keep all that the value is made of",
+        program_of(run, run.lines[: failure.lines], *last),
+        (variable,),
+    )
 
 
 def _realization_error(failure: Failure, program: str) -> IncoherentError:
@@ -120,7 +147,7 @@ def program(run: Run, text: str) -> str:
         if _is_in(rf"{name}\b", text)
     ]
     imports = [line for name, line in MODULES.items() if _is_in(rf"{name}\.", text)]
-    names = [name for name in NAMES if _is_in(rf"{name}\b", text)]
+    names = [name for name, pattern in NAMES.items() if _is_in(pattern, text)]
     imports += [f"from stagecache import {', '.join(names)}"] if names else []
     imports += [line for name, line in HELPERS.items() if _is_in(name, text)]
     head = ["# system = ...  (the one that was checked)", *imports]
@@ -137,7 +164,7 @@ def _assertion(failure: Failure) -> str:
     if failure.kind == "realization":
         return _realized(failure, name)
     if failure.kind == "exchange":
-        assert failure.variable is not None
+        assert isinstance(failure.variable, Item)
         handle = failure.variable.handle(state)
         read = f"{run.names.get(handle, name)}({name})"
     else:

@@ -14,7 +14,15 @@ from stagecache.state.stage import Stage
 from stagecache.testing.budget import OutOfTimeError, put_off_interrupt, within, without_limit
 from stagecache.testing.diagnosis.failure import Failure
 from stagecache.testing.items import Item
-from stagecache.testing.programs.operation import AbstractOperation, ReadAll, ReadEntry, Realize
+from stagecache.testing.programs.files import SaveAndLoad
+from stagecache.testing.programs.interrupts import Interrupt
+from stagecache.testing.programs.operation import (
+    AbstractOperation,
+    Copy,
+    ReadAll,
+    ReadEntry,
+    Realize,
+)
 from stagecache.testing.programs.writes import Related, SetTime, SetVariable, SetVector
 
 Program = list[AbstractOperation]
@@ -108,6 +116,20 @@ class Shortener:
             yield ReadEntry(item, where=operation.where)
         if isinstance(operation, Realize):
             yield from (Realize(Stage(g), where=operation.where) for g in range(operation.stage))
+        if isinstance(operation, Interrupt):
+            yield operation.operation
+            if isinstance(operation.operation, Realize):
+                yield from (
+                    Interrupt(inner, operation.at)
+                    for inner in self._simpler(operation.operation)
+                    if isinstance(inner, Realize)
+                )
+            yield from (attrs.evolve(operation, at=at) for at in range(operation.at))
+        if isinstance(operation, SaveAndLoad):
+            yield Copy(where=operation.where)
+            if operation.joins or operation.with_cache:
+                yield SaveAndLoad(where=operation.where)
+                yield SaveAndLoad(operation.joins, where=operation.where)
         if isinstance(operation, SetTime):
             yield from (SetTime(t, where=operation.where) for t in (1.0, 2.0) if t < operation.time)
         if isinstance(operation, SetVector):

@@ -83,6 +83,10 @@ class Snapshot:
         reached = max([realization.machine.stage, *realization.machine.stages])
         return cls(Stage(realization.machine.stage), Stage(reached), values, weights)
 
+    def value(self, key: Item | str) -> Any:
+        """Return the value of a variable, or weights."""
+        return self.weights[key] if isinstance(key, str) else self.values[key]
+
     def differing(self, other: "Snapshot") -> list[Item | str]:
         """Return variables, and names of weights, whose values differ in both snapshots."""
         keys = [*self.values.keys() & other.values.keys()]

@@ -45,6 +45,7 @@ from stagecache.testing.items import (
 )
 from stagecache.testing.oracle.comparison import outcome_of
 from stagecache.testing.oracle.oracle import Snapshot
+from stagecache.testing.programs.files import can_be_saved
 from stagecache.testing.programs.writes import OTHER, Related
 
 MOST: Final = 1000
@@ -164,6 +165,10 @@ class Inventory:
     costly : frozenset of Item
         Variables whose writes make an expensive entry stale. A program writes at most one of them,
         and always the same value.
+    can_be_saved : bool
+        True if a State can be saved and loaded.
+    reads_in_threads : bool
+        True if programs read in several threads, as those of `check_threads`.
     writes_costly : bool
         True if programs write costly variables.
     scout : tuple of (Item, list of Item), or None
@@ -199,10 +204,20 @@ class Inventory:
         self.weights = [(kind.name, x) for kind, x in _vectors_of_weights(state)]
         self.auto_updated = [i for i, handle in discrete_of(state) if handle.update is not None]
         self.first = Snapshot.of(state).values
+        self._model = [
+            (s.name, type(s).__module__, type(s).__qualname__) for s in system.subsystems
+        ]
         self.costly: frozenset[Item] = frozenset()
+        self.can_be_saved = can_be_saved(system, state)
+        self.reads_in_threads = False
         self.writes_costly = True
         self.scout: tuple[Item, list[Item]] | None = None
         self._costly_values: dict[Item, Any] = {}
+
+    @property
+    def key(self) -> str:
+        """The model, and how programs for it are drawn now: a name for what is kept of these."""
+        return f"{self._model} {self.scout} {self.writes_costly and sorted(map(str, self.costly))}"
 
     @property
     def has_auto_update(self) -> bool:

@@ -35,6 +35,9 @@ class AbstractOperation:
     may_raise: ClassVar[bool] = False
     """True if the model may raise an exception during the operation, apart from reads."""
 
+    realizes: ClassVar[bool] = False
+    """True if an exception is that of a stage that cannot be realized."""
+
     where: int = 0
 
     def number(self, run: Run) -> int:
@@ -116,6 +119,7 @@ class Realize(AbstractOperation):
     """Realization of a stage."""
 
     may_raise: ClassVar[bool] = True
+    realizes: ClassVar[bool] = True
 
     stage: Stage = Stage.REPORT
 
@@ -203,7 +207,7 @@ class MakeMark(AbstractOperation):
         state = run.state(self.where)
         valid = tuple(entries_now(state, valid=True))
         run.marks.append(
-            Mark(run.number(self.where), state.checkpoint(), Snapshot.of(state), valid)
+            Mark(run.number(self.where), state, state.checkpoint(), Snapshot.of(state), valid)
         )
 
 
@@ -212,8 +216,12 @@ class RollBack(AbstractOperation):
     """Rollback to a checkpoint, which is kept; `where` is its number, modulo their count."""
 
     def mark(self, run: Run) -> Mark | None:
-        """Return the checkpoint; None if all are released."""
-        marks = [mark for mark in run.marks if not mark.checkpoint.is_released]
+        """Return the checkpoint; None if all are released, or their States replaced."""
+        marks = [
+            mark
+            for mark in run.marks
+            if not mark.checkpoint.is_released and mark.state is run.states[mark.number]
+        ]
         return marks[self.where % len(marks)] if marks else None
 
     def number(self, run: Run) -> int:

@@ -3,6 +3,10 @@
 A *sweep* writes all variables in any order, each while everything is realized. A *walk* is of any
 operations. *Turns* realize two States in turn.
 
+Half of the walks first draw the kinds of operations and the variables that they have (*swarm
+testing*; Groce and others, 2012). A fault may need that something does not happen: an invalidation
+of Model, for instance, makes stale what would have been wrong.
+
 Hypothesis draws the values. What is done with them is chosen by random numbers that follow from
 these: of the programs that Hypothesis draws, most are an earlier one in which one part is the copy
 of another, and so would differ from it by one write only.
@@ -12,12 +16,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.testing.items import TIME, Item
+from stagecache.testing.programs.files import SaveAndLoad
+from stagecache.testing.programs.interrupts import Interrupt
 from stagecache.testing.programs.inventory import Inventory
 from stagecache.testing.programs.operation import (
     AbstractOperation,
@@ -30,6 +36,7 @@ from stagecache.testing.programs.operation import (
     Realize,
     RollBack,
 )
+from stagecache.testing.programs.threads import ReadInThreads
 from stagecache.testing.programs.writes import (
     NEAR,
     PRESENT,
@@ -49,15 +56,26 @@ MOST_SEEDS: Final = 2**32
 NUM_VALUES: Final = 2  # of a variable, for one program
 BACKWARDS: Final = 0.3  # how often entries are read in the opposite order
 READ_BEFORE: Final = 0.5  # how often a sweep reads right after a write
+INTERRUPTED: Final = 0.5  # how often an interrupted computation follows in a sweep
 UPDATED_FIRST: Final = 0.5
+WITH_ALL: Final = 0.5  # how often a walk has all kinds of operations, and all variables
 COSTLY: Final = 0.3  # how often a program writes a costly variable, where there are some
 SCALARS: Final = (bool, int, float, str, Related)
 STATES: Final = (0, 0, 0, 1, 2)  # most often the first
+MOST_PLACES: Final = 12  # where an interrupt strikes at the latest
+MOST_PLACES_OF_READ: Final = 5
 REALIZED: Final = (
     *(Stage.REPORT, Stage.ACCELERATION, Stage.REPORT, Stage.VELOCITY, Stage.POSITION),
     *(Stage.DYNAMICS, Stage.TIME, Stage.INSTANCE, Stage.MODEL),
 )
 INVALIDATED: Final = tuple(Stage)[Stage.MODEL : Stage.INFINITY]
+ALL_KINDS: Final = frozenset(
+    {
+        *("invalidate", "copy", "mark", "go_back", "variable", "related", "vector", "weights"),
+        *("update", "time", "read_all", "read_one", "realize", "realize_and_read"),
+        *("save_and_load", "interrupt", "read_in_threads"),
+    }
+)
 
 
 @frozen(eq=False)
@@ -75,6 +93,9 @@ class Composer:
         Variables to write.
     writes_time : bool
         False if the time is costly, and another variable is the one that is written.
+    swarm : frozenset of str
+        Kinds of operations, by the names of methods, that a walk has; others if it has none of
+        these.
     """
 
     has: Inventory
@@ -82,6 +103,7 @@ class Composer:
     value: Callable[[Item], Any]
     variables: list[Item]
     writes_time: bool = True
+    swarm: frozenset[str] = ALL_KINDS
 
     # ------------------------------------------------------------------ single operations
 
@@ -98,16 +120,21 @@ class Composer:
         kinds += [self.vector] * 2 if self.has.vectors and self.variables else []
         kinds += [self.weights] if self.has.weights else []
         kinds += [self.update] * 2 if self.has.has_auto_update else []
-        return self.random.choice([*kinds, self.time])(where)
+        kinds += [self.save_and_load] if self.has.can_be_saved else []
+        return self._one_of([*kinds, self.time])(where)
 
     def look(self) -> Program:
         """Kinds of operations that compute something in a State."""
         where = self.random.choice(STATES)
         kinds: list[Callable[[int], Program]] = [self.read_all] * 4
         kinds += [self.read_one] * 4 if self.has.entries else []
-        return self.random.choice([*kinds, self.realize, self.realize, self.realize_and_read])(
-            where
-        )
+        kinds += [self.realize, self.realize, self.realize_and_read]
+        kinds += [self.read_in_threads] * 2 if self.has.reads_in_threads else []
+        return self._one_of([*kinds, self.interrupt, self.interrupt])(where)
+
+    def _one_of(self, kinds: list[Callable[[int], Program]]) -> Callable[[int], Program]:
+        """Choose one of the kinds that the swarm has, or of all if it has none of them."""
+        return self.random.choice([k for k in kinds if k.__name__ in self.swarm] or kinds)
 
     def read_all(self, where: int) -> Program:
         """Read all entries."""
@@ -190,6 +217,24 @@ class Composer:
         """Go back to a checkpoint."""
         return [RollBack(where=where)]
 
+    def save_and_load(self, where: int) -> Program:
+        """Save a State, and go on with what is loaded, or with both."""
+        return [SaveAndLoad(self._chance(0.5), self._chance(0.5), where=where)]
+
+    def interrupt(self, where: int) -> Program:
+        """Cut a read or a realization short; none where that may cost an expensive computation."""
+        if self.has.costly:
+            return []
+        if self.has.entries and self._chance(0.5):
+            read = ReadEntry(self.random.choice(self.has.entries), where=where)
+            return [Interrupt(read, self.random.randint(0, MOST_PLACES_OF_READ))]
+        realize = Realize(self.random.choice(REALIZED), where=where)
+        return [Interrupt(realize, self.random.randint(0, MOST_PLACES))]
+
+    def read_in_threads(self, where: int) -> Program:
+        """Read all entries in threads."""
+        return [ReadInThreads(where=where)]
+
     def _chance(self, probability: float) -> bool:
         return self.random.random() < probability
 
@@ -214,15 +259,25 @@ class Composer:
         found: Program = []
         for write in [*(updates if self._chance(UPDATED_FIRST) else []), *writes]:
             found += [Realize(), *self.read_all(0), *write]
+            found += self.interrupt(0) if self._chance(INTERRUPTED) else []
             found += [ReadAll()] if self._chance(READ_BEFORE) else []
         return [*found, ReadAll()]
 
     def walk(self, max_steps: int) -> Program:
-        """Any operations, of any State: what changes something, and what computes, in turn."""
+        """Operations of any State: what changes something, and what computes, in turn."""
+        one = self._swarming()
         found: Program = [Realize(), ReadAll()] if self._chance(0.5) else []
         for _ in range(self.random.randint(max_steps // 3, max_steps)):
-            found += [*self.change(), *self.look()]
+            found += [*one.change(), *one.look()]
         return found
+
+    def _swarming(self) -> "Composer":
+        """Choose the kinds of operations and the variables of a walk; at times, it has all."""
+        if self._chance(WITH_ALL):
+            return self
+        kinds = frozenset(kind for kind in sorted(ALL_KINDS) if self._chance(0.5))
+        count = self.random.randint(min(1, len(self.variables)), len(self.variables))
+        return evolve(self, swarm=kinds, variables=self.random.sample(self.variables, count))
 
     def turns(self, max_steps: int) -> Program:
         """Two States in turn, with other variables: nothing of one may get into the other."""

@@ -33,6 +33,8 @@ class Mark:
     ----------
     number : int
         Which one.
+    state : State
+        It; it may have been replaced.
     checkpoint : object
     snapshot : Snapshot
         Its variables then.
@@ -41,6 +43,7 @@ class Mark:
     """
 
     number: int
+    state: State
     checkpoint: Any
     snapshot: Snapshot
     valid: tuple[Subject, ...]
@@ -125,6 +128,11 @@ class Run:
         self.states.append(state)
         self.history.append([*self.history[copied_from], Snapshot.of(state)])
 
+    def replace(self, number: int, state: State) -> None:
+        """Have a State in the place of another one with equal variables."""
+        self.states[number] = state
+        self.history[number].append(Snapshot.of(state))
+
     def read(self, which: int, subject: Subject, outcome: Outcome) -> None:
         """Note a read."""
         line = len(self.lines) + len(self.reads)
@@ -182,7 +190,7 @@ class Run:
         number = operation.number(self)
         self.reads.clear()
         error = outcome_of(lambda: operation.apply(self)).error
-        self._note(number, error, is_realization=operation.may_raise)
+        self._note(number, error, is_realization=operation.realizes)
         errors = [read.outcome.error for read in self.reads] or [error]
         for line, raised in zip_longest(lines, errors[: len(lines)]):
             self.lines.append(_tolerant(line, raised))

@@ -13,7 +13,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from stagecache import Stage, State, System, load_state
+from stagecache import (
+    Stage,
+    State,
+    Subsystem,
+    System,
+    load_state,
+    modeling_option,
+    q_variable,
+    strict,
+)
 from stagecache.errors import (
     FileFormatError,
     NotANumberError,
@@ -215,3 +224,20 @@ def test_a_state_goes_to_a_later_topology_of_its_system() -> None:
     later, report = State.from_bytes(data, system, strict=False)
     assert later.q.tolist() == [1.0, 2.0, 0.0]
     assert {d.path for d in report.differences} >= {"matter.joint_q[late]"}
+
+
+class Sized(Subsystem):
+    """A block of q as long as an option says, which is allocated when Model is realized."""
+
+    count = modeling_option(2)
+    place = q_variable(factory=lambda self, state: np.zeros(self.count(state)))
+
+
+def test_strict_mode_does_not_take_versions_of_a_file_for_those_that_it_has_seen() -> None:
+    system = System(Sized())
+    with strict():
+        state = system.new_state()
+        state.q = [0.5, 1.5]
+        loaded = State.from_bytes(state.to_bytes(), system)
+        unpickled = pickle.loads(pickle.dumps(state))
+    assert loaded.q.tolist() == unpickled.q.tolist() == [0.5, 1.5]

@@ -121,6 +121,8 @@ MUTANTS: Final = (
     planted(hidden.Accumulates, clock, COHERENCE, "not in the State"),
     planted(hidden.RandomNumber, clock, COHERENCE, "not in the State"),
     planted(hidden.Identity, clock, COHERENCE, "not in the State"),
+    planted(hidden.StaysBusy, clock, COHERENCE, "not in the State"),
+    planted(hidden.EmptiedByInstance, clock, COHERENCE, "not in the State"),
     planted(hidden.MutatesCachedList, station, READS, "timetable.in_order"),
     planted(hidden.MutatesCachedDict, station, READS, "timetable.departures"),
     planted(hidden.MutatesVariable, station, STRICT, "timetable.times"),
@@ -152,6 +154,7 @@ MUTANTS: Final = (
     # ------------------------------------------------------------------ processes and threads
     _anchor(elsewhere.KeepsLambda, PICKLE),
     planted(elsewhere.LosesAttribute, springs, PICKLE),
+    planted(elsewhere.LosesInFile, springs, COHERENCE, "springs.cargo"),
     planted(elsewhere.SharedScratch, springs, THREADS),
     planted(elsewhere.KeepsNumber, springs, THREADS),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecache import State, cached
+from stagecache import Stage, State, cached, discrete, register_value
 from tests.testing.mutants.models import Anchor, Pendulum, Springs
 
 
@@ -39,6 +39,31 @@ class LosesAttribute(Springs):
     @cached(prerequisites=lambda self: (self.force,))
     def total(self, state: State) -> float:
         return sum(force(state) for force in self.force) - self.rest
+
+
+class Cargo:
+    """What a wagon carries, which a saved State keeps without its weight."""
+
+    def __init__(self, weight: float, name: str = "coal") -> None:
+        self.weight, self.name = weight, name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cargo) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it can be changed
+
+
+register_value(Cargo, to=lambda cargo: cargo.name, of=lambda name: Cargo(1.0, name))
+
+
+class LosesInFile(Springs):
+    """Cargo hangs from the springs, whose weight is not saved."""
+
+    cargo = discrete(Cargo(2.0), invalidates=Stage.POSITION)
+
+    @cached(prerequisites=lambda self: (self.force, self.cargo))
+    def total(self, state: State) -> float:
+        return sum(force(state) for force in self.force) + self.cargo(state).weight
 
 
 class SharedScratch(Springs):

@@ -100,6 +100,38 @@ class Accumulates(Pendulum):
         return self.sum.copy()
 
 
+class StaysBusy(Pendulum):
+    """The potential energy is 0 while it is computed, and for ever after an interrupt."""
+
+    def __init__(self) -> None:
+        self.busy: list[bool] = []
+
+    @cached(prerequisites=(Pendulum.tip, Pendulum.weight))
+    def potential_energy(self, state: State) -> float:
+        if self.busy:
+            return 0.0
+        self.busy.append(True)
+        value = self.weight(state) * float(self.tip(state)[1])
+        self.busy.clear()
+        return value
+
+
+class EmptiedByInstance(Pendulum):
+    """The tip is kept with others, and from the fifth on it is an old one, until Instance."""
+
+    def __init__(self) -> None:
+        self.kept: list[Vector] = []
+
+    @cached(prerequisites=(Pendulum.angle, Pendulum.length))
+    def tip(self, state: State) -> Vector:
+        if len(self.kept) < 4:
+            self.kept.append(Pendulum.tip.compute(self, state))
+        return self.kept[-1]
+
+    def realize_instance(self, state: State) -> None:
+        self.kept.clear()
+
+
 class MutatesCachedList(Timetable):
     """What is delayed appends to the list of another entry."""
 

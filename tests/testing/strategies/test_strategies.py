@@ -29,6 +29,7 @@ from stagecache.testing import (
     structures,
     systems,
 )
+from stagecache.testing.programs.interrupts import interrupted
 from stagecache.testing.programs.inventory import like, options_like
 from stagecache.testing.programs.operation import Invalidate, ReadAll
 from tests.graph.check_structure import check_structure
@@ -100,8 +101,16 @@ def test_operations_are_performed_and_written_as_code(program: list[Any]) -> Non
     count = run.perform(program)
     assert count <= len(program)
     state = LEVER.new_state()
-    names = {"system": LEVER, "state": state, "lever": LEVER["lever"], "Stage": Stage, "np": np}
+    names: dict[str, Any] = {
+        "system": LEVER,
+        "state": state,
+        "lever": LEVER["lever"],
+        "Stage": Stage,
+        "np": np,
+    }
+    names |= {"State": State, "interrupted": interrupted}
     exec("\n".join(run.lines), names)
+    state = names["state"]  # it may have been loaded
     assert state.stage == run.states[0].stage
     if state.stage >= Stage.MODEL:
         assert np.array_equal(state.y, run.states[0].y)
