@@ -262,14 +262,20 @@ def vectors_of(state: State) -> list[Subject]:
 
 
 def entries_now(state: State, *, valid: bool) -> list[Subject]:
-    """Return the valid entries; or also those that can be computed."""
+    """Return the valid entries; or also those that can be computed.
+
+    Where a realization was cut short, a subsystem may be beyond the system. Its entries of these
+    stages may need what other subsystems have not realized yet, so they are left out.
+    """
     store = state._contents.realization.store
+    at = state.stage
     if valid:
         return [Subject(item) for item, e in entries_of(state) if store.is_valid(e._node)]
     return [
         Subject(item)
         for item, e in entries_of(state)
-        if store.is_valid(e._node) or (is_computed(state, e) and not store.is_closed(e._node))
+        if store.is_valid(e._node)
+        or (e.available_from <= at and is_computed(state, e) and not store.is_closed(e._node))
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from stagecache import Stage, State, Subsystem, System, cached
 from stagecache.testing.items import Item
+from stagecache.testing.oracle.oracle import Subject, entries_now
 from stagecache.testing.programs.interrupts import Interrupt, interrupted
 from stagecache.testing.programs.operation import ReadEntry, Realize
 from stagecache.testing.programs.run import Run
@@ -136,3 +137,24 @@ def test_what_was_cut_short_is_right_afterwards(at: int) -> None:
         watch.perform(operation)
     watch.check_all()
     assert watch.run.states[0].stage == Stage.REPORT
+
+
+class Rate(Subsystem):
+    """Reads what another subsystem fills at Velocity."""
+
+    @cached(available_from=Stage.VELOCITY)
+    def rate(self, state: State) -> float:
+        return float(state.qdot[0])
+
+
+def test_entries_of_a_subsystem_that_is_beyond_the_system_are_not_read() -> None:
+    rate = Rate()
+    system = System(rate=rate, lever=Noting())
+    state = system.new_state()
+    item = Subject(Item("entry", rate.index))
+    system.realize(state, Stage.POSITION)
+    assert interrupted(system, 0, lambda: system.realize(state, Stage.VELOCITY))
+    assert state[rate].stage == Stage.VELOCITY > state.stage
+    assert item not in entries_now(state, valid=False)
+    system.realize(state, Stage.VELOCITY)
+    assert item in entries_now(state, valid=False)
