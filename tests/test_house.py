@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 
 import networkx as nx
@@ -22,10 +23,13 @@ PACKAGES = [room for room in ROOMS if "/" not in room and (SOURCES / room).is_di
 # What takes long to import: neither the command line nor the plugin of pytest does.
 LARGE = {"attrs", "hypothesis", "networkx", "numpy", "rich", "scipy"}
 
+LEFT_OUT = {"stagecache.__main__"}  # it runs when it is imported
+if find_spec("anywidget") is None:  # of the extra notebook
+    LEFT_OUT.add("stagecache.live.widget")
 MODULES = ["stagecache"] + [
     info.name
     for info in pkgutil.walk_packages(stagecache.__path__, "stagecache.")
-    if info.name != "stagecache.__main__"  # it runs when it is imported
+    if info.name not in LEFT_OUT
 ]
 
 

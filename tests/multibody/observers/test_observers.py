@@ -187,7 +187,7 @@ def test_turning_all_that_is_observed_with_the_model_changes_no_error(
         before = condition.current_errors(tree.state)
         turn = Rotation.random(random_state=seed)
         frame = tree.bodies[1].inboard_frame
-        origin, inside = frame.translation, Rotation.from_matrix(frame.rotation)
+        origin, inside = frame.translation, Rotation.from_matrix(frame.rotation.copy())
         q = tree.bodies[1].q(tree.state)
         old = Rotation.from_quat(q[[1, 2, 3, 0]])
         x, y, z, w = (inside.inv() * turn * inside * old).as_quat().tolist()
