@@ -227,10 +227,7 @@ class Evaluator:
                     store.values[node] = value
                     store.raise_version(node)
                 marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                try:  # noqa: SIM105  # suppress() is called
-                    del running[node]
-                except KeyError:  # a finalizer has computed it, and released it
-                    pass
+                running.pop(node, None)  # a finalizer may have computed it, and released it
                 if WAITING or self._failures:
                     self._ended(node)
                 let_go(before, computed)
