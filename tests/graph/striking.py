@@ -72,8 +72,11 @@ def outcome(read: Callable[[], object]) -> object:
 
 
 @contextmanager
-def seen_by_trace(graph: Graph, trace: Trace | None) -> Iterator[None]:
-    """The trace has the computations and invalidations of an operation, and no others."""
+def seen_by_trace(graph: Graph, trace: Trace | None, *, goes_back: bool = False) -> Iterator[None]:
+    """The trace has the computations and invalidations of an operation, and no others.
+
+    A rollback computes nothing: what it makes valid was valid at the checkpoint.
+    """
     if trace is None:
         yield
         return
@@ -89,7 +92,9 @@ def seen_by_trace(graph: Graph, trace: Trace | None) -> Iterator[None]:
     assert lost == {n for n, node in valid_before.items() if valid_after.get(n) is not node}
     computed = {e.entry for e in events if isinstance(e, ComputationEvent) and not e.error}
     new = {n for n, node in valid_after.items() if valid_before.get(n) is not node}
-    if not any(isinstance(e, InvalidationEvent) for e in events):
+    if goes_back:
+        assert computed == set()
+    elif not any(isinstance(e, InvalidationEvent) for e in events):
         assert computed <= new
         assert all(may_be_as_it_was(graph, graph[name]) for name in new - computed)
 

@@ -239,7 +239,7 @@ class GraphMachine(RuleBasedStateMachine):
         pair = self.some_pair(data)
         if pair.marks:
             at = data.draw(st.integers(0, len(pair.marks) - 1))
-            with seen_by_trace(pair.real, pair.trace):
+            with seen_by_trace(pair.real, pair.trace, goes_back=True):
                 pair.go_back(at)
 
     @rule(data=st.data())

@@ -287,6 +287,8 @@ class Tracer(Observer):
         """
         self._look_at()
         self.subject.evaluator.functions = self._functions
+        if self not in self.subject.observers:  # another thread has ended the trace meanwhile
+            self.unwrap()
         return self.running(get_ident())
 
     def unwrap(self) -> None:

@@ -66,6 +66,15 @@ def test_nodes_declared_and_removed_meanwhile_are_traced() -> None:
     assert graph._handles.evaluator.functions is graph._handles.functions
 
 
+def test_a_read_that_began_before_the_trace_ended_in_another_thread_leaves_nothing() -> None:
+    graph = chain()
+    entry = graph["c"]
+    with graph.trace():
+        (tracer,) = graph._handles.observers
+    tracer.read_entry(entry, entry)
+    assert graph._handles.evaluator.functions is graph._handles.functions
+
+
 def test_a_rollback_is_a_cause() -> None:
     graph = chain()
     mark = graph.checkpoint()
