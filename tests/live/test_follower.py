@@ -321,15 +321,18 @@ def test_nothing_grows_with_the_number_of_events() -> None:
             if number % 10 == 0:
                 follower.glance()
 
+    def growth() -> int:
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        work(2000)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
     tracemalloc.start()
     work(8000)  # until all that has a limit has reached it
-    gc.collect()
-    before = tracemalloc.get_traced_memory()[0]
-    work(2000)
-    gc.collect()
-    after = tracemalloc.get_traced_memory()[0]
+    least = min(growth() for _ in range(3))  # caches of Python may grow now and then
     tracemalloc.stop()
-    assert after - before < 20_000
+    assert least < 20_000
 
 
 # ---------------------------------------------------------------------- waits
