@@ -270,12 +270,15 @@ def struck_by_timer(seconds: float, steps: Iterable[object]) -> None:
         has_struck = True
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, strike)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    def take() -> None:  # Python 3.13 catches no error that strikes at the end of a loop in a try
         for _ in steps:
             if has_struck:  # and was lost, in the call-back of a weak reference
                 break
+
+    before = signal.signal(signal.SIGALRM, strike)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        take()
     except KeyboardInterrupt:
         pass
     finally:
