@@ -374,7 +374,7 @@ class Redundant(Subsystem):
 
     @surface.jacobian
     def surface_jacobian(self, state: State) -> Any:
-        return csr_array(block_diag([rows for _, rows in self.parts(state)]))
+        return csr_array(block_diag([csr_array(rows) for _, rows in self.parts(state)]))
 
 
 @pytest.mark.parametrize("count", [1, 50])
