@@ -220,6 +220,7 @@ class GraphMachine(RuleBasedStateMachine):
         pair.real.remove(*[pair.real[name] for name in data.draw(st.permutations(going))])
         for name in going:
             pair.model.remove(name)
+            pair.rewound.pop(name, None)
 
     @precondition(lambda self: len(self.pairs) < 3)
     @rule(data=st.data())
