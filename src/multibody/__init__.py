@@ -18,7 +18,18 @@ from stagecache.multibody.constraints.points import (
     PointOnLineConstraint,
     RodConstraint,
 )
+from stagecache.multibody.forces.bushing import LinearBushing
+from stagecache.multibody.forces.gravity import Gravity
+from stagecache.multibody.forces.mobilities import (
+    MobilityConstantForce,
+    MobilityDamper,
+    MobilitySpring,
+    MobilityStop,
+)
+from stagecache.multibody.forces.outside import CustomForce, DiscreteForces
+from stagecache.multibody.forces.two_points import TwoPointDamper, TwoPointSpring
 from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.force import AbstractForce, ForceSum
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, Free
@@ -46,6 +57,7 @@ from stagecache.multibody.tree.mass_properties import MassProperties
 __all__ = [
     "AbstractConstraint",
     "AbstractCoordinateConstraint",
+    "AbstractForce",
     "AbstractMobilizer",
     "AbstractMotion",
     "AbstractPairConstraint",
@@ -55,13 +67,22 @@ __all__ = [
     "ConstantCoordinateConstraint",
     "ConstantOrientationConstraint",
     "CoordinateCouplerConstraint",
+    "CustomForce",
     "Cylinder",
+    "DiscreteForces",
+    "ForceSum",
     "Free",
     "Gimbal",
+    "Gravity",
+    "LinearBushing",
     "Marker",
     "Markers",
     "MassProperties",
     "MatterSubsystem",
+    "MobilityConstantForce",
+    "MobilityDamper",
+    "MobilitySpring",
+    "MobilityStop",
     "MobilizedBody",
     "MultibodySystem",
     "OrientationSensor",
@@ -77,6 +98,8 @@ __all__ = [
     "Steady",
     "Transform",
     "Translation",
+    "TwoPointDamper",
+    "TwoPointSpring",
     "Universal",
     "Weld",
     "WeldConstraint",

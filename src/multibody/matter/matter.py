@@ -17,6 +17,10 @@ r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinem
                                                       \        /
                                                   acceleration_bias[i]=    = early cutoff
 
+    tree_poses -> tree_inertias -> m_matrix                         if a body has mass
+    tree_inertias, tree_motions, tree_bias -> bias_force
+    applied and is_enabled of all forces -> applied_forces -> applied_force
+
 No position depends on u. The poses of all bodies are one entry (see `tree.poses` for the reasons);
 `pose[i]` is compared with its last value, so entries that depend on one body stay valid where
 another one moves. Driven joints are one entry for each level as well, not one for each joint: few
@@ -66,17 +70,25 @@ from stagecache.multibody.matter.drives import (
     JointLock,
     checked_held,
 )
+from stagecache.multibody.matter.force import AbstractForce
 from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skeletons_of
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.sequences import Weld
 from stagecache.multibody.motions.motion import AbstractMotion, check_motion
+from stagecache.multibody.tree.applied_forces import sum_of
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
     n_of,
     n_pinv_of,
     normals_of,
     qdotdot_of,
+)
+from stagecache.multibody.tree.inertias import (
+    Inertias,
+    inertias_in_ground,
+    inertias_of,
+    mass_matrix_of,
 )
 from stagecache.multibody.tree.layout import TreeLayout
 from stagecache.multibody.tree.mass_properties import MassProperties
@@ -97,6 +109,7 @@ from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import modeling_option, parameter, q_variable, u_variable
+from stagecache.system.dynamics.dynamics import generalized_force, mass_matrix
 from stagecache.system.motion.kinematics import kinematics
 from stagecache.system.motion.prescribing import PrescribedVariable
 
@@ -565,6 +578,20 @@ def _all_q(matter: Any) -> tuple[Any, ...]:
     return (matter.q, matter.use_euler_angles)
 
 
+def _has_mass(matter: Any) -> bool:
+    return any(body.mass_properties.mass > 0.0 for body in matter.bodies)
+
+
+def _applied(matter: Any) -> tuple[Any, ...]:
+    return tuple(item for force in matter.forces for item in (force.is_enabled, force.applied))
+
+
+def _energies(matter: Any) -> tuple[Any, ...]:
+    return tuple(
+        item for force in matter.forces for item in (force.is_enabled, force.potential_energy)
+    )
+
+
 def _drives(matter: Any) -> tuple[Any, ...]:
     """Return the prerequisites of prescribed numbers: without motions, not the time."""
     return (matter.driven_joints, matter.time) if matter.moving else (matter.driven_joints,)
@@ -591,6 +618,8 @@ class MatterSubsystem(Subsystem):
     >>> arm.station_jacobian(state, [0, 0, 0]).round(3).tolist()
     [[0.0], [1.0], [0.0]]
     """
+
+    _fills_rates = True
 
     use_euler_angles = modeling_option(False)
     """True if orientations of Balls and Frees are body-fixed x-y-z angles, not quaternions."""
@@ -993,6 +1022,75 @@ class MatterSubsystem(Subsystem):
         layout, start = self.layout(state), self.q.place(state).start
         return normals_of(layout, self.q(state).tolist(), start, state.nq)
 
+    # ------------------------------------------------------------------ masses and forces
+
+    @property
+    def forces(self) -> tuple[AbstractForce, ...]:
+        """The forces of the System on this matter, in the order in which they were added."""
+        return tuple(
+            subsystem
+            for subsystem in self.system.subsystems
+            if isinstance(subsystem, AbstractForce) and subsystem.matter is self
+        )
+
+    @cached(prerequisites=lambda self: (self.tree_poses,))
+    def tree_inertias(self, state: State) -> Inertias:
+        """The masses, centers of mass and central inertias of all bodies, in ground."""
+        return inertias_in_ground(self._inertias, self.tree_poses(state))
+
+    @mass_matrix(
+        prerequisites=lambda self: (self.axes, self.tree_inertias, self.use_euler_angles),
+        exists=_has_mass,
+    )
+    def m_matrix(self, state: State) -> Array:
+        """The mass matrix M, (nu, nu), by composite bodies."""
+        return mass_matrix_of(self.layout(state), self.axes(state), self.tree_inertias(state))
+
+    @cached(
+        prerequisites=lambda self: (
+            *(self.tree_inertias, self.tree_motions, self.tree_bias),
+            *(self.axes, self.use_euler_angles),
+        )
+    )
+    def inertial_bias(self, state: State) -> Array:
+        """The spatial forces of inertia on all bodies where udot is 0, by row, (rows, 6)."""
+        return self.tree_inertias(state).forces(self.tree_motions(state), self.tree_bias(state))
+
+    @generalized_force(
+        prerequisites=lambda self: (self.axes, self.inertial_bias, self.use_euler_angles),
+        exists=_has_mass,
+    )
+    def bias_force(self, state: State) -> Array:
+        """The forces on u of inertia where udot is 0: Coriolis, centrifugal, gyroscopic."""
+        return -generalized_forces(self.layout(state), self.axes(state), self.inertial_bias(state))
+
+    @cached(prerequisites=lambda self: (*_applied(self), self.use_euler_angles))
+    def applied_forces(self, state: State) -> tuple[Array, Array]:
+        """The sum of all forces: spatial ones by row, (rows, 6), and those on u, (nu,)."""
+        acting = [force.applied(state) for force in self.forces if force.is_enabled(state)]
+        return sum_of(self.layout(state), acting)
+
+    @generalized_force(
+        prerequisites=lambda self: (self.axes, self.applied_forces, self.use_euler_angles),
+        exists=lambda self: bool(self.forces),
+    )
+    def applied_force(self, state: State) -> Array:
+        """The forces on u of all forces, (nu,)."""
+        on_bodies, on_u = self.applied_forces(state)
+        return generalized_forces(self.layout(state), self.axes(state), on_bodies) + on_u
+
+    @cached(prerequisites=lambda self: (self.tree_inertias, self.tree_motions), unit="J")
+    def kinetic_energy(self, state: State) -> float:
+        """The kinetic energy of all bodies [J]."""
+        return self.tree_inertias(state).kinetic_energy(self.tree_motions(state))
+
+    @cached(prerequisites=_energies, unit="J")
+    def potential_energy(self, state: State) -> float:
+        """The potential energy of all forces that are enabled [J]."""
+        return sum(
+            force.potential_energy(state) for force in self.forces if force.is_enabled(state)
+        )
+
     # ------------------------------------------------------------------ drives
 
     @cached(prerequisites=(joint_lock, follows_motion, use_euler_angles))
@@ -1067,6 +1165,9 @@ class MatterSubsystem(Subsystem):
         self._layouts = tuple(
             TreeLayout(self.bodies, use_euler_angles=angles) for angles in (False, True)
         )
+        self._inertias = inertias_of(
+            self._layouts[False], [body.mass_properties for body in self.bodies]
+        )
         self._tables = tuple(
             StationTable(self._layouts[False], group.bodies, group.stations)
             for group in self._groups
@@ -1090,7 +1191,7 @@ class MatterSubsystem(Subsystem):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out tables, which are made anew."""
-        left = ("_layouts", "_tables", "_arriving_bodies", "_arriving_groups")
+        left = ("_layouts", "_inertias", "_tables", "_arriving_bodies", "_arriving_groups")
         return {k: v for k, v in super().__getstate__().items() if k not in left}
 
 

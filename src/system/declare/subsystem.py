@@ -54,6 +54,9 @@ class Subsystem:
     declarations: ClassVar[Mapping[str, AbstractDeclaration[Any]]] = MappingProxyType({})
     """Declarations of the class by name, in order: inherited ones come first."""
 
+    _fills_rates: ClassVar[bool] = False
+    """True for a class whose hooks compute qdot and qdotdot of all its q, with mass or without."""
+
     _system: "System | None" = None
     _index = -1
     _name = ""

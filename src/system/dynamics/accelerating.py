@@ -91,7 +91,8 @@ class Dynamics:
     Attributes
     ----------
     subsystems : tuple of Subsystem
-        Subsystems with a mass matrix or a motion of some u: their qdot and qdotdot are computed.
+        Subsystems with a mass matrix or a motion of some u: their qdot and qdotdot are computed,
+        unless their hooks do that.
     masses : list of BoundMass
     forces : list of BoundForce
     """
@@ -102,7 +103,7 @@ class Dynamics:
         moving = []
         for subsystem in subsystems:
             masses = masses_of(subsystem)
-            if masses or declares_motion(subsystem, "u"):
+            if (masses or declares_motion(subsystem, "u")) and not subsystem._fills_rates:
                 moving.append(subsystem)
             self.masses += masses
             self.forces += forces_of(subsystem)
@@ -120,7 +121,9 @@ class Dynamics:
             return self.realize_instance
         if stage == Stage.VELOCITY and self.subsystems:
             return self.realize_velocity
-        if stage == Stage.ACCELERATION and (self.subsystems or self._prescribing or self.forces):
+        if stage == Stage.ACCELERATION and (
+            self.subsystems or self.masses or self._prescribing or self.forces
+        ):
             return self.realize_acceleration
         return None
 
@@ -201,17 +204,17 @@ class Dynamics:
         blocks, columns, at = [], [np.empty(0, np.intp)], 0
         any_prescribed = not is_free.all()
         for index, mass in zip(layout.masses, self.masses, strict=True):
-            matrix, root = mass.matrix(state), mass.root(state)
-            is_inverse = mass.is_inverse
-            if any_prescribed:
-                free = is_free[index]
-                if not free.any():
-                    continue
-                if not free.all():
-                    part = free_part(matrix, free, udot[index], mass.matrix, is_inverse=is_inverse)
-                    matrix, root, is_inverse = part.matrix, part.root, False
-                    index = index[free]  # noqa: PLW2901  # the part of it that counts
-                    forces[index] -= part.force
+            free = is_free[index]
+            if any_prescribed and not free.any():
+                continue  # these may have no inertia
+            matrix, is_inverse = mass.matrix(state), mass.is_inverse
+            if free.all():
+                root = mass.root(state)
+            else:
+                part = free_part(matrix, free, udot[index], mass.matrix, is_inverse=is_inverse)
+                matrix, root, is_inverse = part.matrix, part.root, False
+                index = index[free]  # noqa: PLW2901  # the part of it that counts
+                forces[index] -= part.force
             blocks.append(MassBlock(np.arange(at, at + len(index)), matrix, root, is_inverse))
             columns.append(index)
             at += len(index)
@@ -459,7 +462,8 @@ def without_mass(force: BoundForce) -> MassMatrixError:
         f"{force.values}: is a force on a u that has no mass",
         "a mass matrix that covers each u on which forces act",
         ", ".join(map(str, force.u)),
-        "declare @mass_matrix(...) for these u in the same subsystem",
+        "declare @mass_matrix(...) for these u in the same subsystem; give the bodies of a tree "
+        "mass_properties",
     )
 
 

@@ -23,6 +23,7 @@ from typing import Any, final
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
+from stagecache.checks import require_callable
 from stagecache.errors import PrerequisiteStageError
 from stagecache.numerics.mass_matrices import Matrix, checked_mass, inverse_root
 from stagecache.state.handles import CacheEntry, Vector
@@ -41,6 +42,7 @@ from stagecache.system.motion.rows import Handles
 
 Compute = Callable[[Any, Any], Any]
 Variables = tuple[AbstractDeclaration[Any], ...]
+Exists = Callable[[Any], bool]
 
 
 class AbstractOfSpeeds(AbstractComputation[Any]):
@@ -50,6 +52,8 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
     ----------
     variables : tuple of declarations
         The u, or families of them; none: all of the subsystem.
+    exists : callable or None
+        The function of a subsystem that tells whether it has such a thing at all.
     """
 
     earliest: Stage
@@ -61,11 +65,17 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         variables: Variables,
         prerequisites: Prerequisites | None,
         available_from: Stage | None,
+        exists: Exists | None,
     ) -> None:
         super().__init__(compute, prerequisites, Stage.DYNAMICS, self.earliest)
         self.variables = variables
+        self.exists = exists
         if available_from is not None:
             self.available_from = available_from
+
+    def is_in(self, subsystem: Any) -> bool:
+        """Return whether a subsystem has it."""
+        return self.exists is None or self.exists(subsystem)
 
     def handles(self, subsystem: Any) -> Handles:
         """Return the u in a subsystem."""
@@ -140,10 +150,11 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         variables: Variables,
         prerequisites: Prerequisites | None,
         available_from: Stage | None,
+        exists: Exists | None,
         *,
         is_inverse: bool,
     ) -> None:
-        super().__init__(compute, variables, prerequisites, available_from)
+        super().__init__(compute, variables, prerequisites, available_from, exists)
         self.is_inverse = is_inverse
 
     @property
@@ -209,7 +220,7 @@ class BoundMass:
 
 
 def masses_of(subsystem: Any) -> list[BoundMass]:
-    """Return the mass matrices that a subsystem declares. Cost O(its declarations and families)."""
+    """Return the mass matrices that a subsystem has. Cost O(its declarations and families)."""
     return [
         BoundMass(
             declared.handles(subsystem),
@@ -218,7 +229,7 @@ def masses_of(subsystem: Any) -> list[BoundMass]:
             declared.is_inverse,
         )
         for declared in type(subsystem).declarations.values()
-        if isinstance(declared, MassMatrixDeclaration)
+        if isinstance(declared, MassMatrixDeclaration) and declared.is_in(subsystem)
     ]
 
 
@@ -245,11 +256,11 @@ class BoundForce:
 
 
 def forces_of(subsystem: Any) -> list[BoundForce]:
-    """Return the forces that a subsystem declares. Cost O(its declarations and families)."""
+    """Return the forces on u that a subsystem has. Cost O(its declarations and families)."""
     return [
         BoundForce(declared.handles(subsystem), declared.bound(subsystem))
         for declared in type(subsystem).declarations.values()
-        if isinstance(declared, ForceDeclaration)
+        if isinstance(declared, ForceDeclaration) and declared.is_in(subsystem)
     ]
 
 
@@ -260,6 +271,7 @@ def mass_matrix(
     *variables: AbstractDeclaration[Any],
     prerequisites: Prerequisites | None = None,
     available_from: Stage | None = None,
+    exists: Exists | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], MassMatrixDeclaration]:
     """Declare the mass matrix of some u, by the function ``(self, state)`` that computes it.
 
@@ -275,6 +287,9 @@ def mass_matrix(
         Same as for `cached`; ``()`` for a matrix that never changes.
     available_from : Stage, optional
         Same as for `cached`. If nothing is said, the matrix depends on all of stage Position.
+    exists : callable, optional
+        Function ``(self)`` that is asked when Topology is realized; where it returns False, the
+        subsystem has no mass, and udot is left to its hooks.
 
     Returns
     -------
@@ -316,13 +331,14 @@ def mass_matrix(
     >>> state.udot.round(3), state.multipliers.round(3)      # m (v² / l + g)
     (array([0. , 4.5]), array([72.5]))
     """
-    return _mass_matrix("mass_matrix", variables, prerequisites, available_from)
+    return _mass_matrix("mass_matrix", variables, prerequisites, available_from, exists)
 
 
 def inverse_mass_matrix(
     *variables: AbstractDeclaration[Any],
     prerequisites: Prerequisites | None = None,
     available_from: Stage | None = None,
+    exists: Exists | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], MassMatrixDeclaration]:
     """Declare the inverse of the mass matrix of some u, as `mass_matrix` does.
 
@@ -330,17 +346,22 @@ def inverse_mass_matrix(
     ------
     DeclarationError, ComputeSignatureError, WrongTypeError
     """
-    return _mass_matrix("inverse_mass_matrix", variables, prerequisites, available_from)
+    return _mass_matrix("inverse_mass_matrix", variables, prerequisites, available_from, exists)
 
 
 def _mass_matrix(
-    what: str, variables: Variables, prerequisites: Prerequisites | None, available_from: Any
+    what: str,
+    variables: Variables,
+    prerequisites: Prerequisites | None,
+    available_from: Any,
+    exists: Exists | None,
 ) -> Callable[[Compute], MassMatrixDeclaration]:
     stage = _checked_stage(what, variables, available_from)
+    _check_exists(what, exists)
     is_inverse = what == "inverse_mass_matrix"
     return decorator(
         what,
-        lambda f, p: MassMatrixDeclaration(f, variables, p, stage, is_inverse=is_inverse),
+        lambda f, p: MassMatrixDeclaration(f, variables, p, stage, exists, is_inverse=is_inverse),
         prerequisites,
     )
 
@@ -349,6 +370,7 @@ def generalized_force(
     *variables: AbstractDeclaration[Any],
     prerequisites: Prerequisites | None = None,
     available_from: Stage | None = None,
+    exists: Exists | None = None,
 ) -> Callable[[Callable[[Any, Any], ArrayLike]], ForceDeclaration]:
     """Declare forces on some u, by the function ``(self, state)`` that computes them.
 
@@ -362,6 +384,8 @@ def generalized_force(
         subsystem.
     prerequisites, available_from
         Same as for `cached`. If nothing is said, they depend on all of stage Dynamics.
+    exists : callable, optional
+        Same as for `mass_matrix`.
 
     Returns
     -------
@@ -375,7 +399,21 @@ def generalized_force(
     """
     what = "generalized_force"
     stage = _checked_stage(what, variables, available_from)
-    return decorator(what, lambda f, p: ForceDeclaration(f, variables, p, stage), prerequisites)
+    _check_exists(what, exists)
+    return decorator(
+        what, lambda f, p: ForceDeclaration(f, variables, p, stage, exists), prerequisites
+    )
+
+
+def _check_exists(what: str, exists: Any) -> None:
+    """Refuse anything but a function of a subsystem."""
+    if exists is not None:
+        require_callable(
+            exists,
+            f"{what}(exists=...)",
+            "a function of the subsystem that returns True or False",
+            "write exists=lambda self: bool(self.bodies)",
+        )
 
 
 def _checked_stage(what: str, variables: Variables, available_from: Any) -> Stage | None:

@@ -1,0 +1,82 @@
+"""Gravity: the same acceleration for all masses."""
+
+from typing import final
+
+from stagecache.multibody.checks import checked_array
+from stagecache.multibody.geometry.spatial import Array, forces_about_origin
+from stagecache.multibody.matter.force import AbstractForce, ForceSum
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.tree.applied_forces import AppliedForces
+from stagecache.state.state import State
+from stagecache.system.declare.cached import cached
+from stagecache.system.declare.variables import parameter
+
+Vector = tuple[float, float, float]
+
+
+@final
+class Gravity(AbstractForce):
+    """Uniform gravity. Its energy is 0 where the center of mass is at the ground's origin.
+
+    `acceleration`, (3,) in ground [m/s²], is a parameter of the State.
+
+    Parameters
+    ----------
+    matter : MatterSubsystem
+    acceleration : (3,) array_like, optional
+        Its initial value. The default is that of the earth, along -y.
+
+    Raises
+    ------
+    WrongTypeError, ShapeError, NotANumberError, OutOfRangeError
+
+    Examples
+    --------
+    >>> from stagecache import Stage
+    >>> from stagecache.multibody import Gravity, MultibodySystem, Translation
+    >>> system = MultibodySystem()
+    >>> stone = system.matter.add_body(
+    ...     "stone", system.matter.ground, Translation(), mass_properties={"mass": 2.0}
+    ... )
+    >>> gravity = system.add(Gravity(system.matter), "gravity")
+    >>> state = system.new_state()
+    >>> stone.q.set(state, [0.0, 10.0, 0.0])
+    >>> system.realize(state, Stage.ACCELERATION)
+    >>> state.udot
+    array([ 0.  , -9.81,  0.  ])
+    >>> round(gravity.potential_energy(state), 6)
+    196.2
+    """
+
+    acceleration = parameter(factory=lambda self: self._initial, unit="m/s²")
+
+    def __init__(
+        self, matter: MatterSubsystem, acceleration: Vector | Array = (0.0, -9.81, 0.0)
+    ) -> None:
+        super().__init__(matter)
+        what = "the acceleration of gravity"
+        self._initial: Vector = tuple(checked_array(acceleration, (3,), what).tolist())
+
+    def calc_force(self, state: State, forces: ForceSum) -> None:
+        """Add its weight to each body."""
+        inertias, acceleration = self.matter.tree_inertias(state), self._acceleration(state)
+        weights = inertias.masses[:, None] * acceleration
+        forces.add_spatial_forces(forces_about_origin(inertias.centers, weights))
+
+    def calc_potential_energy(self, state: State) -> float:
+        """Return the negative product of acceleration and all masses at their places."""
+        inertias = self.matter.tree_inertias(state)
+        return -float(inertias.masses @ inertias.centers @ self._acceleration(state))
+
+    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_inertias))
+    def applied(self, state: State) -> AppliedForces:
+        """The weights of all bodies."""
+        return self._applied(state)
+
+    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_inertias), unit="J")
+    def potential_energy(self, state: State) -> float:
+        """Its potential energy [J]."""
+        return self._potential_energy(state)
+
+    def _acceleration(self, state: State) -> Array:
+        return checked_array(self.acceleration(state), (3,), f"{self.acceleration}")

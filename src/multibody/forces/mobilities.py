@@ -1,0 +1,307 @@
+r"""Forces on one coordinate of a joint: spring, damper, constant force, stop.
+
+::
+
+    spring      f = -k (q - q0)                     k (q - q0)² / 2
+    damper      f = -c u
+    constant    f
+    stop        f = -k x (1 + d x')                 k x² / 2
+
+The stop acts where q is beyond a bound, by x; it only pushes back. Its dissipation d is that of
+K. H. Hunt and F. R. E. Crossley, Coefficient of restitution interpreted as damping in vibroimpact
+(1975).
+
+All numbers are parameters of the State. Where a q is not the integral of its u, as those of a Ball,
+there is no such spring.
+"""
+
+from typing import Any, final
+
+from stagecache.checks import require_number
+from stagecache.errors import KinematicsError
+from stagecache.multibody.matter.force import AbstractForce, ForceSum, checked_body, checked_index
+from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.tree.applied_forces import AppliedForces
+from stagecache.state.state import State
+from stagecache.system.declare.cached import cached
+from stagecache.system.declare.variables import parameter
+
+
+class AbstractMobilityForce(AbstractForce):
+    """A force on one u of a joint.
+
+    Parameters
+    ----------
+    body : MobilizedBody
+        The body of the joint.
+    coordinate : int
+        The index of the u, counted from 0 in the joint.
+
+    Raises
+    ------
+    UnknownBodyError, OutOfRangeError
+
+    Attributes
+    ----------
+    body : MobilizedBody
+    coordinate : int
+    """
+
+    body: MobilizedBody
+    coordinate: int
+
+    def __init__(self, body: MobilizedBody, coordinate: int) -> None:
+        what = type(self).__name__
+        self.body = checked_body(body, what)
+        super().__init__(self.body.matter)
+        self.coordinate = checked_index(self.body, coordinate, f"{what} on {self.body}")
+
+    def calc_force(self, state: State, forces: ForceSum) -> None:
+        """Add `calc_mobility_force`."""
+        forces.add_mobility_force(self.body, self.coordinate, self.calc_mobility_force(state))
+
+    def calc_mobility_force(self, state: State) -> float:
+        """Return the force on the u [N m or N]."""
+        raise NotImplementedError
+
+    def _q(self, state: State) -> float:
+        return float(self.body.q(state)[self.coordinate])
+
+    def _u(self, state: State) -> float:
+        return float(self.body.u(state)[self.coordinate])
+
+
+def _checked_paired(body: MobilizedBody, what: str) -> None:
+    """Refuse a joint whose qdot is not u."""
+    mobilizer = body.mobilizer
+    if mobilizer.n(mobilizer.default_q) is not None:
+        raise KinematicsError(
+            f"{what} on {body}: its q are not the integrals of its u",
+            "a joint whose qdot is u, as Pin, Slider or Gimbal",
+            f"a {mobilizer!r}",
+            "use a LinearBushing for the orientation of a body, or a Gimbal as the joint",
+        )
+
+
+def _of_spring(self: Any) -> tuple[Any, ...]:
+    # The place of its u in the matter depends on the form of orientations.
+    return (self.stiffness, self.rest, self.body.q, self.matter.use_euler_angles)
+
+
+def _of_stop(self: Any) -> tuple[Any, ...]:
+    return (self.stiffness, self.bounds, self.body.q, self.matter.use_euler_angles)
+
+
+@final
+class MobilitySpring(AbstractMobilityForce):
+    """A spring at a joint. `stiffness` [N m/rad or N/m] and `rest` [rad or m] are parameters.
+
+    Parameters
+    ----------
+    body : MobilizedBody
+    coordinate : int
+    stiffness : float
+        The initial value.
+    rest : float, optional
+        The initial q at which it has no force.
+
+    Raises
+    ------
+    UnknownBodyError, OutOfRangeError, NotANumberError
+    KinematicsError
+        The qdot of the joint are not its u.
+
+    Examples
+    --------
+    >>> from stagecache import Stage
+    >>> from stagecache.multibody import MobilitySpring, MultibodySystem, Slider
+    >>> system = MultibodySystem()
+    >>> cart = system.matter.add_body(
+    ...     "cart", system.matter.ground, Slider(), mass_properties={"mass": 2.0}
+    ... )
+    >>> spring = system.add(MobilitySpring(cart, 0, 8.0), "spring")
+    >>> state = system.new_state()
+    >>> cart.q.set(state, [0.5])
+    >>> system.realize(state, Stage.ACCELERATION)
+    >>> state.udot, spring.potential_energy(state)
+    (array([-2.]), 1.0)
+    """
+
+    stiffness = parameter(factory=lambda self: self._initial[0])
+    rest = parameter(factory=lambda self: self._initial[1])
+
+    def __init__(
+        self, body: MobilizedBody, coordinate: int, stiffness: float, rest: float = 0.0
+    ) -> None:
+        super().__init__(body, coordinate)
+        _checked_paired(self.body, "MobilitySpring")
+        self._initial = (
+            require_number(stiffness, f"the stiffness of a spring on {body}", least=0.0),
+            require_number(rest, f"the rest of a spring on {body}"),
+        )
+
+    def calc_mobility_force(self, state: State) -> float:
+        """Return the force of the spring."""
+        return -float(self.stiffness(state)) * (self._q(state) - self.rest(state))
+
+    def calc_potential_energy(self, state: State) -> float:
+        """Return the energy of the spring."""
+        return 0.5 * float(self.stiffness(state)) * (self._q(state) - self.rest(state)) ** 2
+
+    @cached(prerequisites=_of_spring)
+    def applied(self, state: State) -> AppliedForces:
+        """Its force."""
+        return self._applied(state)
+
+    @cached(prerequisites=_of_spring, unit="J")
+    def potential_energy(self, state: State) -> float:
+        """Its potential energy [J]."""
+        return self._potential_energy(state)
+
+
+@final
+class MobilityDamper(AbstractMobilityForce):
+    """A damper at a joint. `damping` [N m s/rad or N s/m] is a parameter.
+
+    Parameters
+    ----------
+    body : MobilizedBody
+    coordinate : int
+    damping : float
+        The initial value.
+
+    Raises
+    ------
+    UnknownBodyError, OutOfRangeError, NotANumberError
+    """
+
+    damping = parameter(factory=lambda self: self._initial)
+
+    def __init__(self, body: MobilizedBody, coordinate: int, damping: float) -> None:
+        super().__init__(body, coordinate)
+        self._initial = require_number(damping, f"the damping of a damper on {body}", least=0.0)
+
+    def calc_mobility_force(self, state: State) -> float:
+        """Return the force of the damper."""
+        return -float(self.damping(state)) * self._u(state)
+
+    @cached(prerequisites=lambda self: (self.damping, self.body.u, self.matter.use_euler_angles))
+    def applied(self, state: State) -> AppliedForces:
+        """Its force."""
+        return self._applied(state)
+
+    @cached(prerequisites=(), unit="J")
+    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it has none
+        """It has none."""
+        return 0.0
+
+
+@final
+class MobilityConstantForce(AbstractMobilityForce):
+    """A force at a joint, as that of a motor. `force` [N m or N] is a parameter.
+
+    Parameters
+    ----------
+    body : MobilizedBody
+    coordinate : int
+    force : float
+        The initial value.
+
+    Raises
+    ------
+    UnknownBodyError, OutOfRangeError, NotANumberError
+    """
+
+    force = parameter(factory=lambda self: self._initial)
+
+    def __init__(self, body: MobilizedBody, coordinate: int, force: float) -> None:
+        super().__init__(body, coordinate)
+        self._initial = require_number(force, f"the force on {body}")
+
+    def calc_mobility_force(self, state: State) -> float:
+        """Return the force."""
+        return float(self.force(state))
+
+    @cached(prerequisites=lambda self: (self.force, self.matter.use_euler_angles))
+    def applied(self, state: State) -> AppliedForces:
+        """Its force."""
+        return self._applied(state)
+
+    @cached(prerequisites=(), unit="J")
+    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it has none
+        """It has none."""
+        return 0.0
+
+
+@final
+class MobilityStop(AbstractMobilityForce):
+    """Soft bounds of a coordinate, which push back where it is beyond them.
+
+    `stiffness` [N m/rad or N/m], `dissipation` [s/rad or s/m] and `bounds` are parameters.
+
+    Parameters
+    ----------
+    body : MobilizedBody
+    coordinate : int
+    stiffness : float
+    low, high : float
+        The bounds of q [rad or m]; either may be infinite.
+    dissipation : float, optional
+
+    Raises
+    ------
+    UnknownBodyError, OutOfRangeError, NotANumberError
+    KinematicsError
+        The qdot of the joint are not its u.
+    """
+
+    stiffness = parameter(factory=lambda self: self._initial[0])
+    dissipation = parameter(factory=lambda self: self._initial[1])
+    bounds = parameter(factory=lambda self: self._initial[2])
+
+    def __init__(
+        self,
+        body: MobilizedBody,
+        coordinate: int,
+        stiffness: float,
+        low: float,
+        high: float,
+        dissipation: float = 0.0,
+    ) -> None:
+        super().__init__(body, coordinate)
+        _checked_paired(self.body, "MobilityStop")
+        what = f"of a stop on {body}"
+        low = require_number(low, f"the lower bound {what}", may_be_infinite=True)
+        high = require_number(high, f"the upper bound {what}", least=low, may_be_infinite=True)
+        self._initial = (
+            require_number(stiffness, f"the stiffness {what}", least=0.0),
+            require_number(dissipation, f"the dissipation {what}", least=0.0),
+            (low, high),
+        )
+
+    def calc_mobility_force(self, state: State) -> float:
+        """Return the force; 0 within the bounds."""
+        x, rate = self._excess(state), self._u(state)
+        along = 1.0 if x > 0.0 else -1.0
+        stiffness, dissipation = float(self.stiffness(state)), float(self.dissipation(state))
+        return -stiffness * x * max(0.0, 1.0 + dissipation * along * rate)
+
+    def calc_potential_energy(self, state: State) -> float:
+        """Return the energy of its spring."""
+        return 0.5 * float(self.stiffness(state)) * self._excess(state) ** 2
+
+    @cached(prerequisites=lambda self: (*_of_stop(self), self.dissipation, self.body.u))
+    def applied(self, state: State) -> AppliedForces:
+        """Its force."""
+        return self._applied(state)
+
+    @cached(prerequisites=_of_stop, unit="J")
+    def potential_energy(self, state: State) -> float:
+        """Its potential energy [J]."""
+        return self._potential_energy(state)
+
+    def _excess(self, state: State) -> float:
+        """Return by how much q is beyond a bound: negative below, 0 between them."""
+        q = self._q(state)
+        low, high = self.bounds(state)
+        return max(q - high, 0.0) + min(q - low, 0.0)

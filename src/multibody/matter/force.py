@@ -1,0 +1,256 @@
+r"""Forces on a tree: the base of all, and what a force of one's own adds its parts to.
+
+::
+
+    stiffness, body.pose, ...  -->  applied            potential_energy
+                                        |                     |
+         is_enabled, of all forces -> matter.applied_forces   matter.potential_energy
+                                        |
+                                   applied_force -> udot
+
+Each force is a Subsystem, of its own name and graph. A System adopts it as any other:
+``system.add(Gravity(system.matter), "gravity")``.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stagecache.checks import require_number, require_type, whole_number
+from stagecache.errors import ConstModelError, OutOfRangeError, UnknownBodyError, short_repr
+from stagecache.multibody.checks import checked_array
+from stagecache.multibody.geometry.spatial import Array, cross3
+from stagecache.multibody.tree.applied_forces import AppliedForces
+from stagecache.multibody.tree.layout import TreeLayout
+from stagecache.state.stage import Stage
+from stagecache.state.state import State
+from stagecache.system.declare.cached import cached
+from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.declare.variables import parameter
+
+if TYPE_CHECKING:
+    from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+
+
+@final
+class ForceSum:
+    """The parts of a force, which its `calc_force` adds, one after another."""
+
+    __slots__ = ("_layout", "_matter", "_rows", "_spatial", "_state", "_u", "_values")
+
+    def __init__(self, matter: "MatterSubsystem", state: State) -> None:
+        self._matter = matter
+        self._state = state
+        self._layout: TreeLayout = matter.layout(state)
+        self._rows: list[int] = []
+        self._spatial: list[Array] = []
+        self._u: list[int] = []
+        self._values: list[float] = []
+
+    def add_force(self, body: "MobilizedBody", station: ArrayLike, force: ArrayLike) -> None:
+        """Add a force at a point of a body. Reads the pose of the body.
+
+        Parameters
+        ----------
+        body : MobilizedBody
+        station : (3,) array_like
+            In the frame of the body [m].
+        force : (3,) array_like
+            In ground [N].
+
+        Raises
+        ------
+        UnknownBodyError, ShapeError, NotANumberError, OutOfRangeError
+        """
+        self._require_own(body)
+        pose = body.pose(self._state).matrix
+        point = pose[:3, :3] @ checked_array(station, (3,), "the station of a force") + pose[:3, 3]
+        vector = checked_array(force, (3,), f"a force on {body}")
+        self._add(body, cross3(point, vector), vector)
+
+    def add_moment(self, body: "MobilizedBody", moment: ArrayLike) -> None:
+        """Add a moment on a body (3,), in ground [N m]. Else as `add_force`."""
+        self._require_own(body)
+        self._add(body, checked_array(moment, (3,), f"a moment on {body}"), np.zeros(3))
+
+    def add_between(
+        self, first: "MobilizedBody", second: "MobilizedBody", point: Array, force: Array
+    ) -> None:
+        """Add a force on a body at a point in ground (3,), and the opposite one on another body."""
+        moment = cross3(point, force)
+        self._add(first, -moment, -force)
+        self._add(second, moment, force)
+
+    def add_spatial_forces(self, forces: Array) -> None:
+        """Add spatial forces on all bodies by row of the layout, (rows, 6), about the origin."""
+        self._rows += range(len(forces))
+        self._spatial += [*forces]
+
+    def add_mobility_force(self, body: "MobilizedBody", u: int, force: float) -> None:
+        """Add a force on one u of the joint of a body: a torque [N m], or a force [N].
+
+        Raises
+        ------
+        UnknownBodyError, OutOfRangeError, NotANumberError
+        """
+        self._require_own(body)
+        place = checked_index(body, u, f"a force on {body}")
+        value = require_number(force, f"a force on u {place} of {body}")
+        self._u.append(self._layout.joints[self._layout.rows[body.index]].u.start + place)
+        self._values.append(value)
+
+    def result(self) -> AppliedForces:
+        """Return all that was added."""
+        return AppliedForces(
+            np.array(self._rows, np.intp),
+            np.array(self._spatial).reshape(-1, 6),
+            np.array(self._u, np.intp),
+            np.array(self._values),
+        )
+
+    def _add(self, body: "MobilizedBody", moment: Array, force: Array) -> None:
+        self._rows.append(self._layout.rows[body.index])
+        self._spatial.append(np.concatenate([moment, force]))
+
+    def _require_own(self, body: Any) -> None:
+        if getattr(body, "matter", None) is not self._matter:
+            raise UnknownBodyError(
+                f"a force: acts on something that is not a body of {self._matter.name}",
+                "a body of the matter that the force was made for",
+                f"{body}" if hasattr(body, "matter") else short_repr(body),
+                "make a force for each matter",
+            )
+
+
+def checked_index(body: "MobilizedBody", u: Any, what: str) -> int:
+    """Return the index of a u of the joint of a body.
+
+    Raises
+    ------
+    OutOfRangeError
+    """
+    place, count = whole_number(u), body.mobilizer.nu
+    if place is None or not 0 <= place < count:
+        raise OutOfRangeError(
+            f"{what}: its joint, a {body.mobilizer!r}, has no such u",
+            f"an index from 0 to {count - 1}" if count else "a joint with u",
+            short_repr(u),
+            "count the u of the joint from 0",
+        )
+    return place
+
+
+def checked_body(body: Any, what: str) -> "MobilizedBody":
+    """Return a body.
+
+    Raises
+    ------
+    UnknownBodyError
+    """
+    if hasattr(body, "mobilizer") and hasattr(body, "matter"):
+        return body  # type: ignore[no-any-return]  # that is one
+    raise UnknownBodyError(
+        f"{what}: acts on something that is not a body",
+        "a body that add_body() has returned, or the ground of a matter",
+        short_repr(body),
+        "by its name, a body is matter.body(name)",
+    )
+
+
+class AbstractForce(Subsystem, ABC):
+    """A force on bodies and u of one matter. Write a subclass for one of your own.
+
+    It has `calc_force`, and `calc_potential_energy` if it has an energy. They are called where
+    something has changed that Velocity, or Position, depends on. To have them called only where
+    certain things have changed, declare `applied` and `potential_energy` anew, with prerequisites;
+    see `TwoPointSpring`.
+
+    Parameters
+    ----------
+    matter : MatterSubsystem
+        The tree on which it acts.
+
+    Raises
+    ------
+    WrongTypeError
+    """
+
+    matter: "MatterSubsystem"
+
+    is_enabled = parameter(True)
+    """True if it acts. A write invalidates Instance, and leaves poses valid."""
+
+    def __init__(self, matter: "MatterSubsystem") -> None:
+        self.matter = require_type(
+            matter,
+            _matter_class(),
+            f"{type(self).__name__}: for something that is not a matter",
+            "a MatterSubsystem",
+            "give system.matter, or body.matter",
+        )
+
+    # ------------------------------------------------------------------ duties
+
+    @abstractmethod
+    def calc_force(self, state: State, forces: ForceSum) -> None:
+        """Add all parts of the force to `forces`."""
+
+    def calc_potential_energy(self, state: State) -> float:  # noqa: ARG002  # others need it
+        """Return its potential energy [J]; 0 for a force without one."""
+        return 0.0
+
+    # ------------------------------------------------------------------ entries
+
+    @cached(available_from=Stage.VELOCITY)
+    def applied(self, state: State) -> AppliedForces:
+        """What it applies, also where it is not enabled."""
+        return self._applied(state)
+
+    @cached(available_from=Stage.POSITION, unit="J")
+    def potential_energy(self, state: State) -> float:
+        """Its potential energy [J], also where it is not enabled."""
+        return self._potential_energy(state)
+
+    def calc_power(self, state: State) -> float:
+        """Return the power that it has [W]: negative where it takes energy from the bodies.
+
+        Reads `applied`, `matter.tree_motions`, `matter.u`.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        if not self.is_enabled(state):
+            return 0.0
+        return self.applied(state).power(self.matter.tree_motions(state), self.matter.u(state))
+
+    def _applied(self, state: State) -> AppliedForces:
+        forces = ForceSum(self.matter, state)
+        self.calc_force(state, forces)
+        return forces.result()
+
+    def _potential_energy(self, state: State) -> float:
+        return require_number(
+            self.calc_potential_energy(state), f"calc_potential_energy of {self.name}"
+        )
+
+    def _refuse_change(self, name: str, how: str) -> None:
+        super()._refuse_change(name, how)
+        if name == "matter" and name in self.__dict__:
+            raise ConstModelError(
+                f"{self}.{name}: cannot be {how}",
+                "a force that is const",
+                "another value for it",
+                "make another force; what varies, as is_enabled, is in a State",
+            )
+
+    def __str__(self) -> str:
+        return f"force {self.name!r}"
+
+
+def _matter_class() -> type:
+    from stagecache.multibody.matter.matter import MatterSubsystem  # noqa: PLC0415  # it needs this
+
+    return MatterSubsystem

@@ -1,0 +1,47 @@
+"""Forces on the bodies and the u of a tree, few of them at a time, and their sum."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from attrs import frozen
+
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.tree.layout import Indices, TreeLayout
+
+
+@final
+@frozen(eq=False)
+class AppliedForces:
+    """Spatial forces on bodies, and forces on u. A body or a u may occur repeatedly. Const.
+
+    Attributes
+    ----------
+    rows : ndarray of int, (k,)
+        The rows of the bodies.
+    spatial : ndarray of shape (k, 6)
+        Moment about the origin of the ground [N m], then force [N], in ground.
+    u : ndarray of int, (m,)
+        Places in the u of the matter.
+    values : ndarray of shape (m,)
+        Forces on these u.
+    """
+
+    rows: Indices
+    spatial: Array
+    u: Indices
+    values: Array
+
+    def power(self, motions: Array, speeds: Array) -> float:
+        """Return the power [W] at motions of bodies by row, and at the u of the matter."""
+        on_bodies = float(np.vdot(self.spatial, motions[self.rows]))
+        return on_bodies + float(self.values @ speeds[self.u])
+
+
+def sum_of(layout: TreeLayout, forces: Sequence[AppliedForces]) -> tuple[Array, Array]:
+    """Return the spatial forces on all bodies by row, (rows, 6), and the forces on u, (nu,)."""
+    on_bodies, on_u = np.zeros((len(layout.joints), 6)), np.zeros(layout.nu)
+    for force in forces:
+        np.add.at(on_bodies, force.rows, force.spatial)
+        np.add.at(on_u, force.u, force.values)
+    return on_bodies, on_u
