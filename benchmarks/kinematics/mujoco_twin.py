@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from benchmarks.kinematics.twin import (
+    GRAVITY,
     AbstractTwin,
     Array,
     Joint,
@@ -70,12 +71,12 @@ class MujocoTwin(AbstractTwin):
     def __init__(self, matter: MatterSubsystem, markers: StationGroup | None = None) -> None:
         super().__init__(matter, markers)
         spec = mujoco.MjSpec()
-        spec.option.gravity = [0, 0, 0]
+        spec.option.gravity = GRAVITY
         spec.memory = 2**20  # by itself it would take as much as dynamics may need
         made = {0: spec.worldbody}
         for body in matter.bodies[1:]:
             new = made[body.parent.index].add_body(name=_name(body), **_placed(inboard_of(body)))
-            new.mass, new.inertia, new.explicitinertial = 1, [1, 1, 1], True
+            self._give_mass(new, body)
             if not _is_plain(body):
                 new.add_site(name=_name(body), **_placed(inverse(body.outboard_frame.matrix)))
             for i, (kind, axis, _) in enumerate(PARTS[type(body.mobilizer)]):
@@ -98,6 +99,22 @@ class MujocoTwin(AbstractTwin):
                 joint = self.model.joint(f"{_name(body)}.0")
                 q, v = int(joint.qposadr[0]), int(joint.dofadr[0])
             self.solids[body.index] = Solid(frame, q, v)
+
+    @staticmethod
+    def _give_mass(new: Any, body: MobilizedBody) -> None:
+        """Give a body its mass; a massless one some, which MuJoCo needs."""
+        mass = body.mass_properties
+        new.explicitinertial = True
+        if mass.mass == 0:
+            new.mass, new.inertia = 1, [1, 1, 1]
+            return
+        place = inverse(body.outboard_frame.matrix)
+        rotation = place[:3, :3]
+        moments, axes = np.linalg.eigh(rotation @ mass.central_inertia @ rotation.T)
+        axes[:, 2] *= np.linalg.det(axes)
+        x, y, z, w = Rotation.from_matrix(axes).as_quat().tolist()
+        new.mass, new.inertia, new.iquat = mass.mass, moments, [w, x, y, z]
+        new.ipos = rotation @ mass.center + place[:3, 3]
 
     def num_q(self) -> int:
         return int(self.model.nq)
@@ -126,7 +143,9 @@ class MujocoTwin(AbstractTwin):
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
+        model.opt.gravity[:] = 0  # which it would subtract from accelerations
         mujoco.mj_rnePostConstraint(model, data)
+        model.opt.gravity[:] = GRAVITY
 
     def pose(self, body: MobilizedBody) -> Array:
         seen = (self.data.body if _is_plain(body) else self.data.site)(_name(body))
@@ -156,6 +175,30 @@ class MujocoTwin(AbstractTwin):
         number = self.model.body(_name(body)).id
         mujoco.mj_jac(self.model, self.data, linear, angular, point, number)
         return np.concatenate([angular, linear])
+
+    def own_mass_matrix(self) -> Array:
+        mujoco.mj_forward(self.model, self.data)
+        found = np.zeros((self.model.nv, self.model.nv))
+        mujoco.mj_fullM(self.model, self.data, found)
+        return found
+
+    def own_forces(self, a: Array) -> Array:
+        mujoco.mj_forward(self.model, self.data)
+        self.data.qacc[:] = a
+        found = np.zeros(self.model.nv)
+        mujoco.mj_rne(self.model, self.data, 1, found)
+        return found
+
+    def own_accelerations(self) -> Array:
+        mujoco.mj_forward(self.model, self.data)
+        return np.array(self.data.qacc)
+
+    def energies(self) -> tuple[float, float]:
+        mujoco.mj_forward(self.model, self.data)
+        mujoco.mj_energyPos(self.model, self.data)
+        mujoco.mj_energyVel(self.model, self.data)
+        potential, kinetic = self.data.energy
+        return float(kinetic), float(potential)
 
     def names(self) -> dict[str, Any]:
         jacobian = np.zeros((len(self._markers), 3, self.model.nv))

@@ -4,7 +4,7 @@ Velocities of its spherical joint, its free flyer and its planar joint are in M,
 ones first. The planar joint has the cosine and the sine of its angle as q'.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
@@ -12,6 +12,7 @@ import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
 from benchmarks.kinematics.twin import (
+    GRAVITY,
     AbstractTwin,
     Array,
     Joint,
@@ -59,6 +60,16 @@ MAKERS: Final[dict[type, Callable[[], Any]]] = {
 """By mobilizer, its joint. A Weld has none: its body is fixed to that before."""
 
 
+def _depth_first(matter: MatterSubsystem) -> Iterator[MobilizedBody]:
+    """All bodies but the ground in the order that Pinocchio's mass matrix needs."""
+    stack = [matter.ground]
+    while stack:
+        parent = stack.pop()
+        if parent is not matter.ground:
+            yield parent
+        stack += [b for b in matter.bodies[1:] if b.parent is parent]
+
+
 @final
 class PinocchioTwin(AbstractTwin):
     """A tree as Pinocchio's.
@@ -79,7 +90,7 @@ class PinocchioTwin(AbstractTwin):
         self.frames: dict[int, int] = {}
         self._joints = {0: 0}
         placed = {0: np.eye(4)}  # by body, frame M in that of its joint
-        for body in matter.bodies[1:]:
+        for body in _depth_first(matter):
             joint = self._joints[body.parent.index]
             placement = placed[body.parent.index] @ inboard_of(body)
             maker = MAKERS.get(type(body.mobilizer))
@@ -93,11 +104,15 @@ class PinocchioTwin(AbstractTwin):
             placed[body.index] = placement
             frame = placement @ inverse(body.outboard_frame.matrix)
             self.solids[body.index] = Solid(frame, at_q, at_v)
+            mass = body.mass_properties
+            inertia = pin.Inertia(mass.mass, mass.center, mass.central_inertia)
+            self.model.appendBodyToJoint(joint, inertia, pin.SE3(frame))
             self.frames[body.index] = self._add_frame(body, np.zeros(3))
         self._markers: list[int] = []
         if markers is not None:
             placed_on = zip(markers.bodies, markers.stations, strict=True)
             self._markers = [self._add_frame(body, station) for body, station in placed_on]
+        self.model.gravity.linear = np.array(GRAVITY)
         self.data = self.model.createData()
 
     def _add_frame(self, body: MobilizedBody, station: Array) -> int:
@@ -158,6 +173,25 @@ class PinocchioTwin(AbstractTwin):
         found = pin.getFrameJacobian(self.model, self.data, joint, place, ALIGNED)
         found = found.reshape(6, -1)  # it is (6,) for one v'
         return np.concatenate([found[3:], found[:3]])
+
+    def own_mass_matrix(self) -> Array:
+        upper = np.triu(pin.crba(self.model, self.data, self.q))
+        found: Array = upper + np.triu(upper, 1).T
+        return found
+
+    def own_forces(self, a: Array) -> Array:
+        found: Array = pin.rnea(self.model, self.data, self.q, self.v, a)
+        return found
+
+    def own_accelerations(self) -> Array:
+        found: Array = pin.aba(self.model, self.data, self.q, self.v, np.zeros(self.model.nv))
+        return found
+
+    def energies(self) -> tuple[float, float]:
+        kinetic = pin.computeKineticEnergy(self.model, self.data, self.q, self.v)
+        potential = pin.computePotentialEnergy(self.model, self.data, self.q)
+        fixed = self.model.inertias[0]  # which it leaves out
+        return float(kinetic), float(potential - fixed.mass * (fixed.lever @ GRAVITY))
 
     def names(self) -> dict[str, Any]:
         jacobian = np.zeros((len(self._markers), 3, self.model.nv))

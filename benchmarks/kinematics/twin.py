@@ -6,6 +6,8 @@ r"""The twin of a tree: the same bodies and joints in another library, in coordi
              |                                     =
     twin   q'(q), v' = T(q) u, a' = T' u  ->  X_GB, velocities, J'     T is a block for each joint
 
+    forces on v' are f'; ours are T' f'. Gravity is along -y.
+
 Frames M are the bodies of the twin; a frame B is fixed to each. Where a library has an angular
 velocity in M, and not in F as here, the block is a rotation; it comes from scipy, not from us.
 """
@@ -22,6 +24,8 @@ from stagecache import State
 from stagecache.multibody import MatterSubsystem, MobilizedBody, StationGroup
 
 Array = NDArray[np.float64]
+
+GRAVITY = (0.0, -9.81, 0.0)
 
 
 @frozen
@@ -77,8 +81,8 @@ class AbstractTwin(ABC):
         By index of the body; not for the ground.
     transfer : ndarray of shape (nu, nu)
         T at the State that was placed last.
-    q, v : ndarray
-        Its q' and v'.
+    q, v, bias : ndarray
+        Its q', v', and a' where our udot is 0.
     """
 
     name: ClassVar[str]
@@ -87,10 +91,10 @@ class AbstractTwin(ABC):
         self.matter = matter
         self.solids: dict[int, Solid] = {}
         self.transfer = np.zeros((0, 0))
-        self.q = self.v = np.zeros(0)
+        self.q = self.v = self.bias = np.zeros(0)
 
     def place(self, state: State) -> None:
-        """Convert a State, and compute all that can be asked for."""
+        """Convert a State, and compute its kinematics."""
         nu = len(self.matter.u(state))
         nq = self.num_q()
         q, bias, transfer = np.zeros(nq), np.zeros(nu), np.zeros((nu, nu))
@@ -105,6 +109,7 @@ class AbstractTwin(ABC):
             transfer[own, start : start + width] = joint.block
             start += width
         self.transfer, self.q, self.v = transfer, q, transfer @ self.matter.u(state)
+        self.bias = bias
         self.compute(q, self.v, bias)
 
     @abstractmethod
@@ -134,6 +139,35 @@ class AbstractTwin(ABC):
     @abstractmethod
     def own_jacobian(self, body: MobilizedBody, station: Array) -> Array:
         """The derivatives of the velocity at a point of a body by v', (6, nu)."""
+
+    @abstractmethod
+    def own_mass_matrix(self) -> Array:
+        """The mass matrix for a', (nu, nu)."""
+
+    @abstractmethod
+    def own_forces(self, a: Array) -> Array:
+        """The forces on v' that some a' takes, with gravity, (nu,)."""
+
+    @abstractmethod
+    def own_accelerations(self) -> Array:
+        """The a' under gravity alone, (nu,)."""
+
+    @abstractmethod
+    def energies(self) -> tuple[float, float]:
+        """The kinetic energy, and that of gravity."""
+
+    def mass_matrix(self) -> Array:
+        """The mass matrix for our udot."""
+        found: Array = self.transfer.T @ self.own_mass_matrix() @ self.transfer
+        return found
+
+    def forces_at_rest(self) -> Array:
+        """The forces on our u that udot = 0 takes, with gravity."""
+        return self.transfer.T @ self.own_forces(self.bias)
+
+    def accelerations(self) -> Array:
+        """Our udot under gravity alone."""
+        return np.linalg.solve(self.transfer, self.own_accelerations() - self.bias)
 
     @abstractmethod
     def names(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Compare trees with their twins in other libraries: `python -m tests.multibody.comparison`.
 
 What is compared of each body: its pose, its velocity, its acceleration where udot is 0, and the
-Jacobian of a frame at a random point of it.
+Jacobian of a frame at a random point of it. Of a tree with mass, also its mass matrix, the forces
+on u that udot = 0 takes, its udot under gravity, and its energies.
 """
 
 from collections import Counter
@@ -13,13 +14,16 @@ from attrs import define, field
 
 from benchmarks.errors import NotInstalledError
 from benchmarks.kinematics import TWINS, AbstractTwin, load_twin, twin_versions
+from stagecache import Stage
 from stagecache.multibody import AbstractMobilizer
 from tests.multibody.trees import MOBILIZERS, Array, Tree, make_tree
 
 CLOSE: Final = 1e-9
 """How far apart results may be, relative to the largest number of ours in the array, or to 1."""
 
-QUANTITIES: Final = ("pose", "velocity", "acceleration", "Jacobian")
+KINEMATICS: Final = ("pose", "velocity", "acceleration", "Jacobian")
+DYNAMICS: Final = ("mass matrix", "bias force", "udot", "energy")
+QUANTITIES: Final = (*KINEMATICS, *DYNAMICS)
 
 
 @define
@@ -31,6 +35,14 @@ class Counts:
     numbers: int = 0
     joints: Counter[str] = field(factory=Counter)
     apart: dict[str, float] = field(factory=lambda: dict.fromkeys(QUANTITIES, 0.0))
+
+    def note(self, quantity: str, one: Array, other: Array, what: str) -> None:
+        """Note how far apart ours and theirs are, and fail where that is too far."""
+        assert one.shape == other.shape
+        self.numbers += one.size
+        apart = _apart(one, other)
+        assert apart <= CLOSE, f"{what}: {apart:.1e} apart"
+        self.apart[quantity] = max(self.apart[quantity], apart)
 
     @property
     def worst(self) -> float:
@@ -60,13 +72,30 @@ def compare(twin_of: type[AbstractTwin], tree: Tree, counts: Counts) -> Counts:
             twin.acceleration(body),
             twin.frame_jacobian(body, station),
         )
-        for quantity, one, other in zip(QUANTITIES, ours, theirs, strict=True):
-            assert one.shape == other.shape
-            counts.numbers += one.size
-            apart = _apart(one, other)
-            assert apart <= CLOSE, f"{quantity} of {body} in {twin.name}: {apart:.1e} apart"
-            counts.apart[quantity] = max(counts.apart[quantity], apart)
+        for quantity, one, other in zip(KINEMATICS, ours, theirs, strict=True):
+            counts.note(quantity, one, other, f"{quantity} of {body} in {twin.name}")
+    if tree.system.matter.forces:
+        compare_dynamics(twin, tree, counts)
     return counts
+
+
+def compare_dynamics(twin: AbstractTwin, tree: Tree, counts: Counts) -> None:
+    """Compare the dynamics of a tree with mass under gravity."""
+    state, matter = tree.state, tree.system.matter
+    tree.system.realize(state, Stage.ACCELERATION)
+    at_rest = -matter.bias_force(state) - matter.applied_force(state)
+    kinetic, potential = twin.energies()
+    pairs = {
+        "mass matrix": (matter.m_matrix(state), twin.mass_matrix()),
+        "bias force": (at_rest, twin.forces_at_rest()),
+        "udot": (state.udot, twin.accelerations()),
+        "energy": (
+            np.array([matter.kinetic_energy(state), matter.potential_energy(state)]),
+            np.array([kinetic, potential]),
+        ),
+    }
+    for quantity, (one, other) in pairs.items():
+        counts.note(quantity, one, other, f"{quantity} in {twin.name}")
 
 
 def _apart(one: Array, other: Array) -> float:
@@ -83,7 +112,9 @@ def random_tree(seed: int, most: int) -> Tree:
     ]
     parents = [int(rng.integers(0, i + 1)) for i in range(size)]
     euler, plain = rng.random(2) < 0.5
-    return make_tree(kinds, parents, seed, use_euler_angles=bool(euler), plain=bool(plain))
+    return make_tree(
+        kinds, parents, seed, use_euler_angles=bool(euler), plain=bool(plain), has_mass=True
+    )
 
 
 @click.command(help="Compare random trees with each library that is installed, and print counts.")

@@ -16,6 +16,8 @@ from stagecache.multibody import (
     Cylinder,
     Free,
     Gimbal,
+    Gravity,
+    MassProperties,
     MobilizedBody,
     MultibodySystem,
     Pin,
@@ -53,6 +55,14 @@ def random_transform(rng: np.random.Generator, length: float = 1.0) -> Transform
     return Transform(Rotation.random(random_state=rng).as_matrix(), length * rng.normal(size=3))
 
 
+def random_mass(rng: np.random.Generator, length: float = 1.0) -> MassProperties:
+    """The mass properties of some random points."""
+    masses, points = np.exp(rng.normal(size=6)), length * rng.normal(size=(6, 3))
+    squares = (points * points).sum(axis=1)
+    inertia = masses @ squares * np.eye(3) - (masses[:, None] * points).T @ points
+    return MassProperties(masses.sum(), masses @ points / masses.sum(), inertia)
+
+
 def units(tree: Tree, state: State, kind: str = "q") -> Array:
     """The length of the tree for each q, or u, of a State that is a length, and 1 for others."""
     found = np.ones(len(getattr(state, kind)))
@@ -72,6 +82,7 @@ def make_tree(
     use_euler_angles: bool = False,
     plain: bool = False,
     length: float = 1.0,
+    has_mass: bool = False,
 ) -> Tree:
     """Body i is joined to body parents[i - 1] by kinds[i - 1]; plain: bodies are where M is."""
     rng = np.random.default_rng(seed)
@@ -85,7 +96,10 @@ def make_tree(
             kind(),
             inboard_frame=random_transform(rng, length),
             outboard_frame=outboard,
+            mass_properties=random_mass(rng, length) if has_mass else None,
         )
+    if has_mass:
+        system.add(Gravity(matter), "gravity")
     state = system.new_state()
     if use_euler_angles:
         matter.use_euler_angles.set(state, True)
@@ -97,12 +111,16 @@ def make_tree(
 
 
 @st.composite
-def trees(draw: Any, euler: bool | None = None, most: int = 9) -> Tree:
+def trees(
+    draw: Any, euler: bool | None = None, most: int = 9, has_mass: bool | None = False
+) -> Tree:
     kinds = draw(st.lists(st.sampled_from(MOBILIZERS), min_size=1, max_size=most))
     parents = [draw(st.integers(0, i)) for i in range(len(kinds))]
     uses = draw(st.booleans()) if euler is None else euler
     seed = draw(st.integers(0, 2**16))
-    return make_tree(kinds, parents, seed, use_euler_angles=uses, plain=draw(st.booleans()))
+    plain = draw(st.booleans())
+    mass = draw(st.booleans()) if has_mass is None else has_mass
+    return make_tree(kinds, parents, seed, use_euler_angles=uses, plain=plain, has_mass=mass)
 
 
 # ---------------------------------------------------------------------- the plain recursion
