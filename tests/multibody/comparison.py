@@ -2,7 +2,8 @@
 
 What is compared of each body: its pose, its velocity, its acceleration where udot is 0, and the
 Jacobian of a frame at a random point of it. Of a tree with mass, also its mass matrix, the forces
-on u that udot = 0 takes, its udot under gravity, and its energies.
+on u that udot = 0 takes, its udot under gravity, times M, and its energies. (udot itself is only as
+precise as M is regular; it is compared where the condition number of M is below 1e5.)
 """
 
 from collections import Counter
@@ -22,7 +23,10 @@ CLOSE: Final = 1e-9
 """How far apart results may be, relative to the largest number of ours in the array, or to 1."""
 
 KINEMATICS: Final = ("pose", "velocity", "acceleration", "Jacobian")
-DYNAMICS: Final = ("mass matrix", "bias force", "udot", "energy")
+DYNAMICS: Final = ("mass matrix", "bias force", "M udot", "udot", "energy")
+REGULAR: Final = 1e5
+"""The largest condition number of a mass matrix for which udot itself is compared."""
+
 QUANTITIES: Final = (*KINEMATICS, *DYNAMICS)
 
 
@@ -85,15 +89,18 @@ def compare_dynamics(twin: AbstractTwin, tree: Tree, counts: Counts) -> None:
     tree.system.realize(state, Stage.ACCELERATION)
     at_rest = -matter.bias_force(state) - matter.applied_force(state)
     kinetic, potential = twin.energies()
+    m, accelerations = matter.m_matrix(state), twin.accelerations()
     pairs = {
-        "mass matrix": (matter.m_matrix(state), twin.mass_matrix()),
+        "mass matrix": (m, twin.mass_matrix()),
         "bias force": (at_rest, twin.forces_at_rest()),
-        "udot": (state.udot, twin.accelerations()),
+        "M udot": (m @ state.udot, m @ accelerations),
         "energy": (
             np.array([matter.kinetic_energy(state), matter.potential_energy(state)]),
             np.array([kinetic, potential]),
         ),
     }
+    if m.size and np.linalg.cond(m) < REGULAR:
+        pairs["udot"] = state.udot, accelerations
     for quantity, (one, other) in pairs.items():
         counts.note(quantity, one, other, f"{quantity} in {twin.name}")
 
