@@ -167,7 +167,8 @@ class AbstractTwin(ABC):
 
     def accelerations(self) -> Array:
         """Our udot under gravity alone."""
-        return np.linalg.solve(self.transfer, self.own_accelerations() - self.bias)
+        found: Array = np.linalg.solve(self.transfer, self.own_accelerations() - self.bias)
+        return found
 
     @abstractmethod
     def names(self) -> dict[str, Any]:

@@ -5,20 +5,25 @@ A write of the modeling option of a matter changes the number of q, so it resets
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from stagecache.checks import require_type
-from stagecache.errors import short_repr
+from stagecache.errors import ConstraintError, short_repr
+from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.orientation import with_leading_positive
-from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+from stagecache.multibody.tree.applied_forces import sum_of
+from stagecache.multibody.tree.motions import motions
 from stagecache.state.handles import ContinuousVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
+
+Tied = TypeVar("Tied", bound=AbstractConstraint)
 
 
 def with_euler_angles(matter: MatterSubsystem, state: State) -> State:
@@ -171,6 +176,112 @@ class MultibodySystem(System):
     def matter(self) -> MatterSubsystem:
         """The tree of bodies; the first one if there are several."""
         return self._matters[0]
+
+    def add_constraint(self, constraint: Tied, name: str | None = None) -> Tied:
+        """Add a constraint on bodies, as `add` does, and return it. A change of topology.
+
+        Raises
+        ------
+        WrongTypeError
+            It is not one.
+        ConstraintError
+            Its bodies are those of another System.
+        AdoptionError, DuplicateNameError, InvalidNameError
+        """
+        require_type(
+            constraint,
+            AbstractConstraint,
+            f"{short_repr(constraint)}: not a constraint on bodies",
+            "a RodConstraint, or another AbstractConstraint",
+            "other subsystems are added by add()",
+        )
+        if constraint.matter not in self._matters:
+            raise ConstraintError(
+                f"{constraint}: ties bodies of another System",
+                f"bodies of {self.matter.name} of this one",
+                ", ".join(f"{body}" for body in constraint.bodies),
+                "add the constraint to the System of its bodies",
+            )
+        return self.add(constraint, name)
+
+    # ------------------------------------------------------------------ energy and reactions
+
+    def calc_kinetic_energy(self, state: State) -> float:
+        """Return the kinetic energy of all bodies [J]. Reads `kinetic_energy` of the matters.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError, ForeignStateError
+        """
+        return sum(matter.kinetic_energy(state) for matter in self._matters)
+
+    def calc_potential_energy(self, state: State) -> float:
+        """Return the potential energy of all forces on bodies [J]; else as above."""
+        return sum(matter.potential_energy(state) for matter in self._matters)
+
+    def calc_energy(self, state: State) -> float:
+        """Return the sum of both [J]."""
+        return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
+
+    def calc_reaction_forces(self, state: State) -> Array:
+        """Return what each joint of `matter` transmits to its body: constraint forces and all else.
+
+        That is all that the mobilizer does to the body: it holds the body in the joint, and
+        transmits the forces on its u, of springs and motors for instance. The parent feels the
+        opposite. Source: Newton's and Euler's laws for all that is outboard of the joint.
+
+        Parameters
+        ----------
+        state : State
+            At Acceleration.
+
+        Returns
+        -------
+        ndarray of shape (bodies, 6)
+            By index of the body, at the origin of its frame M, in ground: moment [N m], then force
+            [N]. 0 for the ground.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError, ForeignStateError
+
+        Examples
+        --------
+        >>> from stagecache import Stage
+        >>> from stagecache.multibody import Gravity, MultibodySystem, Pin, Transform
+        >>> system = MultibodySystem()
+        >>> bob = system.matter.add_body(
+        ...     "bob",
+        ...     system.matter.ground,
+        ...     Pin(),
+        ...     outboard_frame=Transform(None, [0.0, 1.0, 0.0]),
+        ...     mass_properties={"mass": 2.0},
+        ... )
+        >>> _ = system.add(Gravity(system.matter), "gravity")
+        >>> state = system.new_state()
+        >>> bob.u.set(state, [3.0])
+        >>> system.realize(state, Stage.ACCELERATION)
+        >>> system.calc_reaction_forces(state)[bob.index].round(2) + 0.0  # 2 (9.81 + 3²) N
+        array([ 0.  ,  0.  ,  0.  ,  0.  , 37.62,  0.  ])
+        """
+        self._require_own(state)
+        matter = self.matter
+        udot = state[matter].udot
+        layout, axes, motion = matter.layout(state), matter.axes(state), matter.tree_motions(state)
+        rates = matter.tree_bias(state) + motions(layout, axes, udot)
+        acting = [
+            subsystem.calc_body_forces(state)
+            for subsystem in self.subsystems
+            if isinstance(subsystem, AbstractConstraint) and subsystem.matter is matter
+        ]
+        by_constraints, _ = sum_of(layout, acting)
+        by_forces, _ = matter.applied_forces(state)
+        taken = matter.tree_inertias(state).forces(motion, rates)
+        outboard = layout.sum_to_ground(taken - by_forces - by_constraints)
+        outboard[:, :3] -= cross(matter.tree_poses(state).joints[:, :3, 3], outboard[:, 3:])
+        outboard[0] = 0.0
+        found: Array = outboard[layout.rows]
+        return found
 
     # ------------------------------------------------------------------ for an Assembler
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from stagecache.errors import ConstModelError, ConstraintError
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
+from stagecache.state.state import State
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import parameter
 
@@ -40,6 +42,20 @@ class AbstractConstraint(Subsystem, ABC):
     def matter(self) -> MatterSubsystem:
         """The matter that has the bodies."""
         return self.bodies[0].matter
+
+    def calc_body_forces(self, state: State) -> AppliedForces:  # noqa: ARG002  # others need it
+        """Return the forces by which it acts on bodies; none, if it acts on u of joints only.
+
+        Parameters
+        ----------
+        state : State
+            At Acceleration.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        return NO_FORCES
 
     if not TYPE_CHECKING:  # for which there would be any name, then
 

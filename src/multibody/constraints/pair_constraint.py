@@ -38,6 +38,7 @@ from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.spatial import Array, cross, cross3
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error
@@ -171,6 +172,16 @@ class AbstractPairConstraint(AbstractConstraint):
         bias = self.calc_bias(self.relative_pose(state), self.relative_velocity(state))
         found = checked_result(bias, (self.num_errors,), f"calc_bias of {self}")
         return found + self.relative_jacobian(state) @ self.relative_acceleration_bias(state)
+
+    def calc_body_forces(self, state: State) -> AppliedForces:
+        """Return its forces on both bodies: the rows of `relative_jacobian`, times -multipliers."""
+        if not self.is_enabled(state):
+            return NO_FORCES
+        rows = forces_in_ground(*self._poses(state), self.relative_jacobian(state))
+        force = -state[self].multipliers @ rows
+        layout = self.matter.layout(state)
+        of_bodies = np.array([layout.rows[body.index] for body in self.bodies])
+        return AppliedForces(of_bodies, np.array([-force, force]), NO_FORCES.u, NO_FORCES.values)
 
     # ------------------------------------------------------------------ pictures
 

@@ -104,7 +104,8 @@ class LinearBushing(AbstractForce):
     def calc_coordinates(self, state: State) -> Array:
         """Return the three angles [rad] and the place [m] of M in F, (6,). Reads the poses."""
         pose = relative_pose(*self._frames(state))
-        angles = angles_of_pose(tuple(pose.matrix[:3].ravel().tolist()))
+        numbers: Any = pose.matrix[:3].ravel().tolist()
+        angles = angles_of_pose(numbers)
         return np.array([*angles, *pose.translation.tolist()])
 
     def calc_force(self, state: State, forces: ForceSum) -> None:

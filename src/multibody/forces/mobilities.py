@@ -142,11 +142,11 @@ class MobilitySpring(AbstractMobilityForce):
 
     def calc_mobility_force(self, state: State) -> float:
         """Return the force of the spring."""
-        return -float(self.stiffness(state)) * (self._q(state) - self.rest(state))
+        return -float(self.stiffness(state)) * self._stretch(state)
 
     def calc_potential_energy(self, state: State) -> float:
         """Return the energy of the spring."""
-        return 0.5 * float(self.stiffness(state)) * (self._q(state) - self.rest(state)) ** 2
+        return 0.5 * float(self.stiffness(state)) * self._stretch(state) ** 2
 
     @cached(prerequisites=_of_spring)
     def applied(self, state: State) -> AppliedForces:
@@ -157,6 +157,9 @@ class MobilitySpring(AbstractMobilityForce):
     def potential_energy(self, state: State) -> float:
         """Its potential energy [J]."""
         return self._potential_energy(state)
+
+    def _stretch(self, state: State) -> float:
+        return self._q(state) - float(self.rest(state))
 
 
 @final
@@ -304,4 +307,4 @@ class MobilityStop(AbstractMobilityForce):
         """Return by how much q is beyond a bound: negative below, 0 between them."""
         q = self._q(state)
         low, high = self.bounds(state)
-        return max(q - high, 0.0) + min(q - low, 0.0)
+        return max(q - float(high), 0.0) + min(q - float(low), 0.0)

@@ -15,7 +15,16 @@ from stagecache.state.state import State
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.variables import discrete
 
-Numbers = tuple[float, ...]
+OnU = tuple[tuple[int, int, float], ...]
+OnBodies = tuple[tuple[int, tuple[float, ...]], ...]
+
+
+def _none_on_u(self: Any) -> OnU:  # noqa: ARG001  # of a fixed form
+    return ()
+
+
+def _none_on_bodies(self: Any) -> OnBodies:  # noqa: ARG001  # likewise
+    return ()
 
 
 @final
@@ -48,10 +57,10 @@ class DiscreteForces(AbstractForce):
     array([1.5])
     """
 
-    mobility_forces = discrete((), invalidates=Stage.DYNAMICS)
+    mobility_forces = discrete(factory=_none_on_u, invalidates=Stage.DYNAMICS)
     """Triples: the index of a body, the index of a u of its joint, and the force on it."""
 
-    body_forces = discrete((), invalidates=Stage.DYNAMICS)
+    body_forces = discrete(factory=_none_on_bodies, invalidates=Stage.DYNAMICS)
     """Pairs: the index of a body; and a moment [N m] and a force at its origin [N], in ground."""
 
     def set_mobility_force(self, state: State, body: MobilizedBody, u: int, force: float) -> None:
@@ -83,9 +92,10 @@ class DiscreteForces(AbstractForce):
 
     def clear(self, state: State) -> None:
         """Take all forces away. Writes only what differs."""
-        for variable in (self.mobility_forces, self.body_forces):
-            if variable(state):
-                variable.set(state, ())
+        if self.mobility_forces(state):
+            self.mobility_forces.set(state, ())
+        if self.body_forces(state):
+            self.body_forces.set(state, ())
 
     def calc_force(self, state: State, forces: ForceSum) -> None:
         """Add all forces that are set."""

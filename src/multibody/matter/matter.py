@@ -89,6 +89,7 @@ from stagecache.multibody.tree.inertias import (
     inertias_in_ground,
     inertias_of,
     mass_matrix_of,
+    times_mass_matrix,
 )
 from stagecache.multibody.tree.layout import TreeLayout
 from stagecache.multibody.tree.mass_properties import MassProperties
@@ -1090,6 +1091,88 @@ class MatterSubsystem(Subsystem):
         return sum(
             force.potential_energy(state) for force in self.forces if force.is_enabled(state)
         )
+
+    def multiply_by_m(self, state: State, udot: ArrayLike) -> Array:
+        """Return M times any udot (nu,), without M. Reads `axes`, `tree_inertias`.
+
+        Cost O(bodies log(depth)).
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
+        """
+        layout, axes = self.layout(state), self.axes(state)
+        values = checked_array(udot, (layout.nu,), f"multiply_by_m(udot) of {self.name}")
+        return times_mass_matrix(layout, axes, self.tree_inertias(state), values)
+
+    def multiply_by_m_inv(self, state: State, forces: ArrayLike) -> Array:
+        """Return the udot (nu,) that forces on u (nu,) alone would give. Reads `m_matrix`.
+
+        Raises
+        ------
+        MassMatrixError
+            M is singular: a u moves no mass.
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
+        """
+        root = type(self).m_matrix.root_in(self)(state)
+        values = checked_array(forces, (len(root),), f"multiply_by_m_inv(forces) of {self.name}")
+        found: Array = root.T @ (root @ values)
+        return found
+
+    def calc_inverse_dynamics(self, state: State, udot: ArrayLike) -> Array:
+        """Return the forces on u that give a udot, beside all forces that act already.
+
+        Constraints are not among these. Reads `axes`, `tree_inertias`, `bias_force` and
+        `applied_force`. Cost O(bodies log(depth)).
+
+        Parameters
+        ----------
+        state : State
+            At Model or further.
+        udot : (nu,) array_like
+
+        Returns
+        -------
+        ndarray of shape (nu,)
+            [N m or N]
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
+        """
+        taken = self.multiply_by_m(state, udot)
+        return taken - self.bias_force(state) - self.applied_force(state)
+
+    def calc_mass(self) -> float:
+        """Return the mass of all bodies [kg]."""
+        return sum(body.mass_properties.mass for body in self.bodies)
+
+    def calc_center_of_mass(self, state: State) -> Array:
+        """Return the center of mass of all bodies in ground, (3,) [m]. Reads `tree_inertias`.
+
+        It is NaN if no body has mass.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        return self.tree_inertias(state).total()[1]
+
+    def calc_momentum(self, state: State) -> Array:
+        """Return the momentum of all bodies about their center of mass, (6,).
+
+        Angular [kg m²/s], then linear [kg m/s], in ground. Reads `tree_inertias`, `tree_motions`.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        inertias = self.tree_inertias(state)
+        found: Array = inertias.momenta(self.tree_motions(state)).sum(axis=0)
+        mass, center = inertias.total()
+        if mass > 0.0:
+            found[:3] -= cross3(center, found[3:])
+        return found
 
     # ------------------------------------------------------------------ drives
 

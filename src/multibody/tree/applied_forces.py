@@ -1,7 +1,7 @@
 """Forces on the bodies and the u of a tree, few of them at a time, and their sum."""
 
 from collections.abc import Sequence
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from attrs import frozen
@@ -36,6 +36,11 @@ class AppliedForces:
         """Return the power [W] at motions of bodies by row, and at the u of the matter."""
         on_bodies = float(np.vdot(self.spatial, motions[self.rows]))
         return on_bodies + float(self.values @ speeds[self.u])
+
+
+NO_FORCES: Final = AppliedForces(
+    np.empty(0, np.intp), np.empty((0, 6)), np.empty(0, np.intp), np.empty(0)
+)
 
 
 def sum_of(layout: TreeLayout, forces: Sequence[AppliedForces]) -> tuple[Array, Array]:

@@ -139,7 +139,7 @@ def times_mass_matrix(layout: TreeLayout, axes: Array, inertias: Inertias, value
 def _as_numbers(inertias: Inertias) -> list[Numbers]:
     tensors = inertias.inertias.reshape(-1, 9)[:, [0, 4, 8, 1, 2, 5]]
     table = np.concatenate([inertias.masses[:, None], inertias.centers, tensors], axis=1)
-    return [tuple(row) for row in table.tolist()]  # type: ignore[misc]  # ten numbers
+    return [tuple(row) for row in table.tolist()]
 
 
 def _together(one: Numbers, other: Numbers) -> Numbers:
