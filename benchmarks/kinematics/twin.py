@@ -167,8 +167,7 @@ class AbstractTwin(ABC):
 
     def accelerations(self) -> Array:
         """Our udot under gravity alone."""
-        found: Array = np.linalg.solve(self.transfer, self.own_accelerations() - self.bias)
-        return found
+        return np.asarray(np.linalg.solve(self.transfer, self.own_accelerations() - self.bias))
 
     @abstractmethod
     def names(self) -> dict[str, Any]:

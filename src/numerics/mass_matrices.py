@@ -11,7 +11,7 @@ accelerations a into x = inv(R') a, and a' M a = x' x. With M = L L' (Cholesky) 
 inv(M) = L L' it is L'. Golub and Van Loan, Matrix Computations, 4th ed., 4.2 and 6.1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -104,7 +104,13 @@ def _in_form(values: Any, n: int, what: object) -> tuple[Matrix, Vector]:
 # ---------------------------------------------------------------------- positive definite
 
 
-def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
+def inverse_root(
+    matrix: Matrix,
+    what: object,
+    *,
+    is_inverse: bool,
+    name: Callable[[int], str] = "number {}".format,
+) -> Matrix:
     """Return R with R' R = inv(M): a diagonal or a triangle, or a sparse matrix as it is.
 
     Cost O(n) for a diagonal, O(n³) dense, one LU decomposition for a sparse matrix.
@@ -117,6 +123,8 @@ def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
         Its name in messages.
     is_inverse : bool
         True if the matrix is inv(M).
+    name : callable, optional
+        The function from a row to its name in messages.
 
     Raises
     ------
@@ -124,12 +132,10 @@ def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
         It is not positive definite.
     """
     if is_sparse(matrix):
-        _check_sparse(matrix, what)
+        _check_sparse(matrix, what, name)
         return matrix
     if matrix.ndim == 1:
-        if matrix.size and not matrix.min() > 0:
-            worst = int(np.argmin(matrix))
-            raise _not_positive(what, f"{matrix[worst]:.6g} as number {worst} of the diagonal")
+        _check_diagonal(matrix, what, name)
         roots = np.sqrt(matrix)
         return roots if is_inverse else 1 / roots
     n = len(matrix)
@@ -143,19 +149,24 @@ def inverse_root(matrix: Matrix, what: object, *, is_inverse: bool) -> Matrix:
         except np.linalg.LinAlgError:
             lower = None
     if lower is None or np.any(lower.diagonal() ** 2 <= n * EPS * diagonal):
-        least = float(np.linalg.eigvalsh(matrix)[0])
-        raise _not_positive(what, f"{least:.6g} as its smallest eigenvalue")
+        values, vectors = np.linalg.eigh(matrix)
+        most = name(int(np.argmax(np.abs(vectors[:, 0]))))
+        raise _not_positive(what, f"{values[0]:.6g} as its smallest eigenvalue, mostly of {most}")
     if is_inverse:
         return np.ascontiguousarray(lower.T)
     return np.tril(np.linalg.solve(lower, np.eye(n)))
 
 
-def _check_sparse(matrix: Matrix, what: object) -> None:
-    """Refuse a sparse matrix that is not positive definite, by the signs of its pivots."""
-    diagonal = matrix.diagonal()
-    if not diagonal.min() > 0:
+def _check_diagonal(diagonal: Vector, what: object, name: Callable[[int], str]) -> None:
+    """Refuse a diagonal with a number that is not positive."""
+    if diagonal.size and not diagonal.min() > 0:
         worst = int(np.argmin(diagonal))
-        raise _not_positive(what, f"{diagonal[worst]:.6g} as number {worst} of the diagonal")
+        raise _not_positive(what, f"{diagonal[worst]:.6g} on the diagonal, of {name(worst)}")
+
+
+def _check_sparse(matrix: Matrix, what: object, name: Callable[[int], str]) -> None:
+    """Refuse a sparse matrix that is not positive definite, by the signs of its pivots."""
+    _check_diagonal(matrix.diagonal(), what, name)
     try:
         factors = factors_of(matrix)
     except RuntimeError:  # a pivot is exactly 0
@@ -238,7 +249,13 @@ class FreePart:
 
 
 def free_part(
-    matrix: Matrix, is_free: NDArray[np.bool_], udot: Vector, what: object, *, is_inverse: bool
+    matrix: Matrix,
+    is_free: NDArray[np.bool_],
+    udot: Vector,
+    what: object,
+    *,
+    is_inverse: bool,
+    name: Callable[[int], str] = "number {}".format,
 ) -> FreePart:
     """Return the part of a block that belongs to free u, where some but not all are free.
 
@@ -254,6 +271,8 @@ def free_part(
     what : str
         Its name in messages.
     is_inverse : bool
+    name : callable, optional
+        The function from a free row to its name in messages.
 
     Raises
     ------
@@ -261,7 +280,7 @@ def free_part(
     """
     if matrix.ndim == 1:
         mass: Matrix = (1 / matrix if is_inverse else matrix)[is_free]
-        root = inverse_root(mass, what, is_inverse=False)
+        root = inverse_root(mass, what, is_inverse=False, name=name)
         return FreePart(mass, root, np.zeros(np.count_nonzero(is_free)))
     if is_inverse:
         matrix = np.linalg.inv(matrix.toarray() if is_sparse(matrix) else matrix)
@@ -269,5 +288,5 @@ def free_part(
     free, driven = np.flatnonzero(is_free), np.flatnonzero(~is_free)
     of_free: Matrix = matrix[free]
     mass = of_free[:, free]
-    root = inverse_root(mass, what, is_inverse=False)
+    root = inverse_root(mass, what, is_inverse=False, name=name)
     return FreePart(mass, root, np.asarray(of_free[:, driven] @ udot[driven]))

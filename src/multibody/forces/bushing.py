@@ -43,14 +43,13 @@ class LinearBushing(AbstractForce):
 
     Parameters
     ----------
-    first : MobilizedBody
-    first_frame : Transform or None
-        F in body 1; None for the frame of the body.
-    second : MobilizedBody
-    second_frame : Transform or None
-        M in body 2.
-    stiffness, damping : (6,) array_like
+    first, second : MobilizedBody
+    stiffness : (6,) array_like
         The initial values; none is negative.
+    damping : (6,) array_like, optional
+        Likewise. The default is none.
+    first_frame, second_frame : Transform, optional
+        F in body 1, and M in body 2. The defaults are the frames of the bodies.
 
     Raises
     ------
@@ -66,7 +65,7 @@ class LinearBushing(AbstractForce):
     >>> ground = system.matter.ground
     >>> properties = {"mass": 2.0, "inertia": [1.0, 1.0, 1.0]}
     >>> plate = system.matter.add_body("plate", ground, Free(), mass_properties=properties)
-    >>> mount = LinearBushing(ground, None, plate, None, [3, 3, 3, 8, 8, 8], [0] * 6)
+    >>> mount = LinearBushing(ground, plate, [3, 3, 3, 8, 8, 8])
     >>> _ = system.add(mount, "mount")
     >>> state = system.new_state()
     >>> plate.q.set(state, [1, 0, 0, 0, 0.5, 0, 0])
@@ -84,11 +83,12 @@ class LinearBushing(AbstractForce):
     def __init__(
         self,
         first: MobilizedBody,
-        first_frame: Transform | None,
         second: MobilizedBody,
-        second_frame: Transform | None,
         stiffness: ArrayLike,
-        damping: ArrayLike,
+        damping: ArrayLike = (0.0,) * 6,
+        *,
+        first_frame: Transform | None = None,
+        second_frame: Transform | None = None,
     ) -> None:
         self.bodies = checked_two(first, second, "LinearBushing")
         super().__init__(self.bodies[0].matter)

@@ -1140,8 +1140,10 @@ class MatterSubsystem(Subsystem):
         ------
         ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
         """
-        taken = self.multiply_by_m(state, udot)
-        return taken - self.bias_force(state) - self.applied_force(state)
+        found = self.multiply_by_m(state, udot)
+        found -= self.bias_force(state)
+        found -= self.applied_force(state)
+        return found
 
     def calc_mass(self) -> float:
         """Return the mass of all bodies [kg]."""

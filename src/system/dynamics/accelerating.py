@@ -25,6 +25,7 @@ left, where that makes nearly redundant rows redundant.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -44,7 +45,13 @@ from stagecache.system.constraints.rows import (
     constraint_table,
     row_names,
 )
-from stagecache.system.dynamics.dynamics import BoundForce, BoundMass, forces_of, masses_of
+from stagecache.system.dynamics.dynamics import (
+    BoundForce,
+    BoundMass,
+    forces_of,
+    masses_of,
+    name_of_u,
+)
 from stagecache.system.motion.differences import derivative_along
 from stagecache.system.motion.matrix import product
 from stagecache.system.motion.prescribing import declares_motion, is_choosing, prescribed_udot
@@ -211,9 +218,16 @@ class Dynamics:
             if free.all():
                 root = mass.root(state)
             else:
-                part = free_part(matrix, free, udot[index], mass.matrix, is_inverse=is_inverse)
+                whole, index = index, index[free]  # noqa: PLW2901  # the part of it that counts
+                part = free_part(
+                    matrix,
+                    free,
+                    udot[whole],
+                    mass.matrix,
+                    is_inverse=is_inverse,
+                    name=partial(_name_of_row, state, index),
+                )
                 matrix, root, is_inverse = part.matrix, part.root, False
-                index = index[free]  # noqa: PLW2901  # the part of it that counts
                 forces[index] -= part.force
             blocks.append(MassBlock(np.arange(at, at + len(index)), matrix, root, is_inverse))
             columns.append(index)
@@ -438,22 +452,13 @@ def check_massless(state: Any, g: Any, massless: Index) -> None:
     raise MassMatrixError(
         f"{row_names(state, 'udoterr')[row]}: acts on a u that has no mass",
         "a mass matrix that covers each u that is in a constraint and not prescribed",
-        f"{_name_of(state, u)}, which none covers",
+        f"{name_of_u(state, u)}, which none covers",
         "declare @mass_matrix(...) for it in its subsystem; or prescribe it",
     )
 
 
-def _name_of(state: Any, u: int) -> str:
-    """Name a number of u for messages: "cart.speed", or "cart.speed[1]" if that has several."""
-    pools = state._contents.pools
-    at = pools.size("q", None) + u
-    for subsystem in state._contents.realization.layout.subsystems:
-        for block in subsystem.blocks["u"]:
-            place = pools.places[block._node]
-            if place.start <= at < place.stop:
-                count = place.stop - place.start
-                return f"{block}" + (f"[{at - place.start}]" if count > 1 else "")
-    return f"u {u}"
+def _name_of_row(state: Any, index: Index, row: int) -> str:
+    return name_of_u(state, int(index[row]))
 
 
 def without_mass(force: BoundForce) -> MassMatrixError:

@@ -20,6 +20,7 @@ the rest; see `accelerating`.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
+import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
@@ -38,7 +39,7 @@ from stagecache.system.motion.kinematics import (
     require_variables_in,
     require_variables_once,
 )
-from stagecache.system.motion.rows import Handles
+from stagecache.system.motion.rows import Handles, indices
 
 Compute = Callable[[Any, Any], Any]
 Variables = tuple[AbstractDeclaration[Any], ...]
@@ -205,8 +206,17 @@ class RootDeclaration(AbstractComputation[Matrix]):
 
     def _function(self, handle: Any) -> Callable[[Any], Matrix]:
         mass = self.of.bound(handle._owner)
-        is_inverse = self.of.is_inverse
-        return lambda state: inverse_root(mass(state), mass, is_inverse=is_inverse)
+        handles, is_inverse = self.of.handles(handle._owner), self.of.is_inverse
+
+        def computed(state: Any) -> Matrix:
+            def name(row: int) -> str:
+                pools = state._contents.pools
+                rows = [indices(pools.places[h._node]) for h in handles]
+                return name_of_u(state, int(np.concatenate(rows)[row]) - pools.size("q", None))
+
+            return inverse_root(mass(state), mass, is_inverse=is_inverse, name=name)
+
+        return computed
 
 
 @frozen(eq=False)
@@ -231,6 +241,19 @@ def masses_of(subsystem: Any) -> list[BoundMass]:
         for declared in type(subsystem).declarations.values()
         if isinstance(declared, MassMatrixDeclaration) and declared.is_in(subsystem)
     ]
+
+
+def name_of_u(state: Any, u: int) -> str:
+    """Name a number of u for messages: "cart.speed", or "cart.speed[1]" if that has several."""
+    pools = state._contents.pools
+    at = pools.size("q", None) + u
+    for subsystem in state._contents.realization.layout.subsystems:
+        for block in subsystem.blocks["u"]:
+            place = pools.places[block._node]
+            if place.start <= at < place.stop:
+                count = place.stop - place.start
+                return f"{block}" + (f"[{at - place.start}]" if count > 1 else "")
+    return f"u {u}"
 
 
 # ---------------------------------------------------------------------- forces

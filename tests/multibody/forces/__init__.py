@@ -1,0 +1,1 @@
+"""Tests of forces on trees of bodies."""
