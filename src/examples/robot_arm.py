@@ -1,17 +1,19 @@
-"""An arm of six joints: the positions of its links, its Jacobian, and what a write makes stale.
+"""An arm of six joints: where it is, what a write makes stale, what holds it, and how it drops.
 
 Run it: python -m stagecache.examples.robot_arm [OUTPUT FOLDER]
 
 The arm is a tree of six bodies, each joined by a pin to the one before it, as in many industrial
 robots: three joints place the wrist, three turn the tool. A subsystem has an entry for the height
-of each link, and the program shows which of these a write makes stale. At the end the tool draws a
-circle on a wall, by the inverse of its Jacobian. The program writes a picture and a GIF of it.
+of each link, and the program shows which of these a write makes stale. The links have masses:
+inverse dynamics gives the torques that hold them, and a simulation shows how the arm drops if the
+motors stop, with the friction of the joints only. At the end the tool draws a circle on a wall, by
+the inverse of its Jacobian, and the arm drops. The program writes a picture and a GIF of it.
 """
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +24,28 @@ from stagecache import (
     DecorativeCylinder,
     DecorativeFrame,
     DecorativeLine,
+    Stage,
     State,
     Subsystem,
     animate,
     cached,
     draw,
+    simulate,
 )
 from stagecache.decorations import (
     AbstractDecoration,
 )
 from stagecache.errors import MissingExtraError
-from stagecache.multibody import MobilizedBody, MultibodySystem, Pin, Transform
+from stagecache.multibody import (
+    DiscreteForces,
+    Gravity,
+    MassProperties,
+    MobilityDamper,
+    MobilizedBody,
+    MultibodySystem,
+    Pin,
+    Transform,
+)
 
 Vector = NDArray[np.float64]
 Point = tuple[float, float, float]
@@ -50,6 +63,8 @@ LINKS: list[tuple[str, int, Point]] = [
 ]
 TOOL: Point = (0.12, 0.0, 0.0)  # on the flange, m
 RADII = [0.10, 0.075, 0.065, 0.055, 0.045, 0.04]  # of the joints, m
+MASSES = [9.0, 6.0, 4.0, 1.5, 0.8, 0.3]  # of the links, kg
+FRICTION = 0.05  # of each joint, N m s/rad
 PEDESTAL = 0.08  # m
 READY = [0.0, 0.2, 0.3, 0.0, -0.5, 0.0]  # rad: the tool points along x
 TURNED = [0.6, 0.3, 0.2, 0.5, -0.4, 0.2]  # rad
@@ -60,6 +75,8 @@ INK = (0.15, 0.35, 0.75)
 
 CIRCLE = 0.15  # m, the radius
 FRAMES = 30
+
+DROP = 0.3  # s
 
 
 class Heights(Subsystem):
@@ -98,6 +115,14 @@ def tube(end: Point, radius: float) -> list[AbstractDecoration]:
     return pieces
 
 
+def solid(mass: float, end: Point, radius: float) -> MassProperties:
+    """Mass properties of a link: a ball at its joint, and one as heavy at its end."""
+    ball = mass / 2.0 * np.eye(3) * 0.4 * radius**2
+    middle = np.array(end) / 2.0
+    across = mass * (middle @ middle * np.eye(3) - np.outer(middle, middle))  # of two points
+    return MassProperties.about_center(mass, middle, 2.0 * ball + across)
+
+
 def make_arm() -> MultibodySystem:
     """The model."""
     system = MultibodySystem(name="robot arm")
@@ -107,7 +132,7 @@ def make_arm() -> MultibodySystem:
     for shape in tube((0.0, 0.0, PEDESTAL), 0.13):
         matter.add_decoration(link, shape)
     ends = [place for _, _, place in LINKS[1:]] + [TOOL]
-    for (name, axis, place), end, radius in zip(LINKS, ends, RADII, strict=True):
+    for (name, axis, place), end, radius, mass in zip(LINKS, ends, RADII, MASSES, strict=True):
         turned = rotation(2, axis)  # the axis of a pin is z
         hub = DecorativeCylinder(radius, 1.2 * radius, rotation=rotation(1, axis), color=METAL)
         link = matter.add_body(
@@ -116,11 +141,15 @@ def make_arm() -> MultibodySystem:
             Pin(),
             inboard_frame=Transform(turned, place),
             outboard_frame=Transform(turned),
-            mass_properties={"mass": 1.0},
+            mass_properties=solid(mass, end, radius),
             decorations=[hub, *tube(end, 0.7 * radius)],
         )
     matter.add_decoration(link, DecorativeFrame(0.12, translation=TOOL, line_width=2))
     system.add(Heights(matter.bodies[1:]), "heights")
+    system.add(Gravity(matter, (0.0, 0.0, -9.81)), "gravity")
+    system.add(DiscreteForces(matter), "motors")
+    for body in matter.bodies[1:]:
+        system.add(MobilityDamper(body, 0, FRICTION), f"friction_of_{body.name.replace(' ', '_')}")
     return system
 
 
@@ -137,6 +166,12 @@ def computed_again(state: State, heights: Heights, write: Callable[[], None]) ->
         write()
         read()
     return [row.entry for row in trace.summary().rows if row.computed]
+
+
+def drop(system: MultibodySystem, state: State, step: float) -> Iterator[State]:
+    """Let the arm fall for a while, and yield its States."""
+    trajectory = simulate(system, state, DROP, accuracy=1e-5, every=step)
+    yield from trajectory.states(Stage.VELOCITY)
 
 
 def place_tool(state: State, flange: MobilizedBody, target: Transform) -> None:
@@ -176,7 +211,7 @@ def write_pictures(system: MultibodySystem, folder: Path) -> None:
             DecorativeLine(one, other, color=INK, line_width=2) for one, other in pairwise(drawn)
         ]
 
-    motion = draw_circle(state, flange, drawn)
+    motion = chain(draw_circle(state, flange, drawn), drop(system, state, DROP / 10))
     print("wrote", animate(system, motion, folder / "robot_arm.gif", extra=line).name)
     ax = draw(system, state, extra=line)
     ax.figure.savefig(folder / "robot_arm.png", dpi=120)
@@ -215,6 +250,24 @@ def main(folder: Path) -> None:
         print(f"the q of the {link.name}: heights of {count} of {len(LINKS)} links")
     again = computed_again(state, heights, partial(matter.u.set, state, -state.u))
     print("all u: nothing but", ", ".join(sorted(again)))
+
+    print("\n-- Which torques hold it?")
+    state.u = np.zeros(state.nu)
+    torques = matter.calc_inverse_dynamics(state, np.zeros(state.nu))
+    for link, torque in zip(heights.links, torques, strict=True):
+        print(f"{link.name:>10}: {torque + 0.0:7.3f} N m")
+    motors = system.get(DiscreteForces)
+    for link, torque in zip(heights.links, torques, strict=True):
+        motors.set_mobility_force(state, link, 0, torque)
+    system.realize(state, Stage.ACCELERATION)
+    print(f"with these, joints accelerate by {np.abs(state.udot).max():.3f} rad/s²")
+
+    print("\n-- What if the motors stop?")
+    motors.clear(state)
+    for at in drop(system, state, DROP / 3):
+        height = flange.station_position(at, TOOL)[Z]
+        kinetic, potential = system.calc_kinetic_energy(at), system.calc_potential_energy(at)
+        print(f"{at.time:.1f} s: tool at {height:.3f} m, {kinetic:4.1f} J + {potential:5.1f} J")
 
     print("\n-- What does it look like?")
     try:

@@ -1,7 +1,6 @@
 r"""Mass properties of a rigid body: its mass, center of mass, and inertia.
 
-They are declared with a body. Forces and dynamics, which do not exist yet, are to read them from
-`MobilizedBody.mass_properties`.
+They are declared with a body, and read by its dynamics; see `inertias`.
 
     inertia about the origin = central inertia + m (c.c 1 - c c')       (Steiner)
 
@@ -33,12 +32,16 @@ def _center(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _inertia(values: ArrayLike) -> NDArray[np.float64]:
-    """Return the matrix; a diagonal one of three principal moments."""
+    """Return the matrix, of three moments, or of these and three products."""
     what = "the inertia of a body"
     array = array_of(values, what)
     if array is None or array.ndim != 1:
         return checked_array(values, (3, 3), what)
-    found = np.diag(checked_array(values, (3,), what))
+    if array.shape == (6,):
+        xx, yy, zz, xy, xz, yz = checked_array(values, (6,), what).tolist()
+        found = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    else:
+        found = np.diag(checked_array(values, (3,), what))
     found.flags.writeable = False
     return found
 
@@ -54,9 +57,10 @@ class MassProperties:
         Zero or more [kg].
     center : (3,) array_like, optional
         The center of mass in the frame of the body [m].
-    inertia : (3, 3) or (3,) array_like, optional
-        About the origin of the body, in its axes [kg m^2]; three numbers are a diagonal. The
-        default is a point mass at the center.
+    inertia : (3, 3), (6,) or (3,) array_like, optional
+        About the origin of the body, in its axes [kg m^2]. Six numbers are xx, yy, zz, xy, xz, yz;
+        three are a diagonal. The default is a point mass at the center. For one about the center
+        of mass, see `about_center`.
 
     Raises
     ------
@@ -130,6 +134,32 @@ class MassProperties:
                 f"{moments.tolist()}",
                 "look for swapped axes, units, and the point about which it is given",
             )
+
+    @classmethod
+    def about_center(cls, mass: float, center: ArrayLike, inertia: ArrayLike) -> "MassProperties":
+        """Return the properties of a body whose inertia is known about its center of mass.
+
+        Parameters
+        ----------
+        mass : float
+            [kg]
+        center : (3,) array_like
+            The center of mass in the frame of the body [m].
+        inertia : (3, 3), (6,) or (3,) array_like
+            About the center of mass, in the axes of the body [kg m^2].
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError, MassPropertiesError
+
+        Examples
+        --------
+        >>> from stagecache.multibody import MassProperties
+        >>> MassProperties.about_center(2.0, [0.0, 0.5, 0.0], [0.1, 0.2, 0.3]).inertia.diagonal()
+        array([0.6, 0.2, 0.8])
+        """
+        point = cls(mass, center)
+        return cls(mass, center, point.inertia + _inertia(inertia))
 
     @property
     def central_inertia(self) -> NDArray[np.float64]:

@@ -80,7 +80,7 @@ class Heavy(MatterSubsystem):
     """A matter with masses, on which no force acts: what is free moves steadily."""
 
     @mass_matrix(prerequisites=())
-    def inertia(self, state: State) -> Array:
+    def m_matrix(self, state: State) -> Array:
         return np.ones(state.nu)
 
 
