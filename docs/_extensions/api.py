@@ -45,6 +45,8 @@ WHOLE = {
     *("PointInPlaneConstraint", "PointOnLineConstraint", "ConstantAngleConstraint"),
     *("ConstantOrientationConstraint", "CoordinateCouplerConstraint"),
     *("ConstantCoordinateConstraint", "Sinusoid", "Steady"),
+    *("Gravity", "MobilitySpring", "MobilityDamper", "MobilityConstantForce", "MobilityStop"),
+    *("TwoPointSpring", "TwoPointDamper", "LinearBushing", "CustomForce"),
 }
 
 # Classes with members that are public only for other packages of the library.
@@ -52,8 +54,16 @@ CHOSEN = {
     "QValue": [":members: value, move_all_observations"],
     "MatterSubsystem": [
         ":members: ground, bodies, body, add_body, add_stations, add_decoration, station_groups, "
-        "use_euler_angles"
+        "use_euler_angles, m_matrix, bias_force, applied_force, kinetic_energy, potential_energy, "
+        "multiply_by_m, multiply_by_m_inv, calc_inverse_dynamics, calc_mass, calc_center_of_mass, "
+        "calc_momentum, forces"
     ],
+    "AbstractForce": [
+        ":members: is_enabled, applied, potential_energy, calc_force, calc_potential_energy, "
+        "calc_power"
+    ],
+    "ForceSum": [":members: add_force, add_moment, add_mobility_force"],
+    "DiscreteForces": [":members: set_mobility_force, set_body_force, clear"],
     "StationGroup": [":members:", ":exclude-members: table"],
     "AbstractConstraint": [":members: is_enabled, matter"],
     "AbstractPairConstraint": [":members: calc_error, calc_jacobian, calc_bias"],

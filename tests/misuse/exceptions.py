@@ -37,6 +37,7 @@ WITHOUT_RECIPE: Final = {
         *("AssemblyCondition.*", "Markers.calc_*", "Markers.check_*", "Markers.error_names"),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
+        *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy"),
         *("*EventHandler.*", "*EventReporter.report", "InvalidationMachine*"),
         *("System.order_subsystems",),
     ),

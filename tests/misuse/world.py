@@ -19,11 +19,18 @@ from stagecache import (
     TimeStepper,
     Trajectory,
 )
-from stagecache.multibody import MultibodySystem, Pin
+from stagecache.multibody import (
+    DiscreteForces,
+    Gravity,
+    MultibodySystem,
+    Pin,
+    TwoPointSpring,
+)
 from stagecache.state import CacheEntry
 from tests.misuse.models import Cart, Reach, cart_system
 from tests.misuse.recipe import Wrong
 
+BAR: Final = {"mass": 1.0, "center": (0.5, 0.0, 0.0)}
 STATES: Final = frozenset({"state", "pose"})
 VARIANTS: Final = {
     "frozen State": STATES | {"hand"},
@@ -58,7 +65,7 @@ class Foreign:
         self.graph.remove(self.removed)
         self.multibody = MultibodySystem()
         self.body = self.multibody.matter.add_body(
-            "bar", self.multibody.matter.ground, Pin(), mass_properties={"mass": 1.0}
+            "bar", self.multibody.matter.ground, Pin(), mass_properties=BAR
         )
         self.condition = Assembler(self.system).add_error(Reach(self.cart))
 
@@ -240,7 +247,10 @@ class World:
         matter = system.matter
         link = matter.ground
         for name in ("upper", "lower"):
-            link = matter.add_body(name, link, Pin(), mass_properties={"mass": 1.0})
+            link = matter.add_body(name, link, Pin(), mass_properties=BAR)
+        system.add(Gravity(matter))
+        system.add(DiscreteForces(matter))
+        system.add(TwoPointSpring(matter.ground, (1, 0, 0), link, (0, 1, 0), 1.0))
         return system
 
     @property

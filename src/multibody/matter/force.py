@@ -71,7 +71,12 @@ class ForceSum:
         self._add(body, cross3(point, vector), vector)
 
     def add_moment(self, body: "MobilizedBody", moment: ArrayLike) -> None:
-        """Add a moment on a body (3,), in ground [N m]. Else as `add_force`."""
+        """Add a moment on a body (3,), in ground [N m].
+
+        Raises
+        ------
+        UnknownBodyError, ShapeError, NotANumberError, OutOfRangeError
+        """
         self._require_own(body)
         self._add(body, checked_array(moment, (3,), f"a moment on {body}"), np.zeros(3))
 

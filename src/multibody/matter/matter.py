@@ -1128,7 +1128,7 @@ class MatterSubsystem(Subsystem):
         Parameters
         ----------
         state : State
-            At Model or further.
+            At Model or further; at Velocity, if a force depends on all of that stage.
         udot : (nu,) array_like
 
         Returns

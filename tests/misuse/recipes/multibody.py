@@ -13,12 +13,21 @@ from stagecache.multibody import (
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
     CoordinateCouplerConstraint,
+    CustomForce,
     Cylinder,
+    DiscreteForces,
+    ForceSum,
     Free,
     Gimbal,
+    Gravity,
+    LinearBushing,
     Markers,
     MassProperties,
     MatterSubsystem,
+    MobilityConstantForce,
+    MobilityDamper,
+    MobilitySpring,
+    MobilityStop,
     MultibodySystem,
     OrientationSensors,
     Pin,
@@ -31,6 +40,8 @@ from stagecache.multibody import (
     Steady,
     Transform,
     Translation,
+    TwoPointDamper,
+    TwoPointSpring,
     Universal,
     Weld,
     WeldConstraint,
@@ -59,6 +70,16 @@ def of_group(name: str, size: Callable[[World], tuple[int, ...]]) -> Recipe:
         return call(getattr(group, name), w.pose, np.ones(size(w)))
 
     return recipe
+
+
+def of_pose(name: str) -> Recipe:
+    """Return a recipe of a method of the System that takes a State."""
+    return lambda w: call(getattr(w.multibody, name), w.pose)
+
+
+def of_udot(name: str) -> Recipe:
+    """Return a recipe of a product with the mass matrix, or its like."""
+    return lambda w: call(getattr(w.matter, name), w.pose, (1.0, 1.0))
 
 
 def joint(kind: type) -> Recipe:
@@ -102,6 +123,21 @@ def _sensors(w: World) -> Any:
     return w.keep("sensors", make)
 
 
+def _push(w: World) -> DiscreteForces:
+    return w.multibody.get(DiscreteForces)
+
+
+def _sum(w: World) -> ForceSum:
+    return ForceSum(w.matter, w.pose)
+
+
+def _slide(state: Any, forces: ForceSum) -> None:
+    """A force that is none."""
+
+
+FIVE: Final = [(1.0,) * 5, (-1.0,) * 6]
+NO_BODY: Final = [3, None, "lower"]
+
 MARKS: Final = ["nonsense", 1, -1, None, 1.5]
 
 RECIPES: Final[Recipes] = {
@@ -113,6 +149,31 @@ RECIPES: Final[Recipes] = {
         w.multibody.set_q_from_assembly, w.multibody.in_assembly_coordinates(w.pose), w.pose
     ),
     "MultibodySystem.axes_by_subsystem": lambda w: call(w.multibody.axes_by_subsystem, w.pose),
+    **{
+        f"MultibodySystem.{name}": of_pose(name)
+        for name in (
+            "calc_kinetic_energy",
+            "calc_potential_energy",
+            "calc_energy",
+            "calc_reaction_forces",
+        )
+    },
+    "MultibodySystem.add_constraint": lambda w: call(
+        w.multibody.add_constraint, RodConstraint(w.matter.ground, X, w.body, X, 0.5), "rod"
+    ).but(
+        constraint=[
+            3,
+            Gravity(w.matter),
+            RodConstraint(w.foreign.multibody.matter.ground, X, w.foreign.body, X, 0.5),
+        ]
+    ),
+    **{
+        f"MatterSubsystem.{name}": of_udot(name)
+        for name in ("multiply_by_m", "multiply_by_m_inv", "calc_inverse_dynamics")
+    },
+    "MatterSubsystem.calc_mass": lambda w: call(w.matter.calc_mass),
+    "MatterSubsystem.calc_center_of_mass": lambda w: call(w.matter.calc_center_of_mass, w.pose),
+    "MatterSubsystem.calc_momentum": lambda w: call(w.matter.calc_momentum, w.pose),
     "MatterSubsystem": lambda _: call(MatterSubsystem),
     "MatterSubsystem.body": lambda w: call(w.matter.body, "upper").but(which=[3, -4]),
     "MatterSubsystem.add_body": lambda w: call(
@@ -160,6 +221,47 @@ RECIPES: Final[Recipes] = {
     "Transform.inverse": lambda _: call(Transform(None, X).inverse),
     "MassProperties": lambda _: call(MassProperties, 1.0, (0.0, 0.0, 0.0), np.eye(3)).but(
         mass=[-1.0], inertia=[-np.eye(3), np.diag([1.0, 1.0, 9.0])]
+    ),
+    "MassProperties.about_center": lambda _: call(
+        MassProperties.about_center, 1.0, (0.0, 0.0, 0.0), np.eye(3)
+    ).but(mass=[-1.0], inertia=[-np.eye(3), np.diag([1.0, 1.0, 9.0])]),
+    # ------------------------------------------------------------------ forces
+    "Gravity": lambda w: call(Gravity, w.matter).but(matter=[3, None, w.multibody]),
+    "MobilitySpring": lambda w: call(MobilitySpring, w.body, 0, 1.0).but(
+        body=NO_BODY, coordinate=[1, -1], stiffness=-1.0
+    ),
+    "MobilityDamper": lambda w: call(MobilityDamper, w.body, 0, 1.0).but(
+        body=NO_BODY, coordinate=[1, -1], damping=-1.0
+    ),
+    "MobilityConstantForce": lambda w: call(MobilityConstantForce, w.body, 0, 1.0).but(
+        body=NO_BODY, coordinate=[1, -1]
+    ),
+    "MobilityStop": lambda w: call(MobilityStop, w.body, 0, 1.0, -1.0, 1.0).but(
+        body=NO_BODY, coordinate=[1, -1], stiffness=-1.0, high=-2.0, dissipation=-1.0
+    ),
+    "TwoPointSpring": pair(TwoPointSpring, "first", X, "second", X, 1.0),
+    "AbstractForce.calc_power": lambda w: call(_spring(w).calc_power, w.pose),
+    "TwoPointDamper": pair(TwoPointDamper, "first", X, "second", X, 1.0),
+    "LinearBushing": lambda w: call(
+        LinearBushing, w.matter.ground, w.body, (1.0,) * 6, (1.0,) * 6
+    ).but(first=NO_BODY, second=NO_BODY, stiffness=FIVE, damping=FIVE),
+    "DiscreteForces": lambda w: call(DiscreteForces, w.matter).but(matter=[3, None, w.multibody]),
+    "DiscreteForces.set_mobility_force": lambda w: call(
+        _push(w).set_mobility_force, w.pose, w.body, 0, 1.0
+    ).but(body=[*NO_BODY, w.foreign.body], u=[1, -1]),
+    "DiscreteForces.set_body_force": lambda w: call(
+        _push(w).set_body_force, w.pose, w.body, (1.0,) * 6
+    ).but(body=[*NO_BODY, w.foreign.body]),
+    "DiscreteForces.clear": lambda w: call(_push(w).clear, w.pose),
+    "CustomForce": lambda w: call(CustomForce, w.matter, _slide).but(matter=[3, None]),
+    "ForceSum.add_force": lambda w: call(_sum(w).add_force, w.body, X, X).but(
+        body=[*NO_BODY, w.foreign.body]
+    ),
+    "ForceSum.add_moment": lambda w: call(_sum(w).add_moment, w.body, X).but(
+        body=[*NO_BODY, w.foreign.body]
+    ),
+    "ForceSum.add_mobility_force": lambda w: call(_sum(w).add_mobility_force, w.body, 0, 1.0).but(
+        body=[*NO_BODY, w.foreign.body], u=[1, -1]
     ),
     **{kind.__name__: joint(kind) for kind in JOINTS},
     "RodConstraint": pair(RodConstraint, "first", X, "second", X, 0.5),
@@ -218,6 +320,10 @@ RECIPES: Final[Recipes] = {
     "OrientationSensors.current_orientations": lambda w: call(_sensors(w).current_orientations),
     "OrientationSensors.calc_decorations": lambda w: call(_sensors(w).calc_decorations),
 }
+
+
+def _spring(w: World) -> TwoPointSpring:
+    return w.multibody.get(TwoPointSpring)
 
 
 def _sphere() -> Any:
