@@ -63,6 +63,7 @@ ACCEPTED: Final = {
         *("*invalidate_all*: stage = Stage.INFINITY", "*: computed_by = Stage.INFINITY"),
         *("System.realize: stage = Stage.EMPTY", "SystemStatistics.*: stage = *"),
         *("Integrator.reinitialize: stage = Stage.*", "*: projection_limit = inf"),
+        *("MobilityStop: low = -inf", "MobilityStop: high = inf"),
     ),
     "a State takes all numbers; who integrates or projects refuses NaN": (
         *("State.* =: values = NaN", "State.* =: values = infinite", "State.time =: time = *"),
@@ -99,7 +100,7 @@ ACCEPTED: Final = {
     "a function, or what it returns, is checked when it is called": (
         *("*: * = a coroutine function", "*: * = a generator function", "*: * = a function of 9"),
         *("*: prerequisites = *", "*: count = *", "*: jacobian = print", "*: next_time = print"),
-        *("*: value = print", "GraphView: find_* = *"),
+        *("*: value = print", "GraphView: find_* = *", "*: exists = print", "*: exists = State"),
     ),
     "checked when it is added to a System or an Assembler": (
         *("QValue: * = *", "*: body = a body of another matter", "*Coordinate*: * = *"),
