@@ -1,4 +1,4 @@
-"""Rigid bodies in a tree of mobilizers, with constraints, motions and observers."""
+"""Rigid bodies in a tree of mobilizers, with forces, constraints and observers."""
 
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.constraints.coordinates import (
@@ -19,6 +19,7 @@ from stagecache.multibody.constraints.points import (
     RodConstraint,
 )
 from stagecache.multibody.forces.bushing import LinearBushing
+from stagecache.multibody.forces.force import AbstractForce, ForceSum
 from stagecache.multibody.forces.gravity import Gravity
 from stagecache.multibody.forces.mobilities import (
     MobilityConstantForce,
@@ -29,7 +30,6 @@ from stagecache.multibody.forces.mobilities import (
 from stagecache.multibody.forces.outside import CustomForce, DiscreteForces
 from stagecache.multibody.forces.two_points import TwoPointDamper, TwoPointSpring
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.force import AbstractForce, ForceSum
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, Free

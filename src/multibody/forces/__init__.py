@@ -1,1 +1,1 @@
-"""Forces that are ready: gravity, springs, dampers, stops, bushings, and forces from outside."""
+"""Forces on bodies and joints: gravity, springs, dampers, stops, bushings."""

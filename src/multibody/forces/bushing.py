@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 from stagecache.errors import KinematicsError, OutOfRangeError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.pair_constraint import relative_pose, relative_velocity
+from stagecache.multibody.forces.force import AbstractForce, ForceSum
 from stagecache.multibody.forces.two_points import checked_two
 from stagecache.multibody.geometry.orientation import angles_of_pose, n_of_angles
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.geometry.transform import Transform, checked_frame
-from stagecache.multibody.matter.force import AbstractForce, ForceSum
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State
@@ -45,9 +45,9 @@ class LinearBushing(AbstractForce):
     ----------
     first, second : MobilizedBody
     stiffness : (6,) array_like
-        The initial values; none is negative.
+        The initial values of the springs; 0 or more.
     damping : (6,) array_like, optional
-        Likewise. The default is none.
+        The initial values of the dampers; 0 by default.
     first_frame, second_frame : Transform, optional
         F in body 1, and M in body 2. The defaults are the frames of the bodies.
 

@@ -3,8 +3,8 @@
 from typing import final
 
 from stagecache.multibody.checks import checked_array
+from stagecache.multibody.forces.force import AbstractForce, ForceSum
 from stagecache.multibody.geometry.spatial import Array, forces_about_origin
-from stagecache.multibody.matter.force import AbstractForce, ForceSum
 from stagecache.multibody.matter.matter import MatterSubsystem
 from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State

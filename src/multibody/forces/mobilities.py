@@ -19,7 +19,7 @@ from typing import Any, final
 
 from stagecache.checks import require_number
 from stagecache.errors import KinematicsError
-from stagecache.multibody.matter.force import AbstractForce, ForceSum, checked_body, checked_index
+from stagecache.multibody.forces.force import AbstractForce, ForceSum, checked_body, checked_index
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import require_callable, require_number
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.matter.force import AbstractForce, ForceSum, checked_index
+from stagecache.multibody.forces.force import AbstractForce, ForceSum, checked_index
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.stage import Stage

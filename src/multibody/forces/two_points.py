@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_number
 from stagecache.errors import ConstraintError, KinematicsError
 from stagecache.multibody.checks import checked_array
+from stagecache.multibody.forces.force import AbstractForce, ForceSum, checked_body
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.force import AbstractForce, ForceSum, checked_body
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State

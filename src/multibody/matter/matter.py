@@ -70,13 +70,12 @@ from stagecache.multibody.matter.drives import (
     JointLock,
     checked_held,
 )
-from stagecache.multibody.matter.force import AbstractForce
 from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skeletons_of
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.sequences import Weld
 from stagecache.multibody.motions.motion import AbstractMotion, check_motion
-from stagecache.multibody.tree.applied_forces import sum_of
+from stagecache.multibody.tree.applied_forces import AnyForce, sum_of
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
     n_of,
@@ -1026,13 +1025,10 @@ class MatterSubsystem(Subsystem):
     # ------------------------------------------------------------------ masses and forces
 
     @property
-    def forces(self) -> tuple[AbstractForce, ...]:
+    def forces(self) -> tuple[AnyForce, ...]:
         """The forces of the System on this matter, in the order in which they were added."""
-        return tuple(
-            subsystem
-            for subsystem in self.system.subsystems
-            if isinstance(subsystem, AbstractForce) and subsystem.matter is self
-        )
+        every: Iterable[Any] = self.system.subsystems
+        return tuple(s for s in every if getattr(s, "acts_on", None) is self)
 
     @cached(prerequisites=lambda self: (self.tree_poses,))
     def tree_inertias(self, state: State) -> Inertias:
@@ -1141,8 +1137,10 @@ class MatterSubsystem(Subsystem):
         ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
         """
         found = self.multiply_by_m(state, udot)
-        found -= self.bias_force(state)
-        found -= self.applied_force(state)
+        if _has_mass(self):
+            found -= self.bias_force(state)
+        if self.forces:
+            found -= self.applied_force(state)
         return found
 
     def calc_mass(self) -> float:

@@ -1,13 +1,14 @@
 """Forces on the bodies and the u of a tree, few of them at a time, and their sum."""
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Final, Protocol, final
 
 import numpy as np
 from attrs import frozen
 
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.tree.layout import Indices, TreeLayout
+from stagecache.state.handles import CacheEntry, DiscreteVariable
 
 
 @final
@@ -36,6 +37,17 @@ class AppliedForces:
         """Return the power [W] at motions of bodies by row, and at the u of the matter."""
         on_bodies = float(np.vdot(self.spatial, motions[self.rows]))
         return on_bodies + float(self.values @ speeds[self.u])
+
+
+class AnyForce(Protocol):
+    """A force of a System on its matter; see `AbstractForce`."""
+
+    @property
+    def is_enabled(self) -> DiscreteVariable[bool]: ...  # noqa: D102
+    @property
+    def applied(self) -> CacheEntry[AppliedForces]: ...  # noqa: D102
+    @property
+    def potential_energy(self) -> CacheEntry[float]: ...  # noqa: D102
 
 
 NO_FORCES: Final = AppliedForces(

@@ -40,6 +40,7 @@ from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZ
 from stagecache.state.contents.observer import Item, Observer
 from stagecache.state.contents.pools import Pools
 from stagecache.state.handles import (
+    NOWHERE,
     AbstractContinuousVariable,
     AbstractHandle,
     CacheEntry,
@@ -486,6 +487,8 @@ class Contents:
             hint = f"use a State of {theirs!r}: copy its default_state"
         if self.system is None:
             return "one that is declared, and a State without a System", hint
+        if theirs is self.system and handle._node == NOWHERE:
+            return "one that this model does not have", "look at exists= where it is declared"
         if theirs is self.system:
             return f"one that is declared, and a State of another topology of {theirs!r}", hint
         return f"one that is declared, and a State of {self.system!r}", hint

@@ -17,7 +17,7 @@ by Dynamics, so every prerequisite that changes invalidates that stage. Realizin
 the rest; see `accelerating`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_callable
 from stagecache.errors import PrerequisiteStageError
 from stagecache.numerics.mass_matrices import Matrix, checked_mass, inverse_root
-from stagecache.state.handles import CacheEntry, Vector
+from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
 from stagecache.system.declare.computations import AbstractComputation, decorator
 from stagecache.system.declare.declaration import AbstractDeclaration, PlannedEntry, Prerequisites
@@ -95,6 +95,10 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         """
         require_variables_in(self, found)
         return ()
+
+    def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
+        """Return its handle in a subsystem, if that has it."""
+        return super().items(subsystem) if self.is_in(subsystem) else ()
 
     def plan(self, handle: Any) -> PlannedEntry:
         """Return the entry, which needs the number of u.
@@ -198,6 +202,10 @@ class RootDeclaration(AbstractComputation[Matrix]):
         super().__init__(of.compute, ())
         self.of: MassMatrixDeclaration = of
         self.name = f"{of.name}.root"
+
+    def items(self, subsystem: Any) -> Sequence[AbstractHandle]:
+        """Return its handle in a subsystem, if that has M."""
+        return super().items(subsystem) if self.of.is_in(subsystem) else ()
 
     def plan(self, handle: Any) -> PlannedEntry:
         """Return the entry, which depends on M alone."""

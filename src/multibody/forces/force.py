@@ -13,7 +13,7 @@ Each force is a Subsystem, of its own name and graph. A System adopts it as any 
 """
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from stagecache.checks import require_number, require_type, whole_number
 from stagecache.errors import ConstModelError, OutOfRangeError, UnknownBodyError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross3
+from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.multibody.tree.layout import TreeLayout
 from stagecache.state.stage import Stage
@@ -30,9 +31,6 @@ from stagecache.system.declare.cached import cached
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import parameter
 
-if TYPE_CHECKING:
-    from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
-
 
 @final
 class ForceSum:
@@ -40,7 +38,7 @@ class ForceSum:
 
     __slots__ = ("_layout", "_matter", "_rows", "_spatial", "_state", "_u", "_values")
 
-    def __init__(self, matter: "MatterSubsystem", state: State) -> None:
+    def __init__(self, matter: MatterSubsystem, state: State) -> None:
         self._matter = matter
         self._state = state
         self._layout: TreeLayout = matter.layout(state)
@@ -49,7 +47,7 @@ class ForceSum:
         self._u: list[int] = []
         self._values: list[float] = []
 
-    def add_force(self, body: "MobilizedBody", station: ArrayLike, force: ArrayLike) -> None:
+    def add_force(self, body: MobilizedBody, station: ArrayLike, force: ArrayLike) -> None:
         """Add a force at a point of a body. Reads the pose of the body.
 
         Parameters
@@ -70,7 +68,7 @@ class ForceSum:
         vector = checked_array(force, (3,), f"a force on {body}")
         self._add(body, cross3(point, vector), vector)
 
-    def add_moment(self, body: "MobilizedBody", moment: ArrayLike) -> None:
+    def add_moment(self, body: MobilizedBody, moment: ArrayLike) -> None:
         """Add a moment on a body (3,), in ground [N m].
 
         Raises
@@ -81,7 +79,7 @@ class ForceSum:
         self._add(body, checked_array(moment, (3,), f"a moment on {body}"), np.zeros(3))
 
     def add_between(
-        self, first: "MobilizedBody", second: "MobilizedBody", point: Array, force: Array
+        self, first: MobilizedBody, second: MobilizedBody, point: Array, force: Array
     ) -> None:
         """Add a force on a body at a point in ground (3,), and the opposite one on another body."""
         moment = cross3(point, force)
@@ -93,7 +91,7 @@ class ForceSum:
         self._rows += range(len(forces))
         self._spatial += [*forces]
 
-    def add_mobility_force(self, body: "MobilizedBody", u: int, force: float) -> None:
+    def add_mobility_force(self, body: MobilizedBody, u: int, force: float) -> None:
         """Add a force on one u of the joint of a body: a torque [N m], or a force [N].
 
         Raises
@@ -115,7 +113,7 @@ class ForceSum:
             np.array(self._values),
         )
 
-    def _add(self, body: "MobilizedBody", moment: Array, force: Array) -> None:
+    def _add(self, body: MobilizedBody, moment: Array, force: Array) -> None:
         self._rows.append(self._layout.rows[body.index])
         self._spatial.append(np.concatenate([moment, force]))
 
@@ -129,7 +127,7 @@ class ForceSum:
             )
 
 
-def checked_index(body: "MobilizedBody", u: Any, what: str) -> int:
+def checked_index(body: MobilizedBody, u: Any, what: str) -> int:
     """Return the index of a u of the joint of a body.
 
     Raises
@@ -147,15 +145,15 @@ def checked_index(body: "MobilizedBody", u: Any, what: str) -> int:
     return place
 
 
-def checked_body(body: Any, what: str) -> "MobilizedBody":
+def checked_body(body: Any, what: str) -> MobilizedBody:
     """Return a body.
 
     Raises
     ------
     UnknownBodyError
     """
-    if hasattr(body, "mobilizer") and hasattr(body, "matter"):
-        return body  # type: ignore[no-any-return]  # that is one
+    if isinstance(body, MobilizedBody):
+        return body
     raise UnknownBodyError(
         f"{what}: acts on something that is not a body",
         "a body that add_body() has returned, or the ground of a matter",
@@ -182,15 +180,15 @@ class AbstractForce(Subsystem, ABC):
     WrongTypeError
     """
 
-    matter: "MatterSubsystem"
+    matter: MatterSubsystem
 
     is_enabled = parameter(True)
     """True if it acts. A write invalidates Instance, and leaves poses valid."""
 
-    def __init__(self, matter: "MatterSubsystem") -> None:
+    def __init__(self, matter: MatterSubsystem) -> None:
         self.matter = require_type(
             matter,
-            _matter_class(),
+            MatterSubsystem,
             f"{type(self).__name__}: for something that is not a matter",
             "a MatterSubsystem",
             "give system.matter, or body.matter",
@@ -206,11 +204,16 @@ class AbstractForce(Subsystem, ABC):
         """Return its potential energy [J]; 0 for a force without one."""
         return 0.0
 
+    @property
+    def acts_on(self) -> MatterSubsystem:
+        """The matter, which finds its forces by this."""
+        return self.matter
+
     # ------------------------------------------------------------------ entries
 
     @cached(available_from=Stage.VELOCITY)
     def applied(self, state: State) -> AppliedForces:
-        """What it applies, also where it is not enabled."""
+        """The forces on bodies and u that it applies, also where it is not enabled."""
         return self._applied(state)
 
     @cached(available_from=Stage.POSITION, unit="J")
@@ -253,9 +256,3 @@ class AbstractForce(Subsystem, ABC):
 
     def __str__(self) -> str:
         return f"force {self.name!r}"
-
-
-def _matter_class() -> type:
-    from stagecache.multibody.matter.matter import MatterSubsystem  # noqa: PLC0415  # it needs this
-
-    return MatterSubsystem
