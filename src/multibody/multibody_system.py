@@ -23,6 +23,7 @@ from stagecache.state.state import State
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
 
+Part = TypeVar("Part", bound=Subsystem)
 Tied = TypeVar("Tied", bound=AbstractConstraint)
 
 
@@ -176,6 +177,21 @@ class MultibodySystem(System):
     def matter(self) -> MatterSubsystem:
         """The tree of bodies; the first one if there are several."""
         return self._matters[0]
+
+    def add(self, subsystem: Part, name: str | None = None) -> Part:
+        """Make a subsystem part of the System, as `System.add` does.
+
+        The derivatives that a constraint of your own gives are compared with differences.
+
+        Raises
+        ------
+        ConstraintError
+            Derivatives that a constraint of your own gives are not those of its errors.
+        WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
+        """
+        if isinstance(subsystem, AbstractConstraint):
+            subsystem.check_derivatives(self.default_length_scale)
+        return super().add(subsystem, name)
 
     def add_constraint(self, constraint: Tied, name: str | None = None) -> Tied:
         """Add a constraint on bodies, as `add` does, and return it. A change of topology.

@@ -57,6 +57,22 @@ class AbstractConstraint(Subsystem, ABC):
         """
         return NO_FORCES
 
+    def check_derivatives(self, length: float = 1.0) -> None:
+        """Compare derivatives that are given with differences of errors near the default q.
+
+        `MultibodySystem.add` does so.
+
+        Parameters
+        ----------
+        length : float, optional
+            The scale of lengths of the model [m].
+
+        Raises
+        ------
+        ConstraintError
+            They differ at most of some places.
+        """
+
     if not TYPE_CHECKING:  # for which there would be any name, then
 
         def __getattr__(self, name: str) -> NoReturn:

@@ -16,6 +16,7 @@ where a mobilizer has no N, it is just u.
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -25,6 +26,13 @@ from stagecache.checks import require_callable, require_number, whole_number
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.derived import (
+    bias_by_x,
+    bias_by_x_of_jacobian,
+    check_at,
+    jacobian_by_x,
+    require_equal,
+)
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
@@ -48,7 +56,9 @@ def _all_u(self: Any) -> tuple[Any, ...]:
 class AbstractCoordinateConstraint(AbstractConstraint):
     """A constraint on n coordinates x. Write a subclass for one of your own.
 
-    It has `num_errors` and the three methods below, pure functions of x and its rates.
+    It has `num_errors` and `calc_error`; and `calc_jacobian` and `calc_bias`, which are derived
+    from that if they are left out. All are pure functions of x and its rates. What is given is
+    compared with differences when it is added to a System.
 
     Parameters
     ----------
@@ -78,13 +88,33 @@ class AbstractCoordinateConstraint(AbstractConstraint):
     def calc_error(self, x: Array) -> Any:
         """Return the position errors (m,) for the coordinates (n,)."""
 
-    @abstractmethod
     def calc_jacobian(self, x: Array) -> Any:
-        """Return their derivatives by x, (m, n)."""
+        """Return their derivatives by x, (m, n); by default, by 4 n calls of `calc_error`."""
+        return jacobian_by_x(self.calc_error, x)
 
-    @abstractmethod
     def calc_bias(self, x: Array, rates: Array) -> Any:
-        """Return their second derivatives (m,) where the rates (n,) do not change."""
+        """Return their second derivatives (m,) where the rates (n,) do not change.
+
+        By default, by differences of `calc_jacobian`; or of `calc_error`, if both are left out.
+        """
+        if _gives(self, "calc_jacobian"):
+            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates)
+        return bias_by_x(self.calc_error, x, rates)
+
+    def check_derivatives(self, length: float = 1.0) -> None:  # noqa: ARG002  # q have their own
+        """Compare derivatives that are given with differences of errors near the default q."""
+        middle = np.array([body.mobilizer.default_q[i] for body, i in self.coordinates])
+        draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle)))
+
+        def check(x: Array, rates: Array) -> None:
+            if _gives(self, "calc_jacobian"):
+                wanted = jacobian_by_x(self.calc_error, x)
+                require_equal(self.calc_jacobian(x), wanted, f"calc_jacobian of {self}")
+            if _gives(self, "calc_bias"):
+                wanted = bias_by_x_of_jacobian(self.calc_jacobian, x, rates)
+                require_equal(self.calc_bias(x, rates), wanted, f"calc_bias of {self}")
+
+        check_at(partial(check, middle + offset, rates) for offset, rates in draws)
 
     # ------------------------------------------------------------------ coordinates
 
@@ -199,6 +229,11 @@ def _rows_of_n(body: MobilizedBody, mobilizer: AbstractMobilizer, q: Array) -> A
     return np.eye(mobilizer.nu) if rows is None else np.array(rows)
 
 
+def _gives(constraint: AbstractCoordinateConstraint, name: str) -> bool:
+    """Return whether its class has a method of its own."""
+    return getattr(type(constraint), name) is not getattr(AbstractCoordinateConstraint, name)
+
+
 def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:
     try:
         pairs = [(body, i) for body, i in coordinates]
@@ -275,10 +310,10 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     function : callable
         f(x), of an array (n,); returns a float. All three are pure functions. To
         pickle the System, write them as functions of a module.
-    gradient : callable
-        Its derivatives by x, (n,).
-    hessian : callable
-        Its second derivatives by x, (n, n).
+    gradient : callable, optional
+        Its derivatives by x, (n,); derived by differences if it is left out.
+    hessian : callable, optional
+        Its second derivatives by x, (n, n); likewise.
 
     Raises
     ------
@@ -288,7 +323,6 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     --------
     Two gears, of which the second turns half as fast, the other way round:
 
-    >>> import numpy as np
     >>> from stagecache import Stage
     >>> from stagecache.multibody import CoordinateCouplerConstraint, MultibodySystem, Pin
     >>> system = MultibodySystem()
@@ -296,9 +330,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     >>> small, large = (system.matter.add_body(n, ground, Pin()) for n in ("small", "large"))
     >>> gears = CoordinateCouplerConstraint(
     ...     [(small, 0), (large, 0)],
-    ...     function=lambda x: x[0] + 2.0 * x[1],
-    ...     gradient=lambda x: [1.0, 2.0],
-    ...     hessian=lambda x: np.zeros((2, 2)),
+    ...     function=lambda x: x[0] + 2.0 * x[1]
     ... )
     >>> _ = system.add(gears, "gears")
     >>> state = system.new_state()
@@ -316,8 +348,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         coordinates: Sequence[tuple[MobilizedBody, int]],
         *,
         function: Callable[[Array], float],
-        gradient: Callable[[Array], ArrayLike],
-        hessian: Callable[[Array], ArrayLike],
+        gradient: Callable[[Array], ArrayLike] | None = None,
+        hessian: Callable[[Array], ArrayLike] | None = None,
     ) -> None:
         super().__init__(coordinates)
         self.function = self._checked_function(function, "function")
@@ -325,6 +357,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         self.hessian = self._checked_function(hessian, "hessian")
 
     def _checked_function(self, function: Any, name: str) -> Any:
+        if function is None and name != "function":
+            return None
         return require_callable(
             function,
             f"the {name} of {self}",
@@ -338,9 +372,15 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
 
     def calc_jacobian(self, x: Array) -> Any:
         """Return its gradient."""
+        if self.gradient is None:
+            return super().calc_jacobian(x)
         return checked_result(self.gradient(x), x.shape, f"the gradient of {self}")[None]
 
     def calc_bias(self, x: Array, rates: Array) -> Any:
         """Return its second derivative along the rates."""
+        if self.hessian is None and self.gradient is None:
+            return bias_by_x(self.calc_error, x, rates)
+        if self.hessian is None:
+            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates)
         hessian = checked_result(self.hessian(x), x.shape * 2, f"the hessian of {self}")
         return [rates @ hessian @ rates]

@@ -29,12 +29,22 @@ Source: derived from R1~ = w1 x R1; A. Jain, Robot and Multibody Dynamics (2011)
 """
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from stagecache.multibody.constraints.checks import checked_pair, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.derived import (
+    check_at,
+    default_pose,
+    pose_bias,
+    pose_bias_of_jacobian,
+    pose_jacobian,
+    poses_near,
+    require_equal,
+)
 from stagecache.multibody.geometry.spatial import Array, cross, cross3
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MobilizedBody
@@ -57,8 +67,10 @@ def _poses(self: Any) -> tuple[Any, ...]:
 class AbstractPairConstraint(AbstractConstraint):
     """A constraint on two bodies. Write a subclass for one of your own.
 
-    It has `num_errors` and the three methods below. They are pure functions of the motion of body 2
-    relative to body 1, in the axes of body 1; see `RodConstraint`.
+    It has `num_errors` and `calc_error`; and `calc_jacobian` and `calc_bias`, which are derived
+    from that if they are left out. All are pure functions of the motion of body 2 relative to
+    body 1, in the axes of body 1; see `RodConstraint`. What is given is compared with differences
+    when it is added to a System.
 
     Parameters
     ----------
@@ -79,20 +91,44 @@ class AbstractPairConstraint(AbstractConstraint):
     def calc_error(self, pose: Transform) -> Any:
         """Return the position errors (m,), for the pose of body 2 in body 1."""
 
-    @abstractmethod
     def calc_jacobian(self, pose: Transform) -> Any:
         """Return the derivatives of velocity errors by the velocity of body 2, (m, 6).
 
         The velocity is (w, v): angular, then that of the origin of body 2. Rows are also the
-        moments and forces on body 2, at its origin, that hold the constraint.
+        moments and forces on body 2, at its origin, that hold the constraint. By default, by 24
+        calls of `calc_error`.
         """
+        return pose_jacobian(self.calc_error, pose, self._length)
 
-    @abstractmethod
     def calc_bias(self, pose: Transform, velocity: Array) -> Any:
         """Return the derivatives of velocity errors (m,) where (w, v) does not change.
 
-        That is the change of `calc_jacobian` along the velocity (6,), times the velocity.
+        That is the change of `calc_jacobian` along the velocity (6,), times the velocity. By
+        default, by differences of that; or of `calc_error`, if both are left out.
         """
+        if _gives(self, "calc_jacobian"):
+            return pose_bias_of_jacobian(self.calc_jacobian, pose, velocity, self._length)
+        return pose_bias(self.calc_error, pose, velocity, self._length)
+
+    @property
+    def _length(self) -> float:
+        return self.system.default_length_scale if self.is_adopted else 1.0
+
+    def check_derivatives(self, length: float = 1.0) -> None:
+        """Compare derivatives that are given with differences of errors near the default q."""
+        if type(self).__module__.startswith("stagecache."):
+            return  # its tests have done that
+        one, two = map(default_pose, self.bodies)
+
+        def check(pose: Transform, velocity: Array) -> None:
+            if _gives(self, "calc_jacobian"):
+                wanted = pose_jacobian(self.calc_error, pose, length)
+                require_equal(self.calc_jacobian(pose), wanted, f"calc_jacobian of {self}")
+            if _gives(self, "calc_bias"):
+                wanted = pose_bias_of_jacobian(self.calc_jacobian, pose, velocity, length)
+                require_equal(self.calc_bias(pose, velocity), wanted, f"calc_bias of {self}")
+
+        check_at(partial(check, *near) for near in poses_near(one.inverse() @ two, length))
 
     # ------------------------------------------------------------------ relative motion
 
@@ -202,6 +238,11 @@ class AbstractPairConstraint(AbstractConstraint):
     def _poses(self, state: State) -> tuple[Transform, Transform]:
         one, two = self.bodies
         return one.pose(state), two.pose(state)
+
+
+def _gives(constraint: AbstractPairConstraint, name: str) -> bool:
+    """Return whether its class has a method of its own."""
+    return getattr(type(constraint), name) is not getattr(AbstractPairConstraint, name)
 
 
 def _block(forces: Array, axes: Array, signs: Array) -> Any:

@@ -182,8 +182,8 @@ def test_a_constraint_of_ones_own_that_forgets_a_duty_is_refused(
     kind: type[AbstractPairConstraint], pattern: str
 ) -> None:
     tree = make_tree([Pin], [0], 0)
-    tree.system.add(kind(*tree.bodies[:2]), "own")
     with pytest.raises(ConstraintError, match=pattern):
+        tree.system.add(kind(*tree.bodies[:2]), "own")
         tree.system.realize(tree.system.new_state(), Stage.POSITION)
 
 
