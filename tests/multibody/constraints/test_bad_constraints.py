@@ -182,9 +182,14 @@ def test_a_constraint_of_ones_own_that_forgets_a_duty_is_refused(
     kind: type[AbstractPairConstraint], pattern: str
 ) -> None:
     tree = make_tree([Pin], [0], 0)
-    with pytest.raises(ConstraintError, match=pattern):
-        tree.system.add(kind(*tree.bodies[:2]), "own")
+    constraint = kind(*tree.bodies[:2])
+
+    def use() -> None:
+        tree.system.add(constraint, "own")
         tree.system.realize(tree.system.new_state(), Stage.POSITION)
+
+    with pytest.raises(ConstraintError, match=pattern):
+        use()
 
 
 def test_an_attribute_that_a_constraint_does_not_have_is_an_attribute_error() -> None:
