@@ -290,8 +290,8 @@ class MultibodySystem(System):
             for subsystem in self.subsystems
             if isinstance(subsystem, AbstractConstraint) and subsystem.matter is matter
         ]
-        by_constraints, _ = sum_of(layout, acting)
-        by_forces, _ = matter.applied_forces(state)
+        by_constraints = sum_of(layout, acting).on_bodies
+        by_forces = matter.applied_forces(state).on_bodies
         taken = matter.tree_inertias(state).forces(motion, rates)
         outboard = layout.sum_to_ground(taken - by_forces - by_constraints)
         outboard[:, :3] -= cross(matter.tree_poses(state).joints[:, :3, 3], outboard[:, 3:])

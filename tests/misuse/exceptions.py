@@ -23,7 +23,7 @@ WITHOUT_RECIPE: Final = {
         *("Variable", "Entry", "Trace", "ReadLog", "LiveView", "MobilizedBody", "StationGroup"),
         *("SharedResults", "Checkpoint", "StudyResults", "Family", "DefaultSystemSubsystem"),
         *("CacheEntry", "DiscreteVariable", "AutoUpdateVariable", "ContinuousVariable"),
-        *("ScalarVariable", "TimeVariable", "SubsystemState"),
+        *("ScalarVariable", "TimeVariable", "SubsystemState", "ForceSum"),
     ),
     "takes nothing that could be wrong": (
         *("*.as_dict", "ReadLog.over_declared", "LiveView.pause", "LiveView.resume"),

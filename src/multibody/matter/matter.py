@@ -75,7 +75,7 @@ from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.sequences import Weld
 from stagecache.multibody.motions.motion import AbstractMotion, check_motion
-from stagecache.multibody.tree.applied_forces import AnyForce, sum_of
+from stagecache.multibody.tree.applied_forces import AnyForce, TreeForces, sum_of
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
     n_of,
@@ -1062,8 +1062,8 @@ class MatterSubsystem(Subsystem):
         return -generalized_forces(self.layout(state), self.axes(state), self.inertial_bias(state))
 
     @cached(prerequisites=lambda self: (*_applied(self), self.use_euler_angles))
-    def applied_forces(self, state: State) -> tuple[Array, Array]:
-        """The sum of all forces: spatial ones by row, (rows, 6), and those on u, (nu,)."""
+    def applied_forces(self, state: State) -> TreeForces:
+        """The sum of all forces: spatial ones on bodies, and those on u."""
         acting = [force.applied(state) for force in self.forces if force.is_enabled(state)]
         return sum_of(self.layout(state), acting)
 
@@ -1073,8 +1073,8 @@ class MatterSubsystem(Subsystem):
     )
     def applied_force(self, state: State) -> Array:
         """The forces on u of all forces, (nu,)."""
-        on_bodies, on_u = self.applied_forces(state)
-        return generalized_forces(self.layout(state), self.axes(state), on_bodies) + on_u
+        forces, layout = self.applied_forces(state), self.layout(state)
+        return generalized_forces(layout, self.axes(state), forces.on_bodies) + forces.on_u
 
     @cached(prerequisites=lambda self: (self.tree_inertias, self.tree_motions), unit="J")
     def kinetic_energy(self, state: State) -> float:

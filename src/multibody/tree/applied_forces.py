@@ -55,10 +55,26 @@ NO_FORCES: Final = AppliedForces(
 )
 
 
-def sum_of(layout: TreeLayout, forces: Sequence[AppliedForces]) -> tuple[Array, Array]:
-    """Return the spatial forces on all bodies by row, (rows, 6), and the forces on u, (nu,)."""
+@final
+@frozen(eq=False)
+class TreeForces:
+    """The sums of forces on all bodies and u of a tree. Const.
+
+    Attributes
+    ----------
+    on_bodies : ndarray of shape (rows, 6)
+        Spatial forces, by row.
+    on_u : ndarray of shape (nu,)
+    """
+
+    on_bodies: Array
+    on_u: Array
+
+
+def sum_of(layout: TreeLayout, forces: Sequence[AppliedForces]) -> TreeForces:
+    """Return the sum of forces."""
     on_bodies, on_u = np.zeros((len(layout.joints), 6)), np.zeros(layout.nu)
     for force in forces:
         np.add.at(on_bodies, force.rows, force.spatial)
         np.add.at(on_u, force.u, force.values)
-    return on_bodies, on_u
+    return TreeForces(on_bodies, on_u)

@@ -487,7 +487,7 @@ class Contents:
             hint = f"use a State of {theirs!r}: copy its default_state"
         if self.system is None:
             return "one that is declared, and a State without a System", hint
-        if theirs is self.system and handle._node == NOWHERE:
+        if theirs is self.system and handle._node == NOWHERE and theirs.topology_has_been_realized:
             return "one that this model does not have", "look at exists= where it is declared"
         if theirs is self.system:
             return f"one that is declared, and a State of another topology of {theirs!r}", hint

@@ -158,6 +158,9 @@ RECIPES: Final[Recipes] = {
             "calc_reaction_forces",
         )
     },
+    "MultibodySystem.add": lambda w: call(w.multibody.add, MobilityDamper(w.body, 0, 1.0)).but(
+        subsystem=[3, MobilityDamper]
+    ),
     "MultibodySystem.add_constraint": lambda w: call(
         w.multibody.add_constraint, RodConstraint(w.matter.ground, X, w.body, X, 0.5), "rod"
     ).but(
