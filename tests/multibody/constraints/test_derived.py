@@ -60,7 +60,7 @@ def test_derived_ones_are_those_of_the_constraints_that_are_ready(
             return constraint.calc_error(pose)
 
     if keeps_jacobian:
-        Derived.calc_jacobian = lambda _, pose: constraint.calc_jacobian(pose)  # type: ignore[method-assign]
+        Derived.calc_jacobian = lambda _, pose: constraint.calc_jacobian(pose)  # type: ignore[assignment, method-assign]
     system.add_constraint(constraint, "given")
     derived = system.add_constraint(Derived(one, two), "derived")
     state, before = system.new_state(), state
