@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.tree.compiled import CompiledTree, kernel
 
 Indices = NDArray[np.intp]
 GROUND: Final = 0
@@ -58,6 +59,17 @@ class Joint:
         self.pose = mobilizer.pose
         self.q = q
         self.u = u
+
+    def qdotdot(
+        self, q: Sequence[float], qdot: Sequence[float], u: Array, udot: Array
+    ) -> Array | float:
+        """Return N udot + dN/dt u of its own q and qdot, for its N is not 1; NaN as udot is."""
+        own = udot[self.u]
+        if not np.isfinite(own).all():
+            return np.nan
+        n, rate = self.mobilizer.n(q), self.mobilizer.n_rate(q, qdot)
+        found: Array = np.array(n) @ own + np.array(rate) @ u[self.u]
+        return found
 
 
 @final
@@ -98,6 +110,9 @@ class TreeLayout:
         Number of ones among these.
     normalized : list of Joint
         Joints with a quaternion.
+    kernel : CompiledTree or None
+        The same tree in compiled form, if there is one: it computes what the functions of this
+        folder compute.
     """
 
     def __init__(self, bodies: Sequence[AnyBody], *, use_euler_angles: bool) -> None:
@@ -128,6 +143,7 @@ class TreeLayout:
             if joint.mobilizer.has_constant_axes and joint.mobilizer.nu:
                 self.constant_axes[joint.u] = joint.mobilizer.axes(joint.mobilizer.default_q)
         self._place_frames(bodies)
+        self.kernel = None if kernel is None else CompiledTree(self)
 
     def _number_rows(self, bodies: Sequence[AnyBody]) -> None:
         n = len(bodies)

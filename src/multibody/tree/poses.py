@@ -92,6 +92,11 @@ class TreePoses:
             for start, end in moved:
                 self._transforms[start:end] = [None] * (end - start)
 
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """The arrays of q, relative poses, poses of joints and of bodies."""
+        return self.q, self.relative, self.joints, self.bodies
+
     def transform(self, row: int) -> Transform:
         """Return X_GB of a body: the same object as before if it has not moved.
 
@@ -139,6 +144,13 @@ def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePose
     KinematicsError
         A mobilizer has no pose at its q: its quaternion is zero, or a q is NaN, for example.
     """
+    if layout.kernel is not None:
+        found = layout.kernel.positions(q, before and before.arrays)
+        if found is not None:
+            *arrays, computed = found
+            if before is not None and not computed:
+                return before
+            return TreePoses(q, *arrays, tuple(computed), before)
     if before is None:
         n = len(layout.joints)
         changed, ranges = layout.joints[1:], [(1, n)]
