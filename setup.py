@@ -1,13 +1,13 @@
-"""Compile the hot modules by mypyc, and kernels by C, where possible; all else is in pyproject.toml.
+"""Compile hot modules by mypyc, and kernels in C, where possible; all else is in pyproject.toml.
 
 The modules are plain Python and work as such, with the same results. They stay plain in editable
 installs, so that an edit is never hidden by what was compiled before; in Python without the lock of
 the interpreter, since compiled reads and writes count on it; and where STAGECACHE_PURE=1 is set,
 mypyc is missing, or the compilation of any of them fails.
 
-A kernel is written in C, in the stable ABI, beside NumPy that does the same. It is built in editable
-installs, too, where a change of its source needs the install again; not in Python without that
-lock, with STAGECACHE_PURE=1, and where its compilation fails.
+A kernel is written in C, in the stable ABI, beside NumPy that does the same. It is built in
+editable installs, too, where a change of its source needs the install again; not in Python without
+that lock, where STAGECACHE_PURE=1 is set, or where its compilation fails.
 """
 
 import os
@@ -39,7 +39,7 @@ BUILDS_NOTHING = {"editable_wheel", "dist_info", "egg_info"}
 
 
 class AllOrNothing(build_ext):
-    """Build all modules of mypyc or none: a part of them cannot be imported. Kernels are optional."""
+    """Build all modules of mypyc or none: a part of them cannot be imported. Kernels may fail."""
 
     def build_extensions(self) -> None:
         """Build them; where one of mypyc fails, remove the others of mypyc."""

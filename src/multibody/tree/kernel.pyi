@@ -95,9 +95,7 @@ class Tree:
     def qdot(self, q: Buffer, u: Buffer, qdot: Buffer, /) -> int:
         """Compute N u, where N of kind 0 counts as 1; return a row whose N is singular, or 0."""
 
-    def qdotdot(
-        self, q: Buffer, qdot: Buffer, u: Buffer, udot: Buffer, qdotdot: Buffer, /
-    ) -> int:
+    def qdotdot(self, q: Buffer, qdot: Buffer, u: Buffer, udot: Buffer, qdotdot: Buffer, /) -> int:
         """Compute N udot + dN/dt u, likewise. It is NaN where udot is, in the whole joint."""
 
     # ------------------------------------------------------------------ dynamics
