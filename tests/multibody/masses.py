@@ -82,7 +82,8 @@ def applied(m: Massive) -> Array:
     table = table_of(m, np.zeros((len(m.layout.joints), 3)))
     axes = axes_in_ground(m.layout, m.poses)
     jacobian = table.frame_jacobian(table.positions(m.poses.bodies), axes)
-    return np.einsum("kij,ki->j", jacobian, m.forces)
+    found: Array = np.einsum("kij,ki->j", jacobian, m.forces)
+    return found
 
 
 def table_of(m: Massive, points: Array) -> StationTable:

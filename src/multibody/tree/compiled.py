@@ -1,8 +1,8 @@
 r"""The tree in the kernel, `kernel.c`: what Python calls of it, where it was built.
 
 Here are the arrays that the kernel writes into, and what only Python can compute: the poses, axes
-and N of mobilizers that a user wrote. Kinematics are in NumPy, too, in the other files of this folder:
-that is used where there is no kernel, and is the model that the kernel is tested against.
+and N of mobilizers that a user wrote. Kinematics are in NumPy, too, in the other files of this
+folder: that is used where there is no kernel, and is the model that the kernel is tested against.
 """
 
 from math import isfinite

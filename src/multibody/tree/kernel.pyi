@@ -4,8 +4,9 @@ All arrays are contiguous, of float64, or of intp where it is said; sizes are ch
 not. Results are written into the last arrays. `CompiledTree` in `compiled.py` allocates them.
 """
 
-from collections.abc import Buffer
 from typing import final
+
+from typing_extensions import Buffer
 
 @final
 class Tree:

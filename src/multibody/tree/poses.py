@@ -80,14 +80,16 @@ class TreePoses:
         before: "TreePoses | None" = None,
     ) -> None:
         for array in (q, relative, joints, bodies):
-            array.flags.writeable = False
+            array.setflags(write=False)
         self.q = q
         self.relative = relative
         self.joints = joints
         self.bodies = bodies
         self.moved = moved
-        self._transforms: list[Transform | None] = [None] * len(bodies)
-        if before is not None:
+        self._transforms: list[Transform | None]
+        if before is None or moved == ((1, len(bodies)),):
+            self._transforms = [None] * len(bodies)
+        else:
             self._transforms = before._transforms.copy()
             for start, end in moved:
                 self._transforms[start:end] = [None] * (end - start)
@@ -147,10 +149,10 @@ def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePose
     if layout.kernel is not None:
         found = layout.kernel.positions(q, before and before.arrays)
         if found is not None:
-            *arrays, computed = found
+            relative, joints, bodies, computed = found
             if before is not None and not computed:
                 return before
-            return TreePoses(q, *arrays, tuple(computed), before)
+            return TreePoses(q, relative, joints, bodies, tuple(computed), before)
     if before is None:
         n = len(layout.joints)
         changed, ranges = layout.joints[1:], [(1, n)]
