@@ -1099,6 +1099,7 @@ typedef struct {
     double *axes;     /* (nu, 6) */
     double *weights;  /* (nu, 6) W, where P - W W' is the articulated inertia without its joint */
     double *cholesky; /* (nu, MOST_U) lower factors of H' P H */
+    int is_moving;    /* biases may not be 0 */
 } Dynamics;
 
 #define MODEL_ARGUMENTS 7
@@ -1190,6 +1191,7 @@ static void move_link(Dynamics *d, Py_ssize_t row, const double *u, const double
 
 static void move_links(Dynamics *d, const double *u, const double *given_rates)
 {
+    d->is_moving = 1;
     for (Py_ssize_t row = 1; row < d->tree->rows; row++)
         move_link(d, row, u, given_rates);
 }
@@ -1532,7 +1534,8 @@ static void gather_forces(Dynamics *d, const double *tau, const double *known, d
             solve_lower(d->cholesky + MOST_U * joint->u, joint->nu, udot + joint->u);
         if (joint->parent == 0)
             continue;
-        add_articulated(link, link->bias, link->force);
+        if (d->is_moving)
+            add_articulated(link, link->bias, link->force);
         for (Py_ssize_t i = joint->u; is_free && i < joint->u + joint->nu; i++)
             add6(link->force, d->weights + 6 * i, udot[i]);
         add_to_parent(link, link->force, d->links[joint->parent].force);

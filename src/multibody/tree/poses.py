@@ -12,7 +12,8 @@ body keeps its dependents valid while that body does not move (early cutoff).
 
 Why not an entry for each body, with its joint's q and its parent's pose as prerequisites? Both were
 measured with Pins, in plain CPython 3.11, in us, with the write of q (`entries`: an entry for each;
-`floats`: one entry, products written out in floats; `here`: one entry, as here):
+`floats`: one entry, products written out in floats; `here`: one entry, as here, in NumPy; `kernel`:
+the same, where `kernel.c` is compiled):
 
 ========================  ========  ====  =====  =====  ======
 a write of                read      n=10     30    100    1000
@@ -20,6 +21,7 @@ a write of                read      n=10     30    100    1000
 all q                     entries     43    124    410    4200
 ..                        floats      25     65    210    2000
 ..                        here        30     58    155    1350
+..                        kernel        12     11     19     104
 the middle of a chain     entries     22     62    200    2060
 ..                        floats      14     32     93     880
 ..                        here        24     30     53     350

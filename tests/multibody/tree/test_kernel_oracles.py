@@ -12,7 +12,7 @@ from tests.multibody.masses import Massive, massive
 from tests.multibody.trees import MOBILIZERS, Array, Tree, make_tree
 from tests.profiles import count
 
-CLOSE: Final = 1e-12
+CLOSE: Final = 1e-11
 
 
 pin = pytest.importorskip("pinocchio", reason="needs pinocchio: the extra oracles")
