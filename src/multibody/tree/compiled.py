@@ -5,8 +5,9 @@ and N of mobilizers that a user wrote. Kinematics are in NumPy, too, in the othe
 folder: that is used where there is no kernel, and is the model that the kernel is tested against.
 """
 
+from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
@@ -24,9 +25,7 @@ from stagecache.multibody.mobilizers.sequences import (
     Universal,
     Weld,
 )
-
-if TYPE_CHECKING:
-    from stagecache.multibody.tree.layout import Joint, TreeLayout
+from stagecache.multibody.tree.joints import Joint
 
 kernel: Any
 try:
@@ -57,12 +56,25 @@ _NOTHING: Final = (None, None, None, None)
 Positions = tuple[Array, Array, Array, Array]
 """q, X_MpM, X_GM and X_GB."""
 Inertias = tuple[Array, Array, Array]
-"""By row: masses, centers of mass, and central inertias, in the frames of the bodies."""
+"""Masses, centers of mass, and central inertias by row, in the frames of the bodies."""
 
 
 @final
 class CompiledTree:
     """The tree of a layout in the kernel. It is const.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        By row.
+    parents, ends : sequence of int
+        By row, the row of the parent, and the end of the rows outboard.
+    related : sequence of Joint
+        Joints whose N is not 1.
+    inboard, outboard : ndarray of shape (rows, 4, 4)
+        X_MpF, and X_MB, which is None if all are 1.
+    axes : ndarray of shape (nu, 6)
+        Constant axes of mobilizers in F.
 
     Attributes
     ----------
@@ -71,23 +83,29 @@ class CompiledTree:
         Joints whose mobilizers Python computes, by row.
     """
 
-    def __init__(self, layout: "TreeLayout") -> None:
-        joints = layout.joints
-        self._layout = layout
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        parents: Sequence[int],
+        ends: Sequence[int],
+        related: Sequence[Joint],
+        inboard: Array,
+        outboard: Array | None,
+        axes: Array,
+    ) -> None:
         kinds = [KINDS.get(type(joint.mobilizer), GIVEN) for joint in joints]
         table = [
             (parent, end, kind, j.q.start, j.mobilizer.nq, j.u.start, j.mobilizer.nu)
-            for j, parent, end, kind in zip(
-                joints, layout.parents, layout.ends.tolist(), kinds, strict=True
-            )
+            for j, parent, end, kind in zip(joints, parents, ends, kinds, strict=True)
         ]
-        self.tree = kernel.Tree(
-            *(np.array(table, np.intp), layout.nq),
-            *(layout.inboard, layout.outboard, layout.constant_axes),
-        )
+        self.nq, self.nu = sum(joint.mobilizer.nq for joint in joints), len(axes)
+        self.tree = kernel.Tree(np.array(table, np.intp), self.nq, inboard, outboard, axes)
         self.given = [joint for joint, kind in zip(joints, kinds, strict=True) if kind == GIVEN]
+        self._joints = joints
+        self._is_plain = outboard is None
+        self._axes = axes
         self._varying = [joint for joint in self.given if not joint.mobilizer.has_constant_axes]
-        self._related = [joint for joint in self.given if joint in layout.related]
+        self._related = [joint for joint in self.given if joint in related]
 
     # ------------------------------------------------------------------ positions
 
@@ -95,9 +113,9 @@ class CompiledTree:
         self, q: Array, before: Positions | None
     ) -> tuple[Array, Array, Array, list[tuple[int, int]]] | None:
         """Return X_MpM, X_GM, X_GB, and ranges of rows computed; None if a joint has no pose."""
-        shape = (len(self._layout.joints), 4, 4)
+        shape = (len(self._joints), 4, 4)
         relative, joints = np.empty(shape), np.empty(shape)
-        bodies = joints if self._layout.outboard is None else np.empty(shape)
+        bodies = joints if self._is_plain else np.empty(shape)
         given = None
         if self.given:
             given = self._poses(q.tolist(), None if before is None else before[0].tolist())
@@ -127,7 +145,7 @@ class CompiledTree:
 
     def axes(self, q: Array, joints: Array) -> Array:
         """Return the axes about the origin of the ground, (nu, 6)."""
-        found = np.empty((self._layout.nu, 6))
+        found = np.empty((self.nu, 6))
         self.tree.axes(q, joints, self.given_axes(q), found)
         return found
 
@@ -135,7 +153,7 @@ class CompiledTree:
         """Return axes in F, (nu, 6), where those of given joints are not constant."""
         if not self._varying:
             return None
-        found, values = self._layout.constant_axes.copy(), q.tolist()
+        found, values = self._axes.copy(), q.tolist()
         for joint in self._varying:
             found[joint.u] = joint.mobilizer.axes(values[joint.q])
         return found
@@ -151,19 +169,19 @@ class CompiledTree:
 
     def motions(self, axes: Array, u: Array) -> Array:
         """Return the motions about the origin of the ground, (rows, 6)."""
-        found = np.empty((len(self._layout.joints), 6))
+        found = np.empty((len(self._joints), 6))
         self.tree.motions(axes, u, found)
         return found
 
     def bias(self, q: Array, joints: Array, axes: Array, motions: Array, u: Array) -> Array:
         """Return their derivatives where udot is 0, (rows, 6)."""
-        found = np.empty((len(self._layout.joints), 6))
+        found = np.empty((len(self._joints), 6))
         self.tree.bias(q, joints, axes, motions, u, self.given_rates(q, u), found)
         return found
 
     def generalized_forces(self, axes: Array, forces: Array) -> Array:
         """Return the forces on u of forces (rows, 6) about the origin of the ground."""
-        found = np.empty(self._layout.nu)
+        found = np.empty(self.nu)
         self.tree.generalized_forces(axes, forces, found)
         return found
 
@@ -171,7 +189,7 @@ class CompiledTree:
 
     def qdot(self, q: Array, u: Array) -> Array | None:
         """Return N u; None where N is singular."""
-        found = np.empty(self._layout.nq)
+        found = np.empty(self.nq)
         if self.tree.qdot(q, u, found):
             return None
         if self._related:
@@ -182,7 +200,7 @@ class CompiledTree:
 
     def qdotdot(self, q: Array, qdot: Array, u: Array, udot: Array) -> Array | None:
         """Return N udot + dN/dt u, NaN for joints with a udot that is NaN; None likewise."""
-        found = np.empty(self._layout.nq)
+        found = np.empty(self.nq)
         if self.tree.qdotdot(q, qdot, u, udot, found):
             return None
         if self._related:
@@ -195,8 +213,7 @@ class CompiledTree:
 
     def mass_matrix(self, poses: Positions, inertias: Inertias) -> Array:
         """Return the mass matrix (nu, nu). Cost O(nu depth), and nu^2 for its zeros."""
-        nu = self._layout.nu
-        found = np.empty((nu, nu))
+        found = np.empty((self.nu, self.nu))
         self.tree.mass_matrix(*self._model(poses, inertias), found)
         return found
 
@@ -225,7 +242,7 @@ class CompiledTree:
         reactions : ndarray of shape (rows, 6), optional
             Filled with the moment and force through each joint on its body, about the origin of M.
         """
-        found = np.empty(self._layout.nu)
+        found = np.empty(self.nu)
         rates = self.given_rates(poses[0], u)
         model = self._model(poses, inertias)
         self.tree.inverse_dynamics(*model, rates, u, udot, forces, found, reactions)
@@ -256,12 +273,12 @@ class CompiledTree:
         MassMatrixError
             Some udot would need no force.
         """
-        found = np.empty(self._layout.nu)
+        found = np.empty(self.nu)
         rates = self.given_rates(poses[0], u)
         model = self._model(poses, inertias)
         row = self.tree.forward_dynamics(*model, rates, u, generalized, forces, known, found)
         if row:
-            refuse_massless(self._layout.joints[row])
+            refuse_massless(self._joints[row])
         return found
 
     def multiply_by_m_inv(
@@ -274,14 +291,14 @@ class CompiledTree:
         found = np.empty(forces.shape)
         row = self.tree.multiply_by_m_inv(*self._model(poses, inertias), known, forces, found)
         if row:
-            refuse_massless(self._layout.joints[row])
+            refuse_massless(self._joints[row])
         return found
 
     def _model(self, poses: Positions, inertias: Inertias) -> tuple[Array | None, ...]:
         return (*poses[:3], self.given_axes(poses[0]), *inertias)
 
 
-def refuse_massless(joint: "Joint") -> NoReturn:
+def refuse_massless(joint: Joint) -> NoReturn:
     """Raise the error of a joint that moves no mass, with all that is outboard free to move."""
     raise MassMatrixError(
         f"{joint.body}: its {joint.mobilizer!r} moves without any force",

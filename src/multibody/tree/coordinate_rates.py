@@ -13,7 +13,8 @@ import numpy as np
 from stagecache.errors import KinematicsError
 from stagecache.multibody.geometry.orientation import LONGEST, SHORTEST, Rows
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.tree.layout import Indices, Joint, TreeLayout
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.multibody.tree.poses import refuse_q
 from stagecache.numerics.matrices import placed
 

@@ -51,7 +51,8 @@ import numpy as np
 from stagecache.errors import KinematicsError
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.tree.layout import Joint, TreeLayout
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import TreeLayout
 
 _SHOWN: Final = 7  # numbers of q
 _LAST_ROW: Final = (0.0, 0.0, 0.0, 1.0)  # of a homogeneous matrix

@@ -21,7 +21,8 @@ from stagecache.multibody.geometry.spatial import (
     velocity_maps,
 )
 from stagecache.multibody.tree.compiled import kernel
-from stagecache.multibody.tree.layout import AnyBody, Indices, TreeLayout
+from stagecache.multibody.tree.joints import AnyBody
+from stagecache.multibody.tree.layout import Indices, TreeLayout
 
 
 @final
