@@ -1,9 +1,13 @@
-"""Compile the hot modules by mypyc, where that is possible; all else is in pyproject.toml.
+"""Compile hot modules by mypyc, and kernels in C, where possible; all else is in pyproject.toml.
 
 The modules are plain Python and work as such, with the same results. They stay plain in editable
 installs, so that an edit is never hidden by what was compiled before; in Python without the lock of
 the interpreter, since compiled reads and writes count on it; and where STAGECACHE_PURE=1 is set,
 mypyc is missing, or the compilation of any of them fails.
+
+A kernel is written in C, in the stable ABI, beside NumPy that does the same. It is built in
+editable installs, too, where a change of its source needs the install again; not in Python without
+that lock, where STAGECACHE_PURE=1 is set, or where its compilation fails.
 """
 
 import os
@@ -28,29 +32,53 @@ HOT = [
 ]
 
 
+KERNELS = ["multibody/tree/kernel"]
+
 BUILDS_NOTHING = {"editable_wheel", "dist_info", "egg_info"}
-"""The commands of setuptools that need no compiled module."""
+"""The commands of setuptools that need no module compiled by mypyc."""
 
 
 class AllOrNothing(build_ext):
-    """Build all extensions or none: a part of them cannot be imported."""
+    """Build all modules of mypyc or none: a part of them cannot be imported. Kernels may fail."""
 
     def build_extensions(self) -> None:
-        """Build them; where one fails, remove the others."""
+        """Build them; where one of mypyc fails, remove the others of mypyc."""
         try:
             super().build_extensions()
         except Exception as error:  # whatever the compiler does: plain Python is installed
             print(f"not compiled, stagecache is installed as plain Python: {error}")  # noqa: T201
             for extension in self.extensions:
-                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
-            self.extensions = []
+                if not extension.optional:
+                    Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+            self.extensions = [extension for extension in self.extensions if extension.optional]
+            super().build_extensions()
 
 
 def extensions() -> list[Extension]:
-    """The compiled forms of the hot modules."""
+    """Return the compiled forms of the hot modules, and the kernels."""
     is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-    is_pure = is_free_threaded or os.environ.get("STAGECACHE_PURE") == "1"
-    if is_pure or not BUILDS_NOTHING.isdisjoint(sys.argv):
+    if is_free_threaded or os.environ.get("STAGECACHE_PURE") == "1":
+        return []
+    return [*kernels(), *hot_modules()]
+
+
+def kernels() -> list[Extension]:
+    """Return the modules in C."""
+    return [
+        Extension(
+            f"stagecache.{name.replace('/', '.')}",
+            [f"src/{name}.c"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,
+        )
+        for name in KERNELS
+    ]
+
+
+def hot_modules() -> list[Extension]:
+    """Return the compiled forms of the hot modules."""
+    if not BUILDS_NOTHING.isdisjoint(sys.argv):
         return []
     try:
         from mypyc.build import mypycify  # noqa: PLC0415

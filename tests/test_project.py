@@ -7,6 +7,9 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+import stagecache
+from stagecache.multibody.tree.compiled import kernel
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -39,3 +42,7 @@ def test_the_built_wheels_are_those_of_the_classifiers() -> None:
     prefix = "Programming Language :: Python :: 3."
     versions = [c.removeprefix(prefix) for c in PROJECT["classifiers"] if c.startswith(prefix)]
     assert built == versions
+
+
+def test_an_install_with_compiled_modules_has_the_kernel_in_c() -> None:
+    assert kernel is not None or not stagecache.compiled

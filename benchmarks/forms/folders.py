@@ -51,7 +51,8 @@ def prepare(form: str) -> Path:
 def _fingerprint() -> str:
     """The name of a folder, which is another one once a source is changed."""
     digest = hashlib.sha256(sys.version.encode())
-    for path in [ROOT / "setup.py", *sorted((ROOT / "src").rglob("*.py"))]:
+    sources = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.c")])
+    for path in [ROOT / "setup.py", *sources]:
         digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -110,7 +110,7 @@ def _chains(count: int) -> Group:
     limits: dict[str, list[AbstractLimit]] = {"all": [], "middle": [], "last": []}
     if count == COUNTS[-1]:
         growth = Growth(1.1, tuple((n, f"chain of {n:,} Pins, all q") for n in COUNTS))
-        limits = {"all": [growth], "middle": [OfRow(0.7, whole)], "last": [OfRow(0.1, whole)]}
+        limits = {"all": [growth], "middle": [OfRow(0.7, whole)], "last": [OfRow(0.5, whole)]}
     middle = count // 2
     return (
         row(whole, template=WRITE_ALL, limits=limits["all"]),

@@ -32,7 +32,7 @@ from stagecache.multibody.geometry.orientation import Rows, with_leading_positiv
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.motions.motion import AbstractMotion, numbers_at
-from stagecache.multibody.tree.layout import Joint
+from stagecache.multibody.tree.joints import Joint
 from stagecache.state.stage import Stage
 from stagecache.system.motion.prescribing import PrescribedVariable
 

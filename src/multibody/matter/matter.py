@@ -56,7 +56,6 @@ from stagecache.errors import (
 from stagecache.multibody.checks import checked_array, checked_points
 from stagecache.multibody.geometry.spatial import (
     Array,
-    accelerations_at,
     cross,
     cross3,
     forces_about_origin,
@@ -81,6 +80,7 @@ from stagecache.multibody.tree.coordinate_rates import (
     n_of,
     n_pinv_of,
     normals_of,
+    qdot_of,
     qdotdot_of,
 )
 from stagecache.multibody.tree.inertias import (
@@ -964,8 +964,8 @@ class MatterSubsystem(Subsystem):
     )
     def station_velocities(self, state: State, i: int) -> Array:
         """The velocities of the stations of a group, (k, 3) [m/s]."""
-        rates = self.tree_motions(state)[self._tables[i].rows]
-        return velocities_at(self.station_positions[i](state), rates)
+        positions = self.station_positions[i](state)
+        return self._tables[i].velocities(positions, self.tree_motions(state))
 
     @cached(
         count=_group_names,
@@ -977,9 +977,8 @@ class MatterSubsystem(Subsystem):
     )
     def station_acceleration_bias(self, state: State, i: int) -> Array:
         """The accelerations of a group where udot is 0, (k, 3) [m/s²]."""
-        rows = self._tables[i].rows
-        rates, bias = self.tree_motions(state)[rows], self.tree_bias(state)[rows]
-        return accelerations_at(self.station_positions[i](state), rates, bias)
+        rates, bias = self.tree_motions(state), self.tree_bias(state)
+        return self._tables[i].accelerations(self.station_positions[i](state), rates, bias)
 
     @cached(
         count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
@@ -1258,14 +1257,12 @@ class MatterSubsystem(Subsystem):
 
     def realize_velocity(self, state: State) -> None:
         """Write qdot = N u."""
-        u = self.u(state)
-        has_n = bool(self.layout(state).related)
-        state[self].upd_qdot()[:] = self.n_matrix(state) @ u if has_n else u
+        state[self].upd_qdot()[:] = qdot_of(self.layout(state), self.q(state), self.u(state))
 
     def realize_acceleration(self, state: State) -> None:
         """Write qdotdot = N udot + dN/dt u; NaN where udot is not known."""
-        own, q, u = state[self], self.q(state).tolist(), self.u(state)
-        qdot, udot = own.qdot.tolist(), own.upd_udot()
+        own, q, u = state[self], self.q(state), self.u(state)
+        qdot, udot = own.qdot, own.upd_udot()
         own.upd_qdotdot()[:] = qdotdot_of(self.layout(state), q, qdot, u, udot)
 
     def layout(self, state: State) -> TreeLayout:

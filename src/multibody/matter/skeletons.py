@@ -24,7 +24,7 @@ from stagecache.decorations.decorations import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.tree.layout import AnyBody
+from stagecache.multibody.tree.joints import AnyBody
 
 Decorations = tuple[AbstractDecoration, ...]
 

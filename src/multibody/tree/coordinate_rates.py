@@ -13,7 +13,8 @@ import numpy as np
 from stagecache.errors import KinematicsError
 from stagecache.multibody.geometry.orientation import LONGEST, SHORTEST, Rows
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.tree.layout import Indices, Joint, TreeLayout
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.multibody.tree.poses import refuse_q
 from stagecache.numerics.matrices import placed
 
@@ -39,19 +40,34 @@ def n_pinv_of(layout: TreeLayout, q: list[float]) -> Any:
     return _matrix(blocks, layout.n_pinv_places, (layout.nu, layout.nq))
 
 
-def qdotdot_of(
-    layout: TreeLayout, q: list[float], qdot: list[float], u: Array, udot: Array
-) -> Array:
+def qdot_of(layout: TreeLayout, q: Array, u: Array) -> Array:
+    """Return N u, (nq,).
+
+    Raises
+    ------
+    KinematicsError
+        N is singular at the angles.
+    """
+    if not layout.related:
+        return u
+    found = None if layout.kernel is None else layout.kernel.qdot(q, u)
+    if found is None:
+        found = n_of(layout, q.tolist()) @ u
+    return found
+
+
+def qdotdot_of(layout: TreeLayout, q: Array, qdot: Array, u: Array, udot: Array) -> Array:
     """Return N udot + dN/dt u, (nq,); NaN for joints with a udot that is NaN. Cost O(nq)."""
+    if layout.kernel is not None:
+        compiled = layout.kernel.qdotdot(q, qdot, u, udot)
+        if compiled is not None:
+            return compiled
     found = np.full(layout.nq, np.nan)
     rows, columns = (places[: layout.num_ones] for places in layout.n_places)
     found[rows] = udot[columns]
-    is_known = np.isfinite(udot).tolist()
+    values, rates = q.tolist(), qdot.tolist()
     for joint in layout.related:
-        if all(is_known[joint.u]):
-            own, mobilizer = q[joint.q], joint.mobilizer
-            n, rate = mobilizer.n(own), mobilizer.n_rate(own, qdot[joint.q])
-            found[joint.q] = np.array(n) @ udot[joint.u] + np.array(rate) @ u[joint.u]
+        found[joint.q] = joint.qdotdot(values[joint.q], rates[joint.q], u, udot)
     return found
 
 

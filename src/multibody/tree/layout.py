@@ -13,51 +13,17 @@ once: after step k, each row has the sum over itself and the 2^k - 1 rows inboar
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.tree.compiled import CompiledTree, kernel
+from stagecache.multibody.tree.joints import AnyBody, Joint
 
 Indices = NDArray[np.intp]
 GROUND: Final = 0
-
-
-class AnyBody(Protocol):
-    """A body of a layout; see `MobilizedBody`."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def index(self) -> int: ...  # noqa: D102
-    @property
-    def parent(self) -> "AnyBody": ...  # noqa: D102
-    @property
-    def mobilizer(self) -> AbstractMobilizer: ...  # noqa: D102
-    @property
-    def inboard_frame(self) -> Transform: ...  # noqa: D102
-    @property
-    def outboard_frame(self) -> Transform: ...  # noqa: D102
-
-
-@final
-class Joint:
-    """The mobilizer of one body, and the places of its q and u in the matter."""
-
-    __slots__ = ("body", "mobilizer", "pose", "q", "row", "u")
-
-    def __init__(
-        self, body: AnyBody, row: int, mobilizer: AbstractMobilizer, q: slice, u: slice
-    ) -> None:
-        self.body = body
-        self.row = row
-        self.mobilizer = mobilizer
-        self.pose = mobilizer.pose
-        self.q = q
-        self.u = u
 
 
 @final
@@ -98,6 +64,9 @@ class TreeLayout:
         Number of ones among these.
     normalized : list of Joint
         Joints with a quaternion.
+    kernel : CompiledTree or None
+        The same tree in compiled form, if there is one: it computes what the functions of this
+        folder compute.
     """
 
     def __init__(self, bodies: Sequence[AnyBody], *, use_euler_angles: bool) -> None:
@@ -128,6 +97,11 @@ class TreeLayout:
             if joint.mobilizer.has_constant_axes and joint.mobilizer.nu:
                 self.constant_axes[joint.u] = joint.mobilizer.axes(joint.mobilizer.default_q)
         self._place_frames(bodies)
+        self.kernel: CompiledTree | None = None
+        if kernel is not None:
+            frames = self.inboard, self.outboard
+            tables = self.joints, self.parents, self.ends.tolist(), self.related
+            self.kernel = CompiledTree(*tables, *frames, self.constant_axes)
 
     def _number_rows(self, bodies: Sequence[AnyBody]) -> None:
         n = len(bodies)

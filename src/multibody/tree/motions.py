@@ -32,7 +32,9 @@ def axes_in_f(layout: TreeLayout, q: Array) -> Array:
 
 
 def axes_in_ground(layout: TreeLayout, poses: TreePoses) -> Array:
-    """Return S: the motion of all bodies outboard for each u, (nu, 6). Cost 20 us, 0.3 us each."""
+    """Return S: the motion of all bodies outboard for each u, (nu, 6)."""
+    if layout.kernel is not None:
+        return layout.kernel.axes(poses.q, poses.joints)
     rows = layout.joint_of_u
     rotations = _rotations_of_f(layout, poses)[rows].swapaxes(1, 2)
     found: Array = (axes_in_f(layout, poses.q).reshape(-1, 2, 3) @ rotations).reshape(-1, 6)
@@ -42,11 +44,15 @@ def axes_in_ground(layout: TreeLayout, poses: TreePoses) -> Array:
 
 def motions(layout: TreeLayout, axes: Array, u: Array) -> Array:
     """Return V of all bodies by row, (rows, 6), for u of size nu."""
+    if layout.kernel is not None:
+        return layout.kernel.motions(axes, u)
     return layout.sum_from_ground(_by_joint(layout, axes * u[:, None]))
 
 
 def generalized_forces(layout: TreeLayout, axes: Array, forces: Array) -> Array:
     """Return the forces on u, (nu,), of spatial forces on bodies by row, (rows, 6)."""
+    if layout.kernel is not None:
+        return layout.kernel.generalized_forces(axes, forces)
     outboard = layout.sum_to_ground(forces)
     found: Array = np.einsum("ij,ij->i", axes, outboard[layout.joint_of_u])
     return found
@@ -54,6 +60,8 @@ def generalized_forces(layout: TreeLayout, axes: Array, forces: Array) -> Array:
 
 def motion_bias(layout: TreeLayout, poses: TreePoses, axes: Array, v: Array, u: Array) -> Array:
     """Return V' of all bodies by row, (rows, 6), where udot is 0; `v` are their V."""
+    if layout.kernel is not None:
+        return layout.kernel.bias(poses.q, poses.joints, axes, v, u)
     rotations = _rotations_of_f(layout, poses)
     origins = poses.joints[:, :3, 3]
     relative = _by_joint(layout, axes * u[:, None])
