@@ -1,4 +1,4 @@
-"""Kinematics of random trees, as MuJoCo and Pinocchio compute them."""
+"""Kinematics and dynamics of random trees, as MuJoCo and Pinocchio compute them."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -32,11 +32,11 @@ each_peer = pytest.mark.parametrize(
 
 
 @each_peer
-def test_random_trees_have_the_kinematics_of_the_other_library(name: str) -> None:
+def test_random_trees_move_as_those_of_the_other_library(name: str) -> None:
     counts = Counts()
 
     @few
-    @given(trees())
+    @given(trees(has_mass=True))
     def check(tree: Tree) -> None:
         compare(load_twin(name), tree, counts)
 
@@ -53,7 +53,7 @@ def test_every_mobilizer_is_compared_below_every_other(name: str, euler: bool) -
     for i in range(1, len(MOBILIZERS) + 1):
         kinds += MOBILIZERS
         parents += [i] * len(MOBILIZERS)
-    tree = make_tree(kinds, parents, seed=3, use_euler_angles=euler)
+    tree = make_tree(kinds, parents, seed=3, use_euler_angles=euler, has_mass=True)
     counts = compare(load_twin(name), tree, Counts())
     assert counts.joints == dict.fromkeys((kind.__name__ for kind in MOBILIZERS), 11)
     assert counts.worst <= CLOSE

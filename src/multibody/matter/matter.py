@@ -45,6 +45,7 @@ from stagecache.decorations.decorations import (
 )
 from stagecache.errors import (
     ConstModelError,
+    MassMatrixError,
     MassPropertiesError,
     MotionError,
     ShapeError,
@@ -1035,12 +1036,33 @@ class MatterSubsystem(Subsystem):
         return inertias_in_ground(self._inertias, self.tree_poses(state))
 
     @mass_matrix(
-        prerequisites=lambda self: (self.axes, self.tree_inertias, self.use_euler_angles),
+        prerequisites=lambda self: (
+            *(self.axes, self.tree_inertias),
+            *(self.tree_poses, self.use_euler_angles),
+        ),
         exists=_has_mass,
     )
     def m_matrix(self, state: State) -> Array:
         """The mass matrix M, (nu, nu), by composite bodies."""
-        return mass_matrix_of(self.layout(state), self.axes(state), self.tree_inertias(state))
+        layout = self.layout(state)
+        if layout.kernel is not None:
+            return layout.kernel.mass_matrix(self.tree_poses(state).arrays, self._inertias.arrays)
+        return mass_matrix_of(layout, self.axes(state), self.tree_inertias(state))
+
+    @m_matrix.solver
+    def _solve_m(self, state: State, forces: Array, known: Array | None) -> Array | None:
+        """Return udot by articulated bodies, in O(bodies), where the kernel is there.
+
+        Where a u moves no mass, M is used instead, whose error names it.
+        """
+        kernel = self.layout(state).kernel
+        if kernel is None:
+            return None
+        poses, own = self.tree_poses(state).arrays, self._inertias.arrays
+        try:
+            return kernel.forward_dynamics(poses, own, np.zeros(len(forces)), forces, known=known)
+        except MassMatrixError:
+            return None
 
     @cached(
         prerequisites=lambda self: (
@@ -1053,11 +1075,18 @@ class MatterSubsystem(Subsystem):
         return self.tree_inertias(state).forces(self.tree_motions(state), self.tree_bias(state))
 
     @generalized_force(
-        prerequisites=lambda self: (self.axes, self.inertial_bias, self.use_euler_angles),
+        prerequisites=lambda self: (
+            *(self.axes, self.inertial_bias),
+            *(self.tree_poses, self.u, self.use_euler_angles),
+        ),
         exists=_has_mass,
     )
     def bias_force(self, state: State) -> Array:
         """The forces on u of inertia where udot is 0: Coriolis, centrifugal, gyroscopic."""
+        kernel = self.layout(state).kernel
+        if kernel is not None:
+            poses, u = self.tree_poses(state).arrays, self.u(state)
+            return -kernel.inverse_dynamics(poses, self._inertias.arrays, u, np.zeros(len(u)))
         return -generalized_forces(self.layout(state), self.axes(state), self.inertial_bias(state))
 
     @cached(prerequisites=lambda self: (*_applied(self), self.use_euler_angles))
@@ -1101,7 +1130,9 @@ class MatterSubsystem(Subsystem):
         return times_mass_matrix(layout, axes, self.tree_inertias(state), values)
 
     def multiply_by_m_inv(self, state: State, forces: ArrayLike) -> Array:
-        """Return the udot (nu,) that forces on u (nu,) alone would give. Reads `m_matrix`.
+        """Return the udot (nu,) that forces on u (nu,) alone would give.
+
+        Reads `tree_poses`; `m_matrix` where the kernel is not compiled. Cost O(bodies) with it.
 
         Raises
         ------
@@ -1109,8 +1140,12 @@ class MatterSubsystem(Subsystem):
             M is singular: a u moves no mass.
         ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
         """
+        nu = self.layout(state).nu
+        values = checked_array(forces, (nu,), f"multiply_by_m_inv(forces) of {self.name}")
+        udot = self._solve_m(state, values, None)
+        if udot is not None:
+            return udot
         root = type(self).m_matrix.root_in(self)(state)
-        values = checked_array(forces, (len(root),), f"multiply_by_m_inv(forces) of {self.name}")
         found: Array = root.T @ (root @ values)
         return found
 

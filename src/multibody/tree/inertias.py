@@ -54,6 +54,11 @@ class Inertias:
     centers: Array
     inertias: Array
 
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """All three, as the kernel takes them."""
+        return self.masses, self.centers, self.inertias
+
     def momenta(self, motions: Array) -> Array:
         """Return the spatial momenta (rows, 6) of bodies with these motions, (rows, 6)."""
         linear = self.masses[:, None] * velocities_at(self.centers, motions)

@@ -186,15 +186,34 @@ class Dynamics:
         forces = np.zeros(len(udot))
         for index, force in zip(layout.forces, self.forces, strict=True):
             forces[index] += force.values(state)
-        blocks, columns = self._blocks(state, layout, udot, is_free, forces)
+        is_constrained = len(pools.whole["udoterr"]) > 0
+        solved: list[int] = []
+        if not is_constrained:
+            known = None if is_free.all() else np.where(is_free, np.nan, udot)
+            solved = self._solve(state, layout, udot, known, forces)
+        blocks, columns = self._blocks(state, layout, udot, is_free, forces, solved)
         free = np.zeros(len(udot))
         free[columns] = free_accelerations(blocks, forces[columns])
-        if not len(pools.whole["udoterr"]):
+        if not is_constrained:
             udot[columns] = free[columns]
             return udot, np.zeros(0)
         is_free[columns] = False
         massless = np.flatnonzero(is_free)
         return _constrained(state, udot, free, forces, blocks, columns, massless)
+
+    def _solve(
+        self, state: Any, layout: Layout, udot: Vector, known: Vector | None, forces: Vector
+    ) -> list[int]:
+        """Complete the udot of masses that have a solver, and return which these are."""
+        solved = []
+        for i, (index, mass) in enumerate(zip(layout.masses, self.masses, strict=True)):
+            if mass.solve is None:
+                continue
+            found = mass.solve(state, forces[index], None if known is None else known[index])
+            if found is not None:
+                udot[index] = found
+                solved.append(i)
+        return solved
 
     def _blocks(
         self,
@@ -203,14 +222,18 @@ class Dynamics:
         udot: Vector,
         is_free: NDArray[np.bool_],
         forces: Vector,
+        solved: Sequence[int],
     ) -> tuple[list[MassBlock], Index]:
         """Return the mass of free u, block by block, and the indices of these u in that order.
 
-        If a part of a block is prescribed, its inertial force acts on the others.
+        Those that were solved are left out. If a part of a block is prescribed, its inertial force
+        acts on the others.
         """
         blocks, columns, at = [], [np.empty(0, np.intp)], 0
         any_prescribed = not is_free.all()
-        for index, mass in zip(layout.masses, self.masses, strict=True):
+        for i, (index, mass) in enumerate(zip(layout.masses, self.masses, strict=True)):
+            if i in solved:
+                continue
             free = is_free[index]
             if any_prescribed and not free.any():
                 continue  # these may have no inertia

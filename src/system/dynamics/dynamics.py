@@ -18,7 +18,8 @@ the rest; see `accelerating`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, final
+from functools import partial
+from typing import Any, TypeVar, final
 
 import numpy as np
 from attrs import evolve, frozen
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import require_callable
 from stagecache.errors import PrerequisiteStageError
+from stagecache.graph.declaration import check_function
 from stagecache.numerics.mass_matrices import Matrix, checked_mass, inverse_root
 from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
 from stagecache.state.stage import Stage, check_stage
@@ -44,6 +46,8 @@ from stagecache.system.motion.rows import Handles, indices
 Compute = Callable[[Any, Any], Any]
 Variables = tuple[AbstractDeclaration[Any], ...]
 Exists = Callable[[Any], bool]
+Solve = Callable[[Any, Any, Vector, Vector | None], Vector | None]
+SolveT = TypeVar("SolveT", bound=Solve)
 
 
 class AbstractOfSpeeds(AbstractComputation[Any]):
@@ -145,6 +149,8 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
     Attributes
     ----------
     is_inverse : bool
+    solve : callable or None
+        The function that finds udot without M, where there is one.
     """
 
     earliest = Stage.POSITION
@@ -161,6 +167,7 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
     ) -> None:
         super().__init__(compute, variables, prerequisites, available_from, exists)
         self.is_inverse = is_inverse
+        self.solve: Solve | None = None
 
     @property
     def decorator(self) -> str:
@@ -180,6 +187,20 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         super().companions(found)
         require_variables_once(self, found, "each u in one mass matrix at most")
         return (RootDeclaration(self),)
+
+    def solver(self, function: SolveT) -> SolveT:
+        """Declare a faster way to udot than by M, where no constraint acts on any u.
+
+        The decorator of a function ``(self, state, forces, known)`` that returns the udot of forces
+        on these u. Of u with prescribed udot, `known` has these, and it returns them; of others it
+        has NaN. `known` is None if none is prescribed. If the function returns None, M is used.
+
+        Raises
+        ------
+        ComputeSignatureError, WrongTypeError
+        """
+        self.solve = check_function("", function, ("self", "state", "forces", "known"))
+        return function
 
     def root_in(self, subsystem: Any) -> CacheEntry[Matrix]:
         """Return the entry of the inverse root in a subsystem."""
@@ -235,6 +256,7 @@ class BoundMass:
     matrix: CacheEntry[Matrix]
     root: CacheEntry[Matrix]
     is_inverse: bool
+    solve: Callable[[Any, Vector, Vector | None], Vector | None] | None
 
 
 def masses_of(subsystem: Any) -> list[BoundMass]:
@@ -245,6 +267,7 @@ def masses_of(subsystem: Any) -> list[BoundMass]:
             declared.bound(subsystem),
             declared.root_in(subsystem),
             declared.is_inverse,
+            None if declared.solve is None else partial(declared.solve, subsystem),
         )
         for declared in type(subsystem).declarations.values()
         if isinstance(declared, MassMatrixDeclaration) and declared.is_in(subsystem)

@@ -300,6 +300,7 @@ def test_a_write_of_u_leaves_m_and_its_root_as_they_are() -> None:
     system, state = chain(4)
     matter = system.matter
     m = matter.m_matrix
+    m(state)
     version = m.version(state)
     state.u = state.u + 1.0
     assert m.is_valid(state)
