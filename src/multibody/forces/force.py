@@ -23,8 +23,8 @@ from stagecache.errors import ConstModelError, OutOfRangeError, UnknownBodyError
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
-from stagecache.multibody.tree.applied_forces import AppliedForces
-from stagecache.multibody.tree.layout import TreeLayout
+from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
+from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.cached import cached
@@ -42,7 +42,7 @@ class ForceSum:
         self._matter = matter
         self._state = state
         self._layout: TreeLayout = matter.layout(state)
-        self._rows: list[int] = []
+        self._rows: list[Indices] = []
         self._spatial: list[Array] = []
         self._u: list[int] = []
         self._values: list[float] = []
@@ -86,10 +86,10 @@ class ForceSum:
         self._add(first, -moment, -force)
         self._add(second, moment, force)
 
-    def add_spatial_forces(self, forces: Array) -> None:
+    def add_to_all(self, forces: Array) -> None:
         """Add spatial forces on all bodies by row of the layout, (rows, 6), about the origin."""
-        self._rows += range(len(forces))
-        self._spatial += [*forces]
+        self._rows.append(np.arange(len(forces)))
+        self._spatial.append(forces)
 
     def add_mobility_force(self, body: MobilizedBody, u: int, force: float) -> None:
         """Add a force on one u of the joint of a body: a torque [N m], or a force [N].
@@ -107,15 +107,15 @@ class ForceSum:
     def result(self) -> AppliedForces:
         """Return all that was added."""
         return AppliedForces(
-            np.array(self._rows, np.intp),
-            np.array(self._spatial).reshape(-1, 6),
+            np.concatenate([NO_FORCES.rows, *self._rows]),
+            np.concatenate([NO_FORCES.spatial, *self._spatial]),
             np.array(self._u, np.intp),
             np.array(self._values),
         )
 
     def _add(self, body: MobilizedBody, moment: Array, force: Array) -> None:
-        self._rows.append(self._layout.rows[body.index])
-        self._spatial.append(np.concatenate([moment, force]))
+        self._rows.append(np.array([self._layout.rows[body.index]]))
+        self._spatial.append(np.concatenate([moment, force])[None])
 
     def _require_own(self, body: Any) -> None:
         if getattr(body, "matter", None) is not self._matter:

@@ -59,21 +59,20 @@ class Gravity(AbstractForce):
 
     def calc_force(self, state: State, forces: ForceSum) -> None:
         """Add its weight to each body."""
-        inertias, acceleration = self.matter.tree_inertias(state), self._acceleration(state)
-        weights = inertias.masses[:, None] * acceleration
-        forces.add_spatial_forces(forces_about_origin(inertias.centers, weights))
+        weights = self.matter.tree_masses[:, None] * self._acceleration(state)
+        forces.add_to_all(forces_about_origin(self.matter.tree_centers(state), weights))
 
     def calc_potential_energy(self, state: State) -> float:
         """Return the negative product of acceleration and all masses at their places."""
-        inertias = self.matter.tree_inertias(state)
-        return -float(inertias.masses @ inertias.centers @ self._acceleration(state))
+        centers = self.matter.tree_centers(state)
+        return -float(self.matter.tree_masses @ centers @ self._acceleration(state))
 
-    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_inertias))
+    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_centers))
     def applied(self, state: State) -> AppliedForces:
         """The weights of all bodies."""
         return self._applied(state)
 
-    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_inertias), unit="J")
+    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_centers), unit="J")
     def potential_energy(self, state: State) -> float:
         """Its potential energy [J]."""
         return self._potential_energy(state)

@@ -17,7 +17,7 @@ r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinem
                                                       \        /
                                                   acceleration_bias[i]=    = early cutoff
 
-    tree_poses -> tree_inertias -> m_matrix                         if a body has mass
+    tree_poses -> tree_centers -> tree_inertias -> m_matrix         if a body has mass
     tree_inertias, tree_motions, tree_bias -> bias_force
     applied and is_enabled of all forces -> applied_forces -> applied_force
 
@@ -86,6 +86,7 @@ from stagecache.multibody.tree.coordinate_rates import (
 )
 from stagecache.multibody.tree.inertias import (
     Inertias,
+    centers_in_ground,
     inertias_in_ground,
     inertias_of,
     mass_matrix_of,
@@ -1030,10 +1031,20 @@ class MatterSubsystem(Subsystem):
         every: Iterable[Any] = self.system.subsystems
         return tuple(s for s in every if getattr(s, "acts_on", None) is self)
 
-    @cached(prerequisites=lambda self: (self.tree_poses,))
+    @cached(prerequisites=lambda self: (self.tree_poses,), unit="m")
+    def tree_centers(self, state: State) -> Array:
+        """The centers of mass of all bodies in ground, by row, (rows, 3) [m]."""
+        return centers_in_ground(self._inertias, self.tree_poses(state))
+
+    @cached(prerequisites=lambda self: (self.tree_poses, self.tree_centers))
     def tree_inertias(self, state: State) -> Inertias:
         """The masses, centers of mass and central inertias of all bodies, in ground."""
-        return inertias_in_ground(self._inertias, self.tree_poses(state))
+        return inertias_in_ground(self._inertias, self.tree_poses(state), self.tree_centers(state))
+
+    @property
+    def tree_masses(self) -> Array:
+        """The masses of all bodies by row, (rows,) [kg]; there once Topology is realized."""
+        return self._inertias.masses
 
     @mass_matrix(
         prerequisites=lambda self: (

@@ -103,10 +103,16 @@ def inertias_of(layout: TreeLayout, properties: Sequence[MassProperties]) -> Ine
     )
 
 
-def inertias_in_ground(own: Inertias, poses: TreePoses) -> Inertias:
+def centers_in_ground(own: Inertias, poses: TreePoses) -> Array:
+    """Return the centers of mass of bodies in ground, (rows, 3)."""
+    found: Array = (poses.bodies[:, :3, :3] @ own.centers[:, :, None])[:, :, 0]
+    found += poses.bodies[:, :3, 3]
+    return found
+
+
+def inertias_in_ground(own: Inertias, poses: TreePoses, centers: Array) -> Inertias:
     """Return inertias of bodies in ground."""
     rotations = poses.bodies[:, :3, :3]
-    centers = (rotations @ own.centers[:, :, None])[:, :, 0] + poses.bodies[:, :3, 3]
     return Inertias(own.masses, centers, rotations @ own.inertias @ rotations.swapaxes(1, 2))
 
 
