@@ -429,7 +429,7 @@ class TimeVariable(AbstractHandle):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__("")
+        super().__init__("time")
 
     def __call__(self, state: AnyState) -> float:
         """Return the time; NaN before Topology is realized."""
@@ -438,9 +438,6 @@ class TimeVariable(AbstractHandle):
     def set(self, state: AnyState, time: SupportsFloat) -> None:
         """Replace the time, which invalidates Time."""
         contents_of(state).set_time(time, self)
-
-    def _kind(self) -> str:
-        return "time"
 
     def __str__(self) -> str:
         return "time"

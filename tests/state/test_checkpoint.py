@@ -9,7 +9,17 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from stagecache import CacheEntry, Checkpoint, DiscreteVariable, Stage, State, simbody, strict
+from stagecache import (
+    CacheEntry,
+    Checkpoint,
+    DiscreteVariable,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    simbody,
+    strict,
+)
 from stagecache.errors import (
     CheckpointError,
     ForeignNodeError,
@@ -547,6 +557,23 @@ def test_a_subsystem_that_takes_the_place_of_another_has_higher_versions() -> No
     state.rollback(mark)
     state.add_subsystem("c")
     assert min(state[1].stage_versions[1:]) > highest
+
+
+def test_a_subsystem_that_a_system_advances_after_a_rollback_has_higher_versions() -> None:
+    system = System(Subsystem(), Subsystem())
+    state = system.new_state()
+    ahead, behind = state[1], state[2]
+    ahead.advance_to_stage(Stage.INSTANCE)
+    mark = state.checkpoint()
+    seen = [set[int](), set[int]()]
+    for _ in range(3):
+        for _ in range(2):
+            system.realize(state, Stage.TIME)
+            seen[0].add(behind.stage_versions[Stage.INSTANCE])
+            state.invalidate_all(Stage.INSTANCE)
+        state.rollback(mark)
+        seen[1].add(ahead.stage_versions[Stage.INSTANCE])
+    assert [len(numbers) for numbers in seen] == [6, 1]
 
 
 class StageMachine(RuleBasedStateMachine):

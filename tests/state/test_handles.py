@@ -189,6 +189,7 @@ def test_handles_say_what_they_are() -> None:
         "u",
         "cache entry 0 of subsystem 0",
     ]
+    assert [h.name for h in (q, mass, time)] == ["angle", "discrete variable 0", "time"]
     assert repr(entry) == "CacheEntry('cache entry 0 of subsystem 0')"
     assert str(state[0].variable("u")) == "u of subsystem 0"
 
