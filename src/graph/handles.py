@@ -136,8 +136,6 @@ class Handles:
 
     def copy(self, owner: Any) -> "Handles":
         """Return handles of a graph in the same state. Cost O(nodes), as copies of flat lists."""
-        if self.is_torn:
-            self.mend()
         store = self.store.copy()
         twin = Handles(store, self.functions.copy(), owner)
         twin.numbers = self.numbers.copy()
