@@ -1,21 +1,56 @@
 """An operation on a State first mends what another one, which was cut short, has left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
-from stagecache import Stage
+from stagecache import DiscreteVariable, Stage
 from tests.graph.check_structure import check_store
 from tests.state.test_interrupts import Subject
 
+
+def tear(subject: Subject) -> None:
+    """Leave the State as an error in the middle of a computation may leave it."""
+    realization = subject.state._contents.realization
+    store = realization.store
+    store.live[:] = [False] * len(store.live)  # writes would not see what is computed
+    store.is_torn = realization.is_torn = True
+
+
+class Tearing:
+    """Values whose conversion is cut short, and so is what it does with the State."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+
+    def __array__(self, *_: object, **__: object) -> Any:
+        tear(self._subject)
+        return np.array([3.0, 4.0])
+
+
+def prerequisites(subject: Subject) -> Iterator[DiscreteVariable[float]]:
+    """Prerequisites, the search for which is cut short."""
+    yield subject.mass
+    tear(subject)
+
+
 OPERATIONS: dict[str, Callable[[Subject], object]] = {
     "write": lambda s: s.q.set(s.state, [3.0, 4.0]),
-    "write time and y": lambda s: s.state._contents.write_time_and_y(1.0, s.state.y.copy()),
+    "write of what tears it": lambda s: s.q.set(s.state, Tearing(s)),  # type: ignore[arg-type]  # an array
+    "write time and y": lambda s: s.state._contents.write_time_and_y(1.0, np.array([3.0, 4.0])),
     "copy": lambda s: s.state.copy(),
     "copy with values": lambda s: s.state.copy(keep_cache=True),
     "checkpoint": lambda s: s.state.checkpoint(),
     "allocate": lambda s: s.part.allocate_lazy_cache_entry(
         Stage.INSTANCE, compute=lambda state: 1, name="new"
+    ),
+    "allocate below what tears it": lambda s: s.part.allocate_cache_entry_with_prerequisites(
+        Stage.INSTANCE,
+        Stage.INFINITY,
+        prerequisites(s),  # type: ignore[arg-type]  # any iterable will do
+        compute=lambda state: 1,
     ),
     "invalidate": lambda s: s.state.invalidate_all(Stage.REPORT),
     "look": lambda s: s.state.stage,
@@ -30,8 +65,7 @@ def test_an_operation_mends_a_state_in_which_a_computation_was_cut_short(operati
     subject.weight(state)
     realization = state._contents.realization
     store = realization.store
-    store.live[:] = [False] * len(store.live)  # writes would not see what is computed
-    store.is_torn = realization.is_torn = True
+    tear(subject)
     OPERATIONS[operation](subject)
     assert not realization.is_torn
     assert not store.is_torn
