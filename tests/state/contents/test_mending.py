@@ -1,12 +1,13 @@
 """An operation on a State first mends what another one, which was cut short, has left."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
 import pytest
 
-from stagecache import DiscreteVariable, Stage
+from stagecache import Stage, State
 from tests.graph.check_structure import check_store
 from tests.state.test_interrupts import Subject
 
@@ -30,10 +31,19 @@ class Tearing:
         return np.array([3.0, 4.0])
 
 
-def prerequisites(subject: Subject) -> Iterator[DiscreteVariable[float]]:
-    """Prerequisites, the search for which is cut short."""
-    yield subject.mass
-    tear(subject)
+class Computing:
+    """A compute function, a look at which is cut short, and so is what it does with the State."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+
+    def __call__(self, state: State) -> float:
+        return 1.0
+
+    @property
+    def __signature__(self) -> Signature:
+        tear(self._subject)
+        return signature(self.__call__)
 
 
 OPERATIONS: dict[str, Callable[[Subject], object]] = {
@@ -46,11 +56,8 @@ OPERATIONS: dict[str, Callable[[Subject], object]] = {
     "allocate": lambda s: s.part.allocate_lazy_cache_entry(
         Stage.INSTANCE, compute=lambda state: 1, name="new"
     ),
-    "allocate below what tears it": lambda s: s.part.allocate_cache_entry_with_prerequisites(
-        Stage.INSTANCE,
-        Stage.INFINITY,
-        prerequisites(s),  # type: ignore[arg-type]  # any iterable will do
-        compute=lambda state: 1,
+    "allocate what tears it": lambda s: s.part.allocate_lazy_cache_entry(
+        Stage.INSTANCE, compute=Computing(s)
     ),
     "invalidate": lambda s: s.state.invalidate_all(Stage.REPORT),
     "look": lambda s: s.state.stage,
