@@ -1,7 +1,9 @@
 """An operation on a State first mends what another one, which was cut short, has left."""
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Signature, signature
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from stagecache import Stage, State
 from tests.graph.check_structure import check_store
+from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
 from tests.state.test_interrupts import Subject
 
 
@@ -81,3 +84,24 @@ def test_an_operation_mends_a_state_in_which_a_computation_was_cut_short(operati
     subject.mass.set(state, 5.0)
     assert not subject.weight.is_valid(state)
     assert subject.weight(state) == 9.81 * 5.0
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_checkpoint_that_is_released_is_first_given_up_by_a_rollback_that_was_cut_short() -> None:
+    for at in count():
+        subject = Subject(Stage.MODEL)
+        state = subject.state
+        mark = state.checkpoint()
+        subject.mass.set(state, 5.0)
+        later = state.checkpoint()
+        struck_at(at, partial(state.rollback, mark), KeyboardInterrupt)
+        if state._contents.unfinished is not None:
+            break
+    later.release()
+    assert state._contents.unfinished is None
+    assert (later.is_released, mark.is_released) == (True, False)
+    assert subject.mass(state) == 3.0
+    subject.mass.set(state, 6.0)
+    state.rollback(mark)
+    assert subject.mass(state) == 3.0

@@ -8,6 +8,7 @@ import pytest
 from stagecache import Stage, State, simbody
 from stagecache.errors import NotANumberError, ShapeError, StageTooLowError
 from stagecache.state.partition import AbstractPartition
+from stagecache.state.vectors.vectors import VECTORS
 from tests.state.realizing import realize, state_of, upd
 
 M, INSTANCE, P, V = Stage.MODEL, Stage.INSTANCE, Stage.POSITION, Stage.VELOCITY
@@ -154,6 +155,11 @@ def test_parts_lie_side_by_side_in_the_order_of_subsystems() -> None:
         state[1].nudoterr,
     ) == (5, 5, 1)
     assert np.shares_memory(state.q, state[0].q)
+
+
+def test_kinds_of_vectors_show_their_names() -> None:
+    names = {repr(kind) for kind in VECTORS}
+    assert {f"VectorKind({name!r})" for name in [*VARIABLES, *CACHES]} <= names
 
 
 def test_weights_are_1_and_caches_nan_at_first() -> None:
