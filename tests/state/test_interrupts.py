@@ -5,13 +5,14 @@ It has happened, or not: what is half allocated is gone, and what is there is co
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
 
 from stagecache import Stage, State
 from tests.graph.check_structure import check_store
-from tests.interrupting import ignore_lost_strikes, plain_only, strikes
+from tests.interrupting import ignore_lost_strikes, plain_only, strikes, struck_at
 
 TOPOLOGY, INSTANCE, POSITION, REPORT = Stage.TOPOLOGY, Stage.INSTANCE, Stage.POSITION, Stage.REPORT
 LAZY = Stage.INFINITY
@@ -149,3 +150,16 @@ def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_half_allocated(
         except BaseException as error:
             error.add_note(f"{operation}: {what}")
             raise
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_stage_whose_node_was_just_added_can_be_waited_for_again() -> None:
+    for at in count():
+        subject = Subject(TOPOLOGY)
+        struck_at(at, subject.allocate_entry, KeyboardInterrupt)
+        layout = subject.state._contents.realization.layout
+        nodes = [(x, g, n) for g, found in enumerate(layout.stage_nodes) for x, n in found.items()]
+        if any(layout.subsystems[x].stages[g] != node for x, g, node in nodes):
+            break  # it is on one of the lists, and not on the other
+    check(subject)

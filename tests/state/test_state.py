@@ -384,6 +384,19 @@ def test_what_is_being_computed_is_not_forgotten() -> None:
     assert state.stage == REPORT
 
 
+def test_a_computation_may_invalidate_a_stage_after_which_its_entry_is_still_there() -> None:
+    state = state_of("a")
+
+    def compute(state: State) -> float:
+        state.invalidate_all(INSTANCE)
+        return 1.0
+
+    entry = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=compute)
+    realize(state, REPORT)
+    assert entry(state) == 1.0
+    assert (state.stage, entry.is_valid(state)) == (MODEL, True)
+
+
 def test_a_state_is_copied_while_other_threads_read_it() -> None:
     state = state_of("a")
     block = state[0].allocate_q([0.0])

@@ -77,15 +77,14 @@ class Reading(Observer):
     It does so once: a finalizer does not come again, either.
     """
 
-    def __init__(self, entry: CacheEntry[float], state: State) -> None:
-        self.entry = entry
-        self.state = state
+    def __init__(self, read: Callable[[], float]) -> None:
+        self.read_once = read
         self.found: list[float] = []
 
     def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
         result = act()
         if not self.found:
-            self.found.append(self.entry(self.state))
+            self.found.append(self.read_once())
         return result
 
 
@@ -109,7 +108,7 @@ WRITES: dict[str, Callable[[Cart], object]] = {
 def test_what_is_computed_in_the_middle_of_a_write_is_stale_afterwards(write: str) -> None:
     cart = Cart()
     before = cart.total(cart.state)
-    reading = Reading(cart.total, cart.state)
+    reading = Reading(lambda: cart.total(cart.state))
     observe(cart.state._contents, reading)
     WRITES[write](cart)
     assert reading.found == [before]
@@ -128,7 +127,7 @@ class Door(Subsystem):
 def test_so_it_is_for_a_single_number() -> None:
     door = Door()
     state = System(door).new_state()
-    reading = Reading(door.width, state)
+    reading = Reading(lambda: door.width(state))
     observe(state._contents, reading)
     door.angle.set(state, 0.75)
     assert reading.found == [0.5]

@@ -157,6 +157,19 @@ def test_parts_lie_side_by_side_in_the_order_of_subsystems() -> None:
     assert np.shares_memory(state.q, state[0].q)
 
 
+def test_a_subsystem_that_is_ahead_of_the_system_has_no_vectors_yet() -> None:
+    state = realize(build(), Stage.TOPOLOGY)
+    state[0].advance_to_stage(M)
+    for use in (
+        lambda: state[0].q,
+        state[0].upd_q,
+        lambda: setattr(state[0], "q", [1.0, 2.0]),
+        lambda: state[0].variable("q")(state),
+    ):
+        with pytest.raises(StageTooLowError, match="the system at Model or later"):
+            use()
+
+
 def test_kinds_of_vectors_show_their_names() -> None:
     names = {repr(kind) for kind in VECTORS}
     assert {f"VectorKind({name!r})" for name in [*VARIABLES, *CACHES]} <= names
