@@ -355,12 +355,9 @@ class Handles:
     def write(self, variable: "AbstractNode", value: object) -> None:
         """Replace the value of a variable that was not visible."""
         node = variable._number()
-        around_write(self.observers, variable, [node], partial(self._write, node, value))
-
-    def _write(self, node: int, value: object) -> None:
         store = self.store
         computations = store.computations
-        store.write(node)
+        around_write(self.observers, variable, [node], partial(store.write, node))
         before = replace(store.values, node, value)
         if store.computations != computations:
             store.write_again([node])

@@ -9,6 +9,7 @@ import pytest
 from stagecache import (
     CacheEntry,
     DiscreteVariable,
+    Graph,
     Stage,
     State,
     Subsystem,
@@ -133,3 +134,16 @@ def test_so_it_is_for_a_single_number() -> None:
     assert reading.found == [0.5]
     assert not door.width.is_valid(state)
     assert door.width(state) == 0.25
+
+
+def test_and_for_a_variable_of_a_graph() -> None:
+    graph = Graph()
+    angle = graph.variable("angle", 0.5)
+    width = graph.entry("width", lambda angle: 1 - angle(), prerequisites=(angle,))
+    reading = Reading(width)
+    graph._handles.observers = (reading,)
+    graph._handles.link()
+    angle.set(0.75)
+    assert reading.found == [0.5]
+    assert not width.is_valid()
+    assert width() == 0.25
