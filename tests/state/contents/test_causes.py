@@ -1,6 +1,7 @@
 """What an explanation says of a State in which an error has cut an operation short."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -45,15 +46,12 @@ def test_a_write_that_was_cut_short_is_not_to_blame_for_what_it_has_not_discarde
 def test_the_cause_of_a_change_that_was_cut_short_is_not_made_up() -> None:
     for at in count():
         state = state_of("a")
-        q = state[0].allocate_q([1.0])
         entry = state[0].allocate_cache_entry_with_prerequisites(
-            Stage.TOPOLOGY, Stage.INFINITY, (q,), compute=lambda state, q=q: q(state)[0]
+            Stage.TOPOLOGY, Stage.INFINITY, (state[0].allocate_q([1.0]),), compute=lambda _: 1.0
         )
         realize(state, Stage.TIME)
         entry(state)
-        place = struck_at(
-            at, lambda state=state: state.invalidate_all(Stage.MODEL), KeyboardInterrupt
-        )
+        place = struck_at(at, partial(state.invalidate_all, Stage.MODEL), KeyboardInterrupt)
         if not place:
             break
         text = str(state.explain(entry))

@@ -51,7 +51,7 @@ class Computing:
 
 OPERATIONS: dict[str, Callable[[Subject], object]] = {
     "write": lambda s: s.q.set(s.state, [3.0, 4.0]),
-    "write of what tears it": lambda s: s.q.set(s.state, Tearing(s)),  # type: ignore[arg-type]  # an array
+    "write of what tears it": lambda s: s.q.set(s.state, Tearing(s)),
     "write time and y": lambda s: s.state._contents.write_time_and_y(1.0, np.array([3.0, 4.0])),
     "copy": lambda s: s.state.copy(),
     "copy with values": lambda s: s.state.copy(keep_cache=True),
