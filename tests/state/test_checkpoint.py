@@ -568,6 +568,8 @@ def test_a_subsystem_that_a_system_advances_after_a_rollback_has_higher_versions
     seen = [set[int](), set[int]()]
     for _ in range(3):
         for _ in range(2):
+            if ahead.stage < Stage.INSTANCE:
+                ahead.advance_to_stage(Stage.INSTANCE)
             system.realize(state, Stage.TIME)
             seen[0].add(behind.stage_versions[Stage.INSTANCE])
             state.invalidate_all(Stage.INSTANCE)
