@@ -248,7 +248,7 @@ class Evaluator:
         # A finalizer has released it. Tests visit the lines for that, where no tracer looks.
         if self.running.get(node) == me:  # pragma: no branch
             del self.running[node]
-        if WAITING or self._failures:
+        if WAITING or self._failures:  # pragma: no cover  # threads come here by chance
             self._ended(node)
         return value
 
