@@ -429,7 +429,12 @@ class TimeVariable(AbstractHandle):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__("time")
+        super().__init__("")
+
+    @property
+    def name(self) -> str:
+        """``"time"``."""
+        return "time"
 
     def __call__(self, state: AnyState) -> float:
         """Return the time; NaN before Topology is realized."""

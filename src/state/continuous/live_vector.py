@@ -55,8 +55,7 @@ class LiveVector(AbstractElementView):
         which = np.searchsorted(filled, indices, side="right") - 1
         touched = np.unique(which)
         if not self._kind.is_variable or len(touched) == len(filled):
-            if len(indices):
-                self._state._contents.upd(self._kind, self._subsystem)[indices] = values
+            self._state._contents.upd(self._kind, self._subsystem)[indices] = values
             return
         for i in touched:
             mine = which == i
