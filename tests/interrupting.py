@@ -261,6 +261,12 @@ def strikes(
         yield subject, f"stack of {margin} frames"
 
 
+def strike_after_opening(beside: Path, _: Path) -> NoReturn:
+    """Take the place of `open_beside`: the file is there, but nobody was given it."""
+    beside.touch(exist_ok=False)
+    raise KeyboardInterrupt
+
+
 def struck_by_timer(seconds: float, steps: Iterable[object]) -> None:
     """Take steps that have no end until Control-C strikes, after that time."""
     has_struck = False

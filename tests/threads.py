@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from linecache import getline
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, TypeVar
@@ -115,3 +116,15 @@ def run_together(
         What the first of those that raised has raised.
     """
     return Together(functions, pauses, timeout).results()
+
+
+def wait_until_in(thread: threading.Thread, function: str) -> None:
+    """Wait until a thread is in a function of that name, at a lock that it takes by `with`."""
+    for _ in range(TIMEOUT * 1000):
+        frame = sys._current_frames().get(thread.ident or 0)
+        if frame is not None and frame.f_code.co_name == function:
+            line = getline(frame.f_code.co_filename, frame.f_lineno)
+            if line.lstrip().startswith("with "):
+                return
+        time.sleep(1e-3)
+    raise AssertionError(f"the thread never comes to {function}()")

@@ -150,9 +150,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     """
     target = Path(os.path.realpath(path))
     with errors_naming(path):
-        beside, file = open_beside(target)
+        beside = name_beside(target)
         try:
-            with file:
+            with open_beside(beside, target) as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -164,18 +164,24 @@ def write_atomically(path: Path, data: bytes) -> None:
     _sync_folder(target.parent)
 
 
-def open_beside(target: Path) -> tuple[Path, BinaryIO]:
+def name_beside(target: Path) -> Path:
+    """Return the name of a new file beside one whose place it will take.
+
+    It is known before the file is there, so that whoever opens it can remove it after any error.
+    """
+    return target.with_name(f".stagecache-{uuid4().hex}.tmp")
+
+
+def open_beside(beside: Path, target: Path) -> BinaryIO:
     """Open a new file beside one whose place it will take, with the permissions of that one."""
-    beside = target.with_name(f".stagecache-{uuid4().hex}.tmp")
     file = beside.open("xb")
     try:
         if target.exists():  # nobody reads it who could not read the old one
             beside.chmod(target.stat().st_mode & 0o777)
     except BaseException:
         file.close()
-        beside.unlink()
         raise
-    return beside, file
+    return file
 
 
 @contextmanager

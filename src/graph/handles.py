@@ -136,8 +136,6 @@ class Handles:
 
     def copy(self, owner: Any) -> "Handles":
         """Return handles of a graph in the same state. Cost O(nodes), as copies of flat lists."""
-        if self.is_torn:
-            self.mend()
         store = self.store.copy()
         twin = Handles(store, self.functions.copy(), owner)
         twin.numbers = self.numbers.copy()
@@ -357,12 +355,9 @@ class Handles:
     def write(self, variable: "AbstractNode", value: object) -> None:
         """Replace the value of a variable that was not visible."""
         node = variable._number()
-        around_write(self.observers, variable, [node], partial(self._write, node, value))
-
-    def _write(self, node: int, value: object) -> None:
         store = self.store
         computations = store.computations
-        store.write(node)
+        around_write(self.observers, variable, [node], partial(store.write, node))
         before = replace(store.values, node, value)
         if store.computations != computations:
             store.write_again([node])

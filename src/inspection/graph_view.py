@@ -169,8 +169,7 @@ class _Builder:
         """The stage for which an entry waits; "" if it can be computed."""
         if not self._store.is_closed(node):
             return ""
-        missing = missing_stage(self._realization, entry)
-        return "" if missing is None else str(missing[1])
+        return str(missing_stage(self._realization, entry)[1])
 
     def _status(self, node: int) -> Status:
         return Status.NONE if self._is_static else self._states.status(node)

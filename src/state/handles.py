@@ -431,6 +431,11 @@ class TimeVariable(AbstractHandle):
     def __init__(self) -> None:
         super().__init__("")
 
+    @property
+    def name(self) -> str:
+        """``"time"``."""
+        return "time"
+
     def __call__(self, state: AnyState) -> float:
         """Return the time; NaN before Topology is realized."""
         return contents_of(state).get_time(self)
@@ -438,9 +443,6 @@ class TimeVariable(AbstractHandle):
     def set(self, state: AnyState, time: SupportsFloat) -> None:
         """Replace the time, which invalidates Time."""
         contents_of(state).set_time(time, self)
-
-    def _kind(self) -> str:
-        return "time"
 
     def __str__(self) -> str:
         return "time"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from stagecache.errors import FileFormatError
 from stagecache.files.envelope import FRAME, MAGIC, SUM, VERSION, pack, unpack, write_atomically
 from tests.files.mutations import framed
+from tests.interrupting import ignore_lost_strikes, strikes
 from tests.profiles import examples
 
 CONTENT = st.recursive(
@@ -171,6 +172,19 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
         write_atomically(tmp_path, b"new")
     assert os.listdir(tmp_path) == []
     assert not list(tmp_path.parent.glob(".stagecache-*.tmp"))
+
+
+@ignore_lost_strikes
+def test_no_file_is_left_beside_it_wherever_an_error_strikes(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+
+    def prepare() -> Path:
+        path.write_bytes(b"old")
+        return path
+
+    for _, what in strikes(prepare, lambda path: write_atomically(path, b"new"), every=1):
+        assert os.listdir(tmp_path) == ["a"], what
+        assert path.read_bytes() in (b"old", b"new"), what
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

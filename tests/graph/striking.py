@@ -18,7 +18,10 @@ from hypothesis import strategies as st
 
 from stagecache import Checkpoint, Entry, Graph, Trace, Variable
 from stagecache.errors import LayoutMismatchError
-from stagecache.graph import AbstractNode
+from stagecache.graph import (
+    AbstractNode,
+    pickled,  # noqa: F401  # before a strike: its import is not what is struck
+)
 from stagecache.inspection.trace.events import ComputationEvent, InvalidationEvent
 from tests.graph.check_structure import check_store
 from tests.interrupting import fused, struck

@@ -129,6 +129,23 @@ def test_a_prerequisite_beside_the_cut_still_counts() -> None:
     assert both() == 21
 
 
+def test_below_an_equal_value_whose_computation_writes_something_all_is_computed() -> None:
+    graph = Graph()
+    number, num_calls = graph.variable("number", 1), graph.variable("num_calls", 0)
+
+    def counted(number: Variable[int]) -> int:
+        num_calls.set(num_calls() + 1)
+        return number() % 2
+
+    odd = graph.entry("odd", counted, prerequisites=(number,), equal=True)
+    below = Counted(lambda odd: odd() + 10)
+    result = graph.entry("result", below, prerequisites=(odd,))
+    assert (result(), below.calls) == (11, 1)
+    number.set(3)
+    assert (result(), below.calls) == (11, 2)
+    assert (result(), below.calls, num_calls()) == (11, 2, 2)
+
+
 def test_a_value_that_changed_and_changed_back_counts_as_changed_only_if_it_was_read() -> None:
     number, odd, below, counted = cut()
     below()

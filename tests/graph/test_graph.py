@@ -54,6 +54,12 @@ def make_diamond() -> Diamond:
     return graph, head, [left, right, tail], counts
 
 
+def test_a_node_is_neither_true_nor_false() -> None:
+    graph = Graph()
+    with pytest.raises(WrongTypeError, match="neither true nor false"):
+        bool(graph.variable("a", 0))
+
+
 def test_an_entry_is_computed_when_read_and_only_once() -> None:
     _, _head, (left, right, tail), counts = make_diamond()
     assert [c.calls for c in counts] == [0, 0, 0]

@@ -7,21 +7,26 @@ removals and copies work as if nothing had been.
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from stagecache import Checkpoint, Entry, Graph, Variable
 from stagecache.errors import FileFormatError
+from stagecache.graph import NodeKind
 from tests.graph.check_structure import check_store
 from tests.interrupting import (
     ignore_lost_strikes,
     needs_timer,
     plain_only,
     strikes,
+    struck_at,
     struck_by_timer,
 )
+from tests.threads import wait_until_in
 
 Read = Callable[[], int]
 
@@ -199,3 +204,84 @@ def test_a_removal_of_several_nodes_that_is_cut_short_has_removed_all_or_none() 
         left = [name for name in ("odd", "sum", "product") if name in graph]
         assert len(left) in (0, 3), what
         check(graph)
+
+
+def cut_short() -> tuple[Graph, list[Checkpoint]]:
+    """A graph with two checkpoints, and a rollback to the first that is begun and not complete."""
+    for at in count():
+        graph = prepared("read")
+        marks = [graph.checkpoint()]
+        graph["a"].set(2)
+        marks.append(graph.checkpoint())
+        graph.variable("new", 1)
+        struck_at(at, partial(graph.rollback, marks[0]), KeyboardInterrupt)
+        if graph._handles._unfinished is not None:
+            break
+    assert graph._handles.is_torn
+    return graph, marks
+
+
+NEXT: dict[str, Callable[[Graph, list[Checkpoint]], object]] = {
+    "declare, when all is checked": lambda graph, _: graph._handles.declare(
+        "new", NodeKind.VARIABLE, 1
+    ),
+    "remove, when all is checked": lambda graph, _: graph._handles.remove(["product"]),
+    "release of the checkpoint": lambda _, marks: marks[0].release(),
+    "release of a later one": lambda _, marks: marks[1].release(),
+    "rollback": lambda graph, marks: graph.rollback(marks[0]),
+}
+
+
+@plain_only
+@ignore_lost_strikes
+@pytest.mark.parametrize("operation", [*OPERATIONS, *NEXT])
+def test_the_next_operation_completes_a_rollback_that_was_cut_short(operation: str) -> None:
+    graph, marks = cut_short()
+    if operation in NEXT:
+        NEXT[operation](graph, marks)
+    else:
+        OPERATIONS[operation](graph)
+    assert graph._handles._unfinished is None
+    assert marks[1].is_released
+    assert graph["a"]() == (2 if operation == "write" else 1)
+    assert ("new" in graph) == operation.startswith("declare")
+    check(graph)
+
+
+@plain_only
+@ignore_lost_strikes
+def test_so_does_the_next_use_of_a_handle() -> None:
+    graph, _ = cut_short()
+    [handle] = [node for node in graph._handles._handles if node is not None and node.name == "a"]
+    assert handle.is_valid()
+    assert graph._handles._unfinished is None
+    check(graph)
+
+
+@plain_only
+@ignore_lost_strikes
+def test_threads_that_find_it_cut_short_complete_it_once() -> None:
+    graph, _ = cut_short()
+    with graph.lock:
+        thread = Thread(target=lambda: found.append(graph["a"]()))
+        found: list[int] = []
+        thread.start()
+        wait_until_in(thread, "mend")
+        read_all(graph)
+        mended = graph._handles.store.clock
+    thread.join()
+    assert (found, graph._handles.store.clock) == ([1], mended)
+    check(graph)
+
+
+@plain_only
+def test_threads_get_the_same_handle_of_a_copy() -> None:
+    twin = model().copy()
+    with twin.lock:
+        thread = Thread(target=lambda: found.append(twin["a"]))
+        found: list[object] = []
+        thread.start()
+        wait_until_in(thread, "get")
+        mine = twin["a"]
+    thread.join()
+    assert found[0] is mine

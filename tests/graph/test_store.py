@@ -337,3 +337,48 @@ def test_a_store_shows_its_structure_and_its_clock() -> None:
     store = Store()
     store.write(store.add("v", NodeKind.VARIABLE))
     assert repr(store) == f"Store({store.structure!r}, clock 1)"
+
+
+# ---------------------------------------------------------------------- by a finalizer
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda store, node: store.write(node),
+        lambda store, node: store.write_all([node]),
+        lambda store, node: store.touch_all([node]),
+    ],
+    ids=["write", "write_all", "touch_all"],
+)
+def test_a_write_while_groups_become_live_takes_all_for_live(
+    write: Callable[[Store, int], None],
+) -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    e = store.add("e", ENTRY, (v,))
+    store.mark_valid(e)
+    store.live[:] = [False] * len(store.live)  # as some are in the middle of `make_live`
+    store._is_making_live = True
+    write(store, v)
+    store._is_making_live = False
+    assert not store.is_valid(e)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_copy_while_a_stage_is_closed_or_opened_is_of_the_time_after_it(is_open: bool) -> None:
+    store = Store()
+    stage = store.add("stage", STAGE)
+    store.open(stage)
+    e = store.add("e", ENTRY, (stage,))
+    store.mark_valid(e)
+    if is_open:
+        store.close(stage)
+        store.closed.remove(stage)  # as it is before the gates are lowered
+    else:
+        store.closed.add(stage)
+    store._is_shutting = True
+    twin = store.copy()
+    assert not twin.is_torn
+    assert twin.is_valid(e) == is_open
+    check_store(twin)

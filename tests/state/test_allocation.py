@@ -9,6 +9,7 @@ import pytest
 
 from stagecache import CacheEntry, Stage, State, SubsystemState, simbody
 from stagecache.errors import (
+    ComparisonError,
     ComputeSignatureError,
     DuplicatePrerequisiteError,
     ForeignNodeError,
@@ -152,6 +153,7 @@ REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] 
     (ShapeError, lambda s: s.allocate_u([[1.0]])),
     (ShapeError, lambda s: s.allocate_u([[1.0], [2.0, 3.0]])),
     (NotANumberError, lambda s: s.allocate_z(["x"])),
+    (NotANumberError, lambda s: s.allocate_q(None)),  # type: ignore[arg-type]
     (InvalidNameError, lambda s: s.allocate_q([1.0], name=3)),  # type: ignore[arg-type]
     (OutOfRangeError, lambda s: s.allocate_qerr(-1)),
     (OutOfRangeError, lambda s: s.allocate_uerr(1.5)),  # type: ignore[arg-type]
@@ -168,6 +170,7 @@ REFUSED: list[tuple[type[StagecacheError], Callable[[SubsystemState], object]]] 
         StageOutOfRangeError,
         lambda s: s.allocate_auto_update_discrete_variable(REPORT, 1, INFINITY),
     ),
+    (ComparisonError, lambda s: s.allocate_lazy_cache_entry(TIME, 1.0, equal=True)),  # type: ignore[call-overload]
     (StageOutOfRangeError, lambda s: s.allocate_cache_entry(EMPTY)),
     (StageOutOfRangeError, lambda s: s.allocate_cache_entry(INFINITY)),
     (StageOutOfRangeError, lambda s: s.allocate_cache_entry(POSITION, TIME)),

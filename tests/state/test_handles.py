@@ -13,7 +13,10 @@ from stagecache import (
     Graph,
     Stage,
     State,
+    Subsystem,
+    System,
     Variable,
+    parameter,
     simbody,
 )
 from stagecache.errors import (
@@ -110,6 +113,26 @@ def test_a_handle_of_another_state_is_refused_everywhere() -> None:
     assert not simbody.has_cache_entry(state[0], entry)
 
 
+class Wheel(Subsystem):
+    radius = parameter(1.0)
+
+
+def test_a_subsystem_that_its_system_got_later_is_not_in_states_from_before() -> None:
+    system = System(Wheel())
+    state = system.new_state()
+    later = system.add(Wheel())
+    for realized in (False, True):
+        with pytest.raises(
+            ForeignNodeError, match="a State of another topology of System"
+        ) as caught:
+            later.radius(state)
+        assert ("default_state" in caught.value.hint) == realized
+        with pytest.raises(UnknownSubsystemError, match="is not in State"):
+            state[later]
+        system.realize_topology()
+    assert later.radius(system.new_state()) == 1.0
+
+
 def test_a_handle_of_another_subsystem_is_refused() -> None:
     state = state_of("a", "b")
     entry = state[0].allocate_lazy_cache_entry(MODEL)
@@ -189,6 +212,7 @@ def test_handles_say_what_they_are() -> None:
         "u",
         "cache entry 0 of subsystem 0",
     ]
+    assert [h.name for h in (q, mass, time)] == ["angle", "discrete variable 0", "time"]
     assert repr(entry) == "CacheEntry('cache entry 0 of subsystem 0')"
     assert str(state[0].variable("u")) == "u of subsystem 0"
 

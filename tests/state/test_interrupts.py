@@ -4,14 +4,16 @@ It has happened, or not: what is half allocated is gone, and what is there is co
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
 
-from stagecache import Stage, State
+from stagecache import CacheEntry, Stage, State, Subsystem, System
 from tests.graph.check_structure import check_store
-from tests.interrupting import ignore_lost_strikes, plain_only, strikes
+from tests.interrupting import ignore_lost_strikes, plain_only, strikes, struck_at
 
 TOPOLOGY, INSTANCE, POSITION, REPORT = Stage.TOPOLOGY, Stage.INSTANCE, Stage.POSITION, Stage.REPORT
 LAZY = Stage.INFINITY
@@ -149,3 +151,66 @@ def test_whatever_is_cut_short_leaves_nothing_stale_and_nothing_half_allocated(
         except BaseException as error:
             error.add_note(f"{operation}: {what}")
             raise
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_stage_whose_node_was_just_added_can_be_waited_for_again() -> None:
+    for at in count():
+        subject = Subject(TOPOLOGY)
+        struck_at(at, subject.allocate_entry, KeyboardInterrupt)
+        layout = subject.state._contents.realization.layout
+        nodes = [(x, g, n) for g, found in enumerate(layout.stage_nodes) for x, n in found.items()]
+        if any(layout.subsystems[x].stages[g] != node for x, g, node in nodes):
+            break  # it is on one of the lists, and not on the other
+    check(subject)
+
+
+class Allocating(Subsystem):
+    """Allocates a variable and an entry below it, and may fail after that."""
+
+    def __init__(self) -> None:
+        self.errors: list[Exception] = []
+        self.entries: list[CacheEntry[float]] = []
+
+    def realize_model(self, state: State) -> None:
+        part = state[self]
+        mass = part.allocate_discrete_variable(POSITION, 3.0)
+        entry = part.allocate_cache_entry_with_prerequisites(
+            INSTANCE, LAZY, (mass,), compute=lambda state: 9.81 * mass(state)
+        )
+        self.entries.append(entry)
+        if self.errors:
+            raise self.errors[0]
+
+
+@plain_only
+@ignore_lost_strikes
+def test_what_a_hook_has_allocated_is_forgotten_even_if_its_forgetting_is_cut_short() -> None:
+    num_in_the_middle = 0
+    for at in count(step=9):
+        subsystem = Allocating()
+        system = System(subsystem)
+        state = system.new_state()
+        state.invalidate_all(Stage.MODEL)
+        subsystem.errors.append(ZeroDivisionError())
+        before = list(state._contents.realization.store.structure)
+        place = struck_at(at, partial(realize_model, system, state), KeyboardInterrupt)
+        if not place:
+            break
+        realization = state._contents.realization
+        if not realization._is_layout_torn or realization.abandoned != subsystem.index:
+            continue
+        num_in_the_middle += 1
+        assert state.stage == TOPOLOGY, place
+        assert list(state._contents.realization.store.structure) == before, place
+        check_store(state._contents.realization.store)
+        subsystem.errors.clear()
+        system.realize(state)
+        assert subsystem.entries[-1](state) == 9.81 * 3.0, place
+    assert num_in_the_middle > 0
+
+
+def realize_model(system: System, state: State) -> None:
+    with suppress(ZeroDivisionError):
+        system.realize(state, Stage.MODEL)

@@ -1,5 +1,6 @@
 """The life of a State: copies, assignments, versions, subsystems."""
 
+import copy
 import gc
 import sys
 import threading
@@ -64,6 +65,15 @@ def test_a_copy_has_the_variables_and_what_depends_on_instance_or_before() -> No
     realize(twin, REPORT)
     assert realized(twin) == [True, True, False]
     assert simbody.get_cache_entry(state[0], 0) == simbody.get_cache_entry(twin[0], 0) == 10
+
+
+def test_the_module_copy_makes_such_a_copy_too() -> None:
+    state = build()
+    realize(state, REPORT)
+    twin = copy.copy(state)
+    twin.q = [5, 6]
+    assert (twin.stage, state.stage) == (INSTANCE, REPORT)
+    assert list(state.q) != [5, 6]
 
 
 def test_a_copy_shares_nothing_that_can_change() -> None:
@@ -270,6 +280,7 @@ def test_partitions_are_equal_if_they_are_of_one_state_and_subsystem() -> None:
     assert state[0] == state[0]
     assert len({state[0], state[0], state[1]}) == 2
     assert state[0] != state.copy()[0]
+    assert state[0] != 0
 
 
 def test_a_stage_version_rises_when_the_stage_is_left() -> None:
@@ -371,6 +382,19 @@ def test_what_is_being_computed_is_not_forgotten() -> None:
         with pytest.raises(NodeInUseError, match="is being computed"):
             refused(state)
     assert state.stage == REPORT
+
+
+def test_a_computation_may_invalidate_a_stage_after_which_its_entry_is_still_there() -> None:
+    state = state_of("a")
+
+    def compute(state: State) -> float:
+        state.invalidate_all(INSTANCE)
+        return 1.0
+
+    entry = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=compute)
+    realize(state, REPORT)
+    assert entry(state) == 1.0
+    assert (state.stage, entry.is_valid(state)) == (MODEL, True)
 
 
 def test_a_state_is_copied_while_other_threads_read_it() -> None:

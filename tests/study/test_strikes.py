@@ -4,6 +4,7 @@ What follows comes out as it does without the error: events and reports, steps, 
 of a trajectory, q of an assembly; and a file is the old one or the new one, whole.
 """
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -300,6 +301,7 @@ def test_a_file_that_is_cut_short_is_the_old_one_or_one_that_can_be_gone_on_with
             getattr(files, operation)()
 
         for files, whole in struck(data, prepare, operate):
+            assert os.listdir(files.path.parent) == [files.path.name]
             now = files.path.read_bytes()
             if operation in ("simulate", "resume"):
                 if now != files.old:

@@ -180,18 +180,20 @@ def ways_upstream(realization: Realization, entry: CacheEntry[object]) -> Above:
 
 def missing_stage(
     realization: Realization, entry: CacheEntry[object]
-) -> tuple[CacheEntry[object], Stage, tuple[int, ...]] | None:
-    """Return the nearest entry whose stage is not reached, the stage, and the path down from it."""
+) -> tuple[CacheEntry[object], Stage, tuple[int, ...]]:
+    """Return what keeps an entry closed: the nearest entry whose stage is not reached.
+
+    With it, the stage, and the path down from it to the entry.
+    """
     below = ways_upstream(realization, entry)
-    for node in below:
-        key = realization.store.keys[node]
-        assert isinstance(key, CacheEntry)
-        if (
-            key.subsystem is not None
-            and realization.machine.stages[key.subsystem] < key.available_from
-        ):
-            return key, key.available_from, way_down(below, node)
-    return None
+    stages = realization.machine.stages
+    keys = [realization.store.keys[node] for node in below]
+    nearest = next(
+        key
+        for key in keys
+        if isinstance(key, CacheEntry) and stages[key.subsystem or 0] < key.available_from
+    )
+    return nearest, nearest.available_from, way_down(below, nearest._node)
 
 
 # ---------------------------------------------------------------------- errors
@@ -216,9 +218,7 @@ def why_not_valid(
 def _waits(
     realization: Realization, entry: CacheEntry[Any], path: str, *, in_hook: bool
 ) -> StagecacheError:
-    missing = missing_stage(realization, entry)
-    assert missing is not None, f"{path}: closed, but all that it waits for is there"
-    x, stage, _ = missing
+    x, stage, _ = missing_stage(realization, entry)
     what = path if x is entry else f"{path}, which depends on {realization.layout.path(x)}"
     who = realization.layout.label(x.subsystem)
     error = too_low(what, stage, who, realization.machine.stages[x.subsystem or 0])

@@ -8,9 +8,10 @@ writes go to the original elements. ::
        JoinedView [0 1 2 3 4]   -->   SelectedView of items 4 and 1: [4 1]
 """
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -31,7 +32,7 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
 
     __slots__ = ("_writeable",)
 
-    def __init__(self, *, writeable: bool) -> None:
+    def __init__(self, *, writeable: bool = True) -> None:
         self._writeable = writeable
 
     @abstractmethod
@@ -41,10 +42,6 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
         """Type of the elements."""
-
-    @abstractmethod
-    def read_only(self) -> "AbstractElementView":
-        """Return the same view, read-only."""
 
     @abstractmethod
     def _gather(self, indices: Indices) -> NDArray[Any]: ...
@@ -71,6 +68,12 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
     def writeable(self) -> bool:
         """True if elements can be written through this view."""
         return self._writeable
+
+    def read_only(self) -> Self:
+        """Return the same view, read-only."""
+        twin = copy.copy(self)
+        twin._writeable = False
+        return twin
 
     def __getitem__(self, key: Any) -> Any:
         """Return an element, or several.
@@ -168,8 +171,8 @@ class JoinedView(AbstractElementView):
 
     __slots__ = ("_ends", "_parts")
 
-    def __init__(self, parts: Sequence[Elements], *, writeable: bool = True) -> None:
-        super().__init__(writeable=writeable)
+    def __init__(self, parts: Sequence[Elements]) -> None:
+        super().__init__()
         self._parts = tuple(parts)
         self._ends = np.cumsum([0, *(len(part) for part in parts)])
 
@@ -180,10 +183,6 @@ class JoinedView(AbstractElementView):
     def dtype(self) -> np.dtype[Any]:
         """Type to which all parts can be converted."""
         return np.result_type(*(part.dtype for part in self._parts)) if self._parts else FLOAT
-
-    def read_only(self) -> "JoinedView":
-        """Return the same view, read-only."""
-        return JoinedView(self._parts, writeable=False)
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
         found = np.empty(len(indices), self.dtype)
@@ -238,10 +237,6 @@ class SelectedView(AbstractElementView):
     def dtype(self) -> np.dtype[Any]:
         """Type of the elements of the vector."""
         return self._whole.dtype
-
-    def read_only(self) -> "SelectedView":
-        """Return the same view, read-only."""
-        return SelectedView(self._whole, self._indices, writeable=False)
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
         return np.asarray(self._whole[self._indices[indices]])

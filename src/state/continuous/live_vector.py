@@ -28,15 +28,8 @@ class LiveVector(AbstractElementView):
 
     __slots__ = ("_kind", "_size", "_state", "_subsystem")
 
-    def __init__(
-        self,
-        state: HasContents,
-        kind: VectorKind,
-        subsystem: int | None,
-        *,
-        writeable: bool = True,
-    ) -> None:
-        super().__init__(writeable=writeable)
+    def __init__(self, state: HasContents, kind: VectorKind, subsystem: int | None) -> None:
+        super().__init__()
         self._state = state
         self._kind = kind
         self._subsystem = subsystem
@@ -50,10 +43,6 @@ class LiveVector(AbstractElementView):
         """Type of the elements of all vectors of a State."""
         return np.dtype(np.float64)
 
-    def read_only(self) -> "LiveVector":
-        """Return the same view, read-only."""
-        return LiveVector(self._state, self._kind, self._subsystem, writeable=False)
-
     def _gather(self, indices: Indices) -> NDArray[Any]:
         self._require_size()
         return self._state._contents.view(self._kind, self._subsystem)[indices]
@@ -66,8 +55,7 @@ class LiveVector(AbstractElementView):
         which = np.searchsorted(filled, indices, side="right") - 1
         touched = np.unique(which)
         if not self._kind.is_variable or len(touched) == len(filled):
-            if len(indices):
-                self._state._contents.upd(self._kind, self._subsystem)[indices] = values
+            self._state._contents.upd(self._kind, self._subsystem)[indices] = values
             return
         for i in touched:
             mine = which == i

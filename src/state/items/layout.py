@@ -316,10 +316,9 @@ class Layout:
 
     def path(self, handle: AbstractHandle) -> str:
         """Return the name of an item in messages."""
-        kind = handle._kind()
-        name = f"{kind} {handle._name!r}" if handle._name else handle.name
         if handle.subsystem is None:
             return str(handle)
+        name = f"{handle._kind()} {handle._name!r}" if handle._name else handle.name
         return f"{name} of {self.label(handle.subsystem)}"
 
     def write_set(self, kind: VectorKind, subsystem: int | None) -> "WriteSet":

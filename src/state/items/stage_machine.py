@@ -110,7 +110,10 @@ class StageMachine:
         self.is_even = self.highest == stage
 
     def prepare(self, last: int) -> None:
-        """Give stages up to one that are to be reached numbers that they never had."""
+        """Give stages up to one that are to be reached numbers that they never had.
+
+        Only where there are peaks, after a rollback.
+        """
         self.versions.reach(last, self.stage, self.stages, self.highest)
 
     def reach_with_all(self, stage: int, stages: list[int]) -> None:
@@ -324,8 +327,7 @@ class StageVersions:
         stage, stages, highest
             Where the system is, the subsystems are, and the highest of these is.
         """
-        if self.peaks is None:
-            return
+        assert self.peaks is not None
         system, together = self.peaks
         for g in range(stage + 1, last + 1):
             self.system[g] = max(self.system[g], system[g])
@@ -355,8 +357,7 @@ class StageVersions:
 
     def leave(self, stage: int, at: int, highest: int) -> None:
         """Let stages after one, which are to be left, have numbers that they never had."""
-        if self.peaks is None:
-            return
+        assert self.peaks is not None
         system, together = self.peaks
         for g in range(stage + 1, highest + 1):
             self.together[g] = max(self.together[g], together[g])

@@ -26,7 +26,13 @@ import numpy as np
 from attrs import asdict, fields, frozen
 
 from stagecache.errors import FileFormatError, StagecacheError, StudyError, short_repr
-from stagecache.files.envelope import errors_naming, open_beside, read_json, write_atomically
+from stagecache.files.envelope import (
+    errors_naming,
+    name_beside,
+    open_beside,
+    read_json,
+    write_atomically,
+)
 from stagecache.files.values import Blobs, bad_file, decode, encode
 from stagecache.study.ensemble.results import (
     FAILED,
@@ -402,15 +408,17 @@ class FolderWriter:
             file.close()
         self.done.update(kept)
         if data:
-            beside, opened = open_beside(name)
-            with opened:
-                opened.write(data + END)
-                _sync(opened)
-            name.replace(_aside(name))
-            if good:
-                beside.replace(name)
-            else:
-                beside.unlink()
+            beside = name_beside(name)
+            try:
+                with open_beside(beside, name) as opened:
+                    opened.write(data + END)
+                    _sync(opened)
+                name.replace(_aside(name))
+                if good:
+                    beside.replace(name)
+            finally:
+                with suppress(OSError):
+                    beside.unlink()
         elif not is_finished:
             with name.open("r+b") as opened:
                 opened.seek(stop)
@@ -507,20 +515,21 @@ class FolderWriter:
         """Write rows into a new file, which is renamed when they are on disk."""
         target = self.path / f"results-{self._number:03d}.arrows"
         self._number += 1
-        beside, file = open_beside(target)
+        beside = name_beside(target)
         try:
-            with file:  # Windows renames no open file
+            with open_beside(beside, target) as file:  # Windows renames no open file
                 file.write(data)
                 _sync(file)
-            _rename_to_new(beside, target)
-            opened = target.open("r+b", buffering=0)
-            self._stop, self._rows, self._file = len(data), [], opened
-        except BaseException:
-            if self._file is None:
-                with suppress(OSError):
-                    if not beside.exists() or beside.samefile(target):
-                        target.unlink()
-            raise
+            try:
+                _rename_to_new(beside, target)
+                opened = target.open("r+b", buffering=0)
+                self._stop, self._rows, self._file = len(data), [], opened
+            except BaseException:
+                if self._file is None:
+                    with suppress(OSError):
+                        if not beside.exists() or beside.samefile(target):
+                            target.unlink()
+                raise
         finally:
             with suppress(OSError):
                 beside.unlink()

@@ -24,7 +24,7 @@ from zlib import crc32
 import numpy as np
 
 from stagecache.errors import StudyError
-from stagecache.files.envelope import errors_naming, open_beside, pack
+from stagecache.files.envelope import errors_naming, name_beside, open_beside, pack
 from stagecache.files.values import Blobs, encode
 from stagecache.state.handles import ScalarVariable
 from stagecache.state.stage import Stage
@@ -97,13 +97,7 @@ class TrajectoryWriter:
         writer._encoder = encoder
         _refuse_if_written(path)
         if path.stat().st_size > size:  # a new file, since somebody may have mapped the old one
-            beside, file = open_beside(writer._target)
-            with file, path.open("rb") as old:
-                while left := size - file.tell():
-                    file.write(old.read(min(left, PIECE)))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(writer._target)
+            shorten(writer._target, size)
         writer._file = path.open("r+b")
         claim(writer._file, path)
         writer._file.seek(size)
@@ -132,7 +126,8 @@ class TrajectoryWriter:
         data = encoder.batch(rows, self.num_rows, restart)
         with errors_naming(self._target):
             if self._file is None:
-                self._beside, self._file = open_beside(self._target)
+                self._beside = name_beside(self._target)
+                self._file = open_beside(self._beside, self._target)
                 claim(self._file, self._beside)
                 self._file.write(encoder.schema)
             self._encoder = encoder
@@ -159,6 +154,21 @@ class TrajectoryWriter:
                 if self._beside is not None:  # a first batch that failed
                     with suppress(OSError):
                         self._beside.unlink()
+
+
+def shorten(path: Path, size: int) -> None:
+    """Replace a file by its first bytes."""
+    beside = name_beside(path)
+    try:
+        with open_beside(beside, path) as file, path.open("rb") as old:
+            while left := size - file.tell():
+                file.write(old.read(min(left, PIECE)))
+            _sync(file)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
 
 
 def _sync(file: BinaryIO) -> None:

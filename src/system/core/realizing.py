@@ -103,8 +103,8 @@ class Schedule:
             self._realize_stages(state, contents, last, counts)
             contents.guard = guard
         except BaseException:
-            contents.guard = guard
             contents.realization.is_torn = True
+            contents.guard = guard
             contents.mend()
             raise
 
@@ -177,9 +177,9 @@ class Schedule:
                 if after is not None:
                     after(state)
             except BaseException:
-                machine.put(x, stage - 1)
                 if stage == INSTANCE:
-                    realization.abandoned = x
+                    realization.abandoned = x  # first: another error may strike in a call
+                machine.put(x, stage - 1)
                 raise
         if stage == INSTANCE:
             pools.allocate(STAGES[INSTANCE], realization.layout)
@@ -202,9 +202,9 @@ class Schedule:
                     if after is not None:
                         after(state)
                 except BaseException:
-                    realization.machine.put(x, stage - 1)
                     if stage > TOPOLOGY:  # of a new State, all is forgotten
-                        realization.abandoned = x
+                        realization.abandoned = x  # first, as above
+                    realization.machine.put(x, stage - 1)
                     raise
         contents.advance(STAGES[stage], None)
 

@@ -5,6 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,17 @@ from stagecache.errors import (
     MissingExtraError,
     NotANumberError,
     PartitionError,
+    ReadOnlyError,
     ShapeError,
     StagecacheError,
     UnknownItemError,
     WrongTypeError,
 )
-from stagecache.state.continuous.continuous_state import ContinuousState
+from stagecache.state.continuous.continuous_state import (
+    AbstractContinuousState,
+    ContinuousState,
+    DiagramContinuousState,
+)
 
 PARTS = ("q", "v", "z")
 READ_ONLY = r"read-only|cannot be written"  # as NumPy says it, or as we do
@@ -29,7 +35,7 @@ def build() -> ContinuousState:
     return ContinuousState([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, 2, 1)
 
 
-def values(state: ContinuousState) -> list[list[Any]]:
+def values(state: AbstractContinuousState) -> list[list[Any]]:
     """X, q, v and z."""
     views = (state.vector, state.q, state.v, state.z)
     return [np.asarray(view).tolist() for view in views]
@@ -85,6 +91,16 @@ def test_an_array_is_viewed_and_a_list_is_copied() -> None:
     owning.upd_z()[:] = 8.0
     assert array.tolist() == [7, 2, 8]
     assert numbers == [7, 2, 3]
+
+
+def test_a_view_of_another_continuous_state_is_viewed() -> None:
+    whole = DiagramContinuousState([ContinuousState([1.0, 2.0], 1, 1, 0), ContinuousState([3.0])])
+    state = ContinuousState(whole.upd_vector()[1:])
+    state.set_from_vector([8.0, 9.0])
+    assert values(whole)[0] == [1, 8, 9]
+    with pytest.raises(ReadOnlyError):
+        ContinuousState(whole.vector)[0] = 5.0
+    assert values(whole)[0] == [1, 8, 9]
 
 
 @pytest.mark.parametrize("step", [2, -1, -3])
@@ -617,6 +633,17 @@ def test_views_of_another_type_or_rank() -> None:
     square = x.reshape(2, 2)
     refused(ShapeError, ValueError, lambda: ContinuousState.from_views(square, x, none, none))
     refused(ShapeError, ValueError, lambda: ContinuousState.from_views(x, square, none, none))
+
+
+def test_views_that_are_not_arrays_have_no_place_in_an_array() -> None:
+    whole = DiagramContinuousState([ContinuousState([1.0]), ContinuousState([2.0])]).upd_vector()
+    x = np.arange(2.0)
+    for vector, z in ((whole, whole), (x, whole)):
+        refused(
+            PartitionError,
+            ValueError,
+            partial(ContinuousState.from_views, vector, x[:0], x[:0], z),
+        )
 
 
 def test_an_array_that_cannot_be_written_is_not() -> None:

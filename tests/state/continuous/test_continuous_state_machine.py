@@ -21,6 +21,7 @@ from stagecache.state.continuous.continuous_state import (
     ContinuousState,
     DiagramContinuousState,
 )
+from tests.interrupting import ignore_lost_strikes, struck
 from tests.profiles import examples
 
 PARTS = ("q", "v", "z")
@@ -281,26 +282,78 @@ class ContinuousStateMachine(RuleBasedStateMachine):
         if sum(1 for _ in nodes_of(chosen)) < 25:
             self.keep((DiagramContinuousState([state for state, _ in chosen]), models))
 
+    @rule(
+        data=st.data(),
+        name=st.sampled_from(VIEWS),
+        how=st.sampled_from(["=", "+=", "set_from_vector", "set_from", "clone"]),
+    )
+    def strike(self, data: st.DataObject, name: str, how: str) -> None:
+        """Strike an operation on a copy: each element is as before or as it should be."""
+        state, model = self.pick(data)
+        size = len(cells(model, name if how in WRITES else "vector"))
+        new = np.array(data.draw(st.lists(VALUES, min_size=size, max_size=size)), state.dtype)
+        before = shown(model, "vector")
+
+        def prepare() -> AbstractContinuousState:
+            return copy.deepcopy(state)
+
+        def operate(twin: AbstractContinuousState) -> None:
+            view = getattr(twin, f"upd_{name}")()
+            if how == "=":
+                view[:] = new
+            elif how == "+=":
+                view += new
+            elif how == "set_from_vector":
+                twin.set_from_vector(new)
+            elif how == "set_from":
+                twin.set_from(other)
+            else:
+                twin.clone()
+
+        other = prepare()
+        if how == "set_from":
+            other.set_from_vector(new)
+        for twin, whole in struck(data, prepare, operate):
+            x = list(twin)
+            both = zip(before, whole, strict=True)
+            assert all(value in pair for value, pair in zip(x, both, strict=True))
+            check_shown(twin, filled(model, x))
+            twin.set_from_vector(whole.copy_to_vector())
+            assert twin == whole
+
     @invariant()
     def each_shows_what_its_model_says(self) -> None:
         for pair in self.pairs:
-            for state, model in nodes(*pair):
-                for name in VIEWS:
-                    expected = shown(model, name)
-                    assert np.asarray(getattr(state, name)).tolist() == expected
-                    assert np.asarray(getattr(state, f"upd_{name}")()).tolist() == expected
-                x = shown(model, "vector")
-                assert (list(state), state.copy_to_vector().tolist()) == (x, x)
-                assert [state[i] for i in range(len(x))] == x
-                assert (len(state), state.size) == (len(x), len(x))
-                sizes = (state.num_q, state.num_v, state.num_z)
-                assert sizes == tuple(len(cells(model, part)) for part in PARTS)
+            check_shown(*pair)
 
     @invariant()
     def two_are_equal_if_their_models_are(self) -> None:
         for state, model in self.pairs:
             for other, others in self.pairs:
                 assert (state == other) == (flattened(model) == flattened(others))
+
+
+def check_shown(whole: AbstractContinuousState, all_of_it: Model) -> None:
+    """Assert that a state, and each in it, shows what its model says."""
+    for state, model in nodes(whole, all_of_it):
+        for name in VIEWS:
+            expected = shown(model, name)
+            assert np.asarray(getattr(state, name)).tolist() == expected
+            assert np.asarray(getattr(state, f"upd_{name}")()).tolist() == expected
+        x = shown(model, "vector")
+        assert (list(state), state.copy_to_vector().tolist()) == (x, x)
+        assert [state[i] for i in range(len(x))] == x
+        assert (len(state), state.size) == (len(x), len(x))
+        sizes = (state.num_q, state.num_v, state.num_z)
+        assert sizes == tuple(len(cells(model, part)) for part in PARTS)
+
+
+def filled(model: Model, x: list[Any]) -> Model:
+    """A copy of a model that has other values."""
+    twin = copied(model)
+    for (leaf, i), value in zip(cells(twin, "vector"), x, strict=True):
+        leaf.x[i] = value
+    return twin
 
 
 def nodes_of(pairs: list[Pair]) -> Iterator[Pair]:
@@ -329,5 +382,5 @@ def plan_like(model: Model, data: st.DataObject) -> Any:
     return [plan_like(inner, data) for inner in model]
 
 
-TestContinuousState = ContinuousStateMachine.TestCase
+TestContinuousState = ignore_lost_strikes(ContinuousStateMachine.TestCase)
 TestContinuousState.settings = examples(100, stateful_step_count=20)

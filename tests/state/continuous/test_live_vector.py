@@ -102,6 +102,13 @@ def test_reading_and_asking_for_write_access_count_as_no_write() -> None:
     assert state.stage == TIME
 
 
+def test_a_write_of_no_elements_is_not_a_write() -> None:
+    state = realize(state_of("a"), REPORT)
+    before = state._contents.realization.store.clock
+    state.continuous_state.set_from_vector([])
+    assert (state.stage, state._contents.realization.store.clock) == (REPORT, before)
+
+
 def test_a_refused_write_changes_nothing() -> None:
     state = build()
     before = (versions(state), state.stage, list(state.y))

@@ -1,5 +1,7 @@
 """Sameness of values: of what they hold, not of what they are made of."""
 
+import copy
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from fractions import Fraction
@@ -94,6 +96,7 @@ SAME: dict[str, tuple[Any, Any]] = {
     "what cannot be taken apart": (Odd(), Odd()),
     "iterators": (iter([1, 2]), iter([1, 2])),
     "fractions": (Fraction(1, 2), Fraction(2, 4)),
+    "classes": (Disk, Disk),
 }
 
 DIFFERENT: dict[str, tuple[Any, Any]] = {
@@ -125,6 +128,8 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "globals": (Global("scaled"), Global("used")),
     "iterators": (iter([1, 2]), iter([1, 3])),
     "an array and a list": (np.zeros(2), [0.0, 0.0]),
+    "classes": (Disk, Ring),
+    "modules": (copy, pickle),
 }
 
 

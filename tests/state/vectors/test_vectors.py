@@ -8,6 +8,7 @@ import pytest
 from stagecache import Stage, State, simbody
 from stagecache.errors import NotANumberError, ShapeError, StageTooLowError
 from stagecache.state.partition import AbstractPartition
+from stagecache.state.vectors.vectors import VECTORS
 from tests.state.realizing import realize, state_of, upd
 
 M, INSTANCE, P, V = Stage.MODEL, Stage.INSTANCE, Stage.POSITION, Stage.VELOCITY
@@ -154,6 +155,24 @@ def test_parts_lie_side_by_side_in_the_order_of_subsystems() -> None:
         state[1].nudoterr,
     ) == (5, 5, 1)
     assert np.shares_memory(state.q, state[0].q)
+
+
+def test_a_subsystem_that_is_ahead_of_the_system_has_no_vectors_yet() -> None:
+    state = realize(build(), Stage.TOPOLOGY)
+    state[0].advance_to_stage(M)
+    for use in (
+        lambda: state[0].q,
+        state[0].upd_q,
+        lambda: setattr(state[0], "q", [1.0, 2.0]),
+        lambda: state[0].variable("q")(state),
+    ):
+        with pytest.raises(StageTooLowError, match="the system at Model or later"):
+            use()
+
+
+def test_kinds_of_vectors_show_their_names() -> None:
+    names = {repr(kind) for kind in VECTORS}
+    assert {f"VectorKind({name!r})" for name in [*VARIABLES, *CACHES]} <= names
 
 
 def test_weights_are_1_and_caches_nan_at_first() -> None:

@@ -22,6 +22,7 @@ from stagecache.study import Member
 from stagecache.study.ensemble import folder as folders
 from stagecache.study.ensemble.rows import RowFile
 from stagecache.study.trajectory.arrow import END, ArrowFile
+from tests.interrupting import strike_after_opening
 from tests.study.ensemble.models import SPRING, SYSTEM, TABLE, energy, everything
 
 WHOLE = run_study(SYSTEM, TABLE, everything)
@@ -109,6 +110,25 @@ def test_whatever_a_kill_leaves_of_a_file_is_cut_and_run_again(tmp_path: Path) -
     results = run_study(SYSTEM, TABLE, study, into=path, resume=True)
     assert all(same(one, other) for one, other in zip(WHOLE, results, strict=True))
     assert not list(path.glob(".stagecache-*"))
+
+
+def test_no_file_is_left_if_control_c_strikes_when_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "open_beside", strike_after_opening)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(SYSTEM, TABLE, everything, into=tmp_path / "new")
+    assert not list((tmp_path / "new").glob(".stagecache-*"))
+    monkeypatch.undo()
+    file = by_batches(monkeypatch, tmp_path / "damaged")
+    data = bytearray(file.read_bytes())
+    data[ArrowFile(file).batches[1].stop - 100] ^= 1
+    file.write_bytes(data)
+    monkeypatch.setattr(folders, "open_beside", strike_after_opening)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(SYSTEM, TABLE, everything, into=tmp_path / "damaged", resume=True)
+    assert not list((tmp_path / "damaged").glob(".stagecache-*"))
+    assert file.read_bytes() == data
 
 
 @pytest.mark.parametrize("place", [0.2, 0.4, 0.6, 0.8])

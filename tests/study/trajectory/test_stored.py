@@ -36,7 +36,8 @@ from stagecache.errors import (
     WrongTypeError,
 )
 from stagecache.study.trajectory.rows import Rows
-from stagecache.study.trajectory.stream import TrajectoryWriter
+from stagecache.study.trajectory.stream import TrajectoryWriter, shorten
+from tests.interrupting import ignore_lost_strikes, strike_after_opening, strikes
 from tests.profiles import examples
 
 
@@ -200,6 +201,30 @@ def path(trajectory: Trajectory, tmp_path: Path) -> Path:
         writer.write(trajectory._kept.in_memory(rows))
     writer.close()
     return tmp_path / "a.arrows"
+
+
+@ignore_lost_strikes
+def test_no_file_is_left_beside_one_that_is_shortened_wherever_an_error_strikes(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a"
+
+    def prepare() -> Path:
+        path.write_bytes(b"whole")
+        return path
+
+    for _, what in strikes(prepare, lambda path: shorten(path, 2), every=1):
+        assert [name.name for name in tmp_path.iterdir()] == ["a"], what
+        assert path.read_bytes() in (b"whole", b"wh"), what
+
+
+def test_no_file_is_left_if_control_c_strikes_when_it_is_opened(
+    trajectory: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stagecache.study.trajectory.stream.open_beside", strike_after_opening)
+    with pytest.raises(KeyboardInterrupt):
+        trajectory.save(tmp_path / "a.arrows")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_cut_anywhere_has_its_whole_batches(

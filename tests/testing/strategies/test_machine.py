@@ -19,6 +19,11 @@ from stagecache.state import (
     AbstractHandle,
 )
 from stagecache.testing import InvalidationMachine
+from stagecache.testing.programs.operation import ReadAll, Realize
+from stagecache.testing.programs.programs import steps
+from stagecache.testing.programs.run import Run
+from stagecache.testing.watch import Watch
+from tests.interrupting import ignore_lost_strikes, struck
 from tests.testing.models import Forgetful, Lever, system_of
 
 FEW = settings(max_examples=20, stateful_step_count=20, deadline=None, database=None)
@@ -52,8 +57,29 @@ class ForgetfulMachine(LeverMachine):
         return system_of(self.lever)
 
 
-TestLever = LeverMachine.TestCase
-TestLever.settings = FEW
+class StruckMachine(LeverMachine):
+    """Operations are struck on a copy, with which the kit then goes on."""
+
+    @rule(data=st.data(), changing=st.booleans())
+    def strike(self, data: st.DataObject, changing: bool) -> None:
+        operations = data.draw(steps(self._has, changing=changing), label="operations")
+
+        def prepare() -> Run:
+            return Run(self.system, self.state.copy(keep_cache=True))
+
+        def operate(run: Run) -> None:
+            run.perform(operations)
+
+        for run, _ in struck(data, prepare, operate):
+            watch = Watch(Run(self.system, run.states[0]), self._watch.system)
+            watch.check_all()
+            for operation in (Realize(Stage.REPORT), ReadAll(), *operations, ReadAll()):
+                watch.perform(operation)
+            watch.check_all()
+
+
+TestStruck = ignore_lost_strikes(StruckMachine.TestCase)
+TestStruck.settings = FEW
 
 
 class OneSystem(InvalidationMachine):

@@ -1,0 +1,149 @@
+"""Observers: one that overrides nothing changes nothing; one may read in the middle of a write."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stagecache import (
+    CacheEntry,
+    DiscreteVariable,
+    Graph,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    cached,
+    q_variable,
+)
+from stagecache.graph.observing import Act
+from stagecache.state.contents.observer import Observer, observe
+from tests.state.realizing import realize, state_of
+from tests.state.test_interrupts import Subject
+
+
+def outcomes(subject: Subject) -> list[object]:
+    """What operations of each kind return, and what a State shows at the end."""
+    state = subject.state
+    mark = state.checkpoint()
+    found: list[object] = [subject.weight(state), subject.weight(state)]
+    subject.mass.set(state, 5.0)
+    found += [str(state.explain(subject.weight)), subject.weight(state)]
+    subject.q.set(state, [3.0, 4.0])
+    subject.q.upd(state)[0] = 5.0
+    for stage in list(Stage)[Stage.INSTANCE : Stage.INFINITY]:
+        subject.advance(stage)
+    subject.swap()
+    found += [subject.stored.upd(state), subject.mass.upd(state)]
+    for stage in list(Stage)[Stage.POSITION : Stage.INFINITY]:
+        subject.advance(stage)
+    found += [list(state.q), list(state.ydot), subject.grip(state), state.stage]
+    twin = state.copy()
+    found += [subject.weight(twin), twin._contents.observers]
+    state.rollback(mark)
+    return [*found, subject.mass(state), subject.weight.is_valid(state), str(state)]
+
+
+def test_a_state_with_an_observer_that_overrides_nothing_is_as_one_without() -> None:
+    alone, observed = Subject(Stage.MODEL), Subject(Stage.MODEL)
+    observe(observed.state._contents, Observer())
+    assert list(map(str, outcomes(observed))) == list(map(str, outcomes(alone)))
+
+
+class Cart:
+    """A State with a variable of each kind, and an entry that depends on all."""
+
+    def __init__(self) -> None:
+        self.state = state_of("cart")
+        part = self.state[0]
+        self.q = part.allocate_q([1.0, 2.0])
+        self.masses: DiscreteVariable[Any] = part.allocate_discrete_variable(
+            Stage.POSITION, np.ones(2)
+        )
+        above = (self.q, self.masses, *[self.state.variable(name) for name in ("time", "u")])
+        part.allocate_u([3.0])
+        self.total: CacheEntry[float] = part.allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, above, compute=self.sum
+        )
+        realize(self.state, Stage.TIME)
+
+    def sum(self, state: State) -> float:
+        return float(self.q(state).sum() + self.masses(state).sum() + state.time + state.u[0])
+
+
+class Reading(Observer):
+    """Reads an entry in the middle of a write, as a finalizer may: once values of before are stale.
+
+    It does so once: a finalizer does not come again, either.
+    """
+
+    def __init__(self, read: Callable[[], float]) -> None:
+        self.read_once = read
+        self.found: list[float] = []
+
+    def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
+        result = act()
+        if not self.found:
+            self.found.append(self.read_once())
+        return result
+
+
+def change(view: Any) -> None:
+    view[:] = 5.0
+
+
+WRITES: dict[str, Callable[[Cart], object]] = {
+    "q": lambda c: c.q.set(c.state, [5.0, 5.0]),
+    "q, in place": lambda c: change(c.q.upd(c.state)),
+    "all q": lambda c: setattr(c.state, "q", [5.0, 5.0]),
+    "all q, in place": lambda c: change(c.state.upd_q()),
+    "u of a subsystem": lambda c: setattr(c.state[0], "u", [5.0]),
+    "discrete": lambda c: c.masses.set(c.state, np.array([5.0, 5.0])),
+    "discrete, in place": lambda c: change(c.masses.upd(c.state)),
+    "time": lambda c: setattr(c.state, "time", 5.0),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_is_computed_in_the_middle_of_a_write_is_stale_afterwards(write: str) -> None:
+    cart = Cart()
+    before = cart.total(cart.state)
+    reading = Reading(lambda: cart.total(cart.state))
+    observe(cart.state._contents, reading)
+    WRITES[write](cart)
+    assert reading.found == [before]
+    assert not cart.total.is_valid(cart.state)
+    assert cart.total(cart.state) == cart.sum(cart.state) != before
+
+
+class Door(Subsystem):
+    angle = q_variable(0.5)
+
+    @cached(prerequisites=(angle,))
+    def width(self, state: State) -> float:
+        return 1 - self.angle(state)
+
+
+def test_so_it_is_for_a_single_number() -> None:
+    door = Door()
+    state = System(door).new_state()
+    reading = Reading(lambda: door.width(state))
+    observe(state._contents, reading)
+    door.angle.set(state, 0.75)
+    assert reading.found == [0.5]
+    assert not door.width.is_valid(state)
+    assert door.width(state) == 0.25
+
+
+def test_and_for_a_variable_of_a_graph() -> None:
+    graph = Graph()
+    angle = graph.variable("angle", 0.5)
+    width = graph.entry("width", lambda angle: 1 - angle(), prerequisites=(angle,))
+    reading = Reading(width)
+    graph._handles.observers = (reading,)
+    graph._handles.link()
+    angle.set(0.75)
+    assert reading.found == [0.5]
+    assert not width.is_valid()
+    assert width() == 0.25
