@@ -493,6 +493,10 @@ static int is_wrong(const Tree *tree, Py_ssize_t row)
 /* Fill in the joints of a table of `COLUMNS` numbers a row; 0 with an error. */
 static int number_joints(Tree *tree, const Py_ssize_t *table)
 {
+    if (tree->nq < 0) {
+        PyErr_SetString(PyExc_ValueError, "nq: expected a number of coordinates, 0 or more");
+        return 0;
+    }
     for (Py_ssize_t row = 0; row < tree->rows; row++, table += COLUMNS) {
         Joint *joint = &tree->joints[row];
         int is_known = table[2] >= 0 && table[2] < KINDS;
@@ -1021,8 +1025,7 @@ static PyObject *station_accelerations(PyObject *Py_UNUSED(module), PyObject *co
 
 /* The derivatives of the velocity of a point by u, 3 rows; axes are 6 rows here. */
 static void point_jacobian(
-    const double *restrict axes, const double *restrict moves, const double *point, Py_ssize_t nu,
-    double *restrict jacobian)
+    const double *axes, const double *moves, const double *point, Py_ssize_t nu, double *jacobian)
 {
     const double *w0 = axes, *w1 = axes + nu, *w2 = axes + 2 * nu;
     double x = point[0], y = point[1], z = point[2];

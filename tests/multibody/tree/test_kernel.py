@@ -395,6 +395,8 @@ def test_joints_that_are_not_a_tree_are_refused(row: int, column: int, value: in
         ("joints", None, TypeError),
         ("nq", 1, ValueError),
         ("nq", -1, ValueError),
+        ("nq", -(2**63), ValueError),
+        ("nq", 2**63, OverflowError),
         ("nq", "1", TypeError),
         ("inboard", np.zeros((2, 4, 4)), ValueError),
         ("inboard", np.zeros((3, 4, 4), np.float32), TypeError),
