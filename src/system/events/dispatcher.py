@@ -138,11 +138,11 @@ class EventTable:
                 declared = self.triggers.get((x, stage), ())
                 stack = layout.triggers[stage]
                 for (trigger, event), rows in zip(declared, stack, strict=False):
-                    options = astuple(trigger.options, recurse=False)
+                    options = astuple(trigger.options)
                     for name in _row_names(event.name, rows):
                         yield EventTriggerInfo(event, name, next(index), *options)
                 for rows in stack[len(declared) :]:  # allocated by hand
-                    options = astuple(TriggerOptions(stage), recurse=False)
+                    options = astuple(TriggerOptions(stage))
                     for k in range(rows.start, rows.start + rows.count):
                         row = next(index)
                         event = Event(

@@ -20,6 +20,7 @@ from stagecache import (
     q_variable,
     strict,
     u_variable,
+    velocity_error,
 )
 from stagecache.errors import (
     ConstModelError,
@@ -284,6 +285,9 @@ def test_time_advanced_events_are_handled_if_the_system_says_so(
         assert results.lowest_modified_stage is (DYNAMICS if has_changed else INFINITY)
     assert log == (["one.advanced", "two.advanced"] if is_wanted else [])
     assert list(state.z) == ([2.0, 0.25, 2.0] if is_wanted else [0.25] * 3)
+    top = events_of(system, state)["plain.ground"]
+    system.handle_events(state, EventCause.TIME_ADVANCED, [top])
+    assert system["plain"].kicks(state) == 1
 
 
 def test_scaling_u_in_a_handler_scales_the_kinetic_energy() -> None:
@@ -426,6 +430,8 @@ def test_what_is_no_state_event_or_option_of_the_system_is_refused() -> None:
         system.handle_events(state, TRIGGERED, events[0])  # type: ignore[arg-type]  # is refused
     with pytest.raises(WrongTypeError, match="not a cause"):
         system.handle_events(state, "triggered", events)  # type: ignore[arg-type]  # is refused
+    with pytest.raises(WrongTypeError, match="not a cause"):
+        system.report_events(state, "triggered", [])  # type: ignore[arg-type]  # is refused
     with pytest.raises(WrongTypeError, match="options"):
         system.handle_events(state, TRIGGERED, events, 1e-4)  # type: ignore[arg-type]  # is refused
     with pytest.raises(ReadOnlyError):
@@ -509,6 +515,29 @@ def test_a_projection_of_u_alone_modifies_velocity() -> None:
     assert list(state.q) == q
     system.realize(state, VELOCITY)
     assert abs(state.uerr[0]) <= 1e-5
+
+
+class Pair(Subsystem):
+    """Two speeds that have to be equal, wherever they lead."""
+
+    x = q_variable(0.0)
+    vx = u_variable(0.0)
+    vy = u_variable(0.0)
+
+    @velocity_error()
+    def slip(self, state: State) -> float:
+        return self.vx(state) - self.vy(state)
+
+    @slip.jacobian
+    def slip_jacobian(self, state: State) -> Any:  # linear in u
+        return {self.vx: [[1.0]], self.vy: [[-1.0]]}
+
+
+def test_u_is_projected_where_only_velocities_are_constrained() -> None:
+    results, state = handled(Pair(), moved(3.0, 2.0))
+    assert results.lowest_modified_stage is POSITION
+    assert state.q[0] == 3.0
+    assert state.u[0] == pytest.approx(state.u[1], abs=1e-5)
 
 
 def test_constraints_are_not_looked_at_if_nothing_was_written() -> None:

@@ -190,6 +190,19 @@ def test_a_time_that_rounding_sets_apart_is_the_one_of_the_event_that_has_no_oth
         assert (time, [event.name for event in events]) == (0.4, ["periodic"])
 
 
+def test_times_that_differ_by_no_more_than_rounding_are_one() -> None:
+    at = 1.0 + rounding(1.0, 0.0, 1.0)
+    for now, due in ((at, at), (math.nextafter(at, 2), 2.0)):
+        assert next_periodic_time(now, 0.0, 1.0, include_current_time=True) == due
+    system = System()
+    system.add_event_handler(ScheduledEventHandler(nothing, 4.0), "once")
+    state = system.new_state()
+    at = 4.0 + rounding(4.0, 4.0)
+    for now, due in ((at, at), (math.nextafter(at, 8), math.inf)):
+        state.time = now
+        assert system.calc_time_of_next_scheduled_event(state)[0] == due
+
+
 def test_what_takes_place_once_is_told_until_its_time_has_passed() -> None:
     system = System()
     system.add_event_reporter(ScheduledEventReporter(nothing, next_time=5), "once")
