@@ -66,7 +66,7 @@ def speed(state: State) -> float:
     return float(state.u[0])
 
 
-def speed_of(self: Any, state: State) -> float:  # noqa: ARG001  # as a trigger is computed
+def speed_of(self: Any, state: State) -> float:  # as a trigger is computed
     return speed(state)
 
 
@@ -281,8 +281,9 @@ def test_a_value_that_raises_leaves_the_state_at_the_stage_before_and_is_asked_a
     system.add_event_handler(TriggeredEventHandler(VELOCITY, speed, nothing))
     failing = system.add_event_handler(Failing(VELOCITY))
     state = system.new_state()
-    with pytest.raises(RuntimeError, match="no value yet"):
+    with pytest.raises(RuntimeError, match="no value yet") as caught:
         system.realize(state)
+    assert caught.value.__notes__[0] == "in the value of the trigger failing, at time 0"
     assert state.stage == POSITION
     with pytest.raises(StageTooLowError):
         _ = state.qdot
@@ -324,6 +325,19 @@ def test_added_triggers_are_in_the_graph_and_can_be_explained() -> None:
     node = system.graph[path]
     assert node.variant == "event_trigger"
     assert "is valid" in str(state.explain(path))
+
+
+def test_a_trigger_has_one_handler() -> None:
+    trigger = event_trigger(stage=POSITION)(speed_of)
+    assert trigger.handler(speed_of) is speed_of
+    with pytest.raises(DeclarationError, match="there is one already"):
+        trigger.handler(speed_of)
+
+
+def test_causes_are_shown_in_plain_words() -> None:
+    assert f"{EventCause.TIME_ADVANCED}, {EventCause.TRIGGERED!r}" == (
+        "time advanced, EventCause.TRIGGERED"
+    )
 
 
 # ---------------------------------------------------------------------- declared handlers
@@ -390,6 +404,14 @@ class KickIt(PeriodicEventHandler):
         pass
 
 
+def index(state: State) -> None:
+    pass
+
+
+def _hidden(state: State) -> None:
+    pass
+
+
 def test_names_come_from_classes_functions_or_numbers() -> None:
     system = System()
     added = [
@@ -398,9 +420,14 @@ def test_names_come_from_classes_functions_or_numbers() -> None:
         system.add_event_handler(KickIt(1.0)),
         system.add_event_handler(PeriodicEventHandler(1.0, lambda state: None)),
         system.add_event_handler(PeriodicEventHandler(1.0, bounce), "by name"),
+        *[
+            system.add_event_handler(PeriodicEventHandler(1.0, action))
+            for action in (bounce, index, _hidden)
+        ],
     ]
     reporter = system.add_event_reporter(PeriodicEventReporter(1.0, lambda state: None))
     names = ["bounce", "bounce 2", "kick_it", "handler 4", "by name"]
+    names += ["bounce 3", "handler 7", "handler 8"]
     assert [handler.name for handler in added] == names
     assert reporter.name == "reporter 1"
     assert system.event_handlers == tuple(added)
@@ -510,6 +537,8 @@ class Waiting(PeriodicEventHandler):
         (StageOutOfRangeError, lambda: TriggeredEventReporter(Stage.INSTANCE, speed, bounce)),
         (OutOfRangeError, lambda: TriggeredEventHandler(POSITION, speed, bounce, "any", 0.0)),
         (OutOfRangeError, lambda: event_trigger(stage=POSITION, localization_window=-1.0)),
+        (DeclarationError, lambda: event_trigger(stage=POSITION, initially=True)),
+        (OutOfRangeError, lambda: event_trigger(stage=POSITION, size=0)),
         (OutOfRangeError, lambda: PeriodicEventHandler(0.0, bounce)),
         (OutOfRangeError, lambda: PeriodicEventReporter(-1.0, bounce)),
         (EventTimeError, lambda: PeriodicEventHandler(float("nan"), bounce)),

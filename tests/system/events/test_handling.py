@@ -432,10 +432,14 @@ def test_what_is_no_state_event_or_option_of_the_system_is_refused() -> None:
         system.handle_events(state, "triggered", events)  # type: ignore[arg-type]  # is refused
     with pytest.raises(WrongTypeError, match="not a cause"):
         system.report_events(state, "triggered", [])  # type: ignore[arg-type]  # is refused
+    empty = state.copy()
+    empty.invalidate_all(MODEL)
+    with pytest.raises(StageTooLowError, match=r"handle_events\(\)"):
+        system.handle_events(empty, TRIGGERED, [])
     with pytest.raises(WrongTypeError, match="options"):
         system.handle_events(state, TRIGGERED, events, 1e-4)  # type: ignore[arg-type]  # is refused
     with pytest.raises(ReadOnlyError):
-        system.handle_events(system.default_state, TRIGGERED, events)
+        system.handle_events(system.default_state, TRIGGERED, [])
     with pytest.raises(UnknownEventError, match="is not reported"):
         system.report_events(state, TRIGGERED, events[:1])
     assert system.statistics.num_report_event_calls == 0
@@ -543,6 +547,7 @@ def test_u_is_projected_where_only_velocities_are_constrained() -> None:
 def test_constraints_are_not_looked_at_if_nothing_was_written() -> None:
     results, state = handled(Bob(), lambda bob, state: None, stage=MODEL)
     assert not results.any_change_made
+    assert str(results) == "succeeded, no change"
     assert state.stage == MODEL
 
 
@@ -824,9 +829,10 @@ def test_statistics_count_what_is_handled_and_reported_and_forget_it() -> None:
     events = [events_of(system, state)["ball.ground"]]
     system.handle_events(state, TRIGGERED, events)
     system.handle_events(state, EventCause.INITIALIZATION)
-    system.report_events(state, SCHEDULED)
+    for _ in range(3):
+        system.report_events(state, SCHEDULED)
     counts = system.statistics
-    assert (counts.num_handle_event_calls, counts.num_report_event_calls) == (2, 1)
+    assert (counts.num_handle_event_calls, counts.num_report_event_calls) == (2, 3)
     changed = [counts.num_handler_calls_that_changed_stage(stage) for stage in Stage]
     assert changed == [stage in (VELOCITY, REPORT, INFINITY) for stage in Stage]
     assert "1  handler calls that changed Velocity" in str(counts)
