@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from stagecache import (
     EventCause,
     Stage,
@@ -11,6 +13,8 @@ from stagecache import (
     cached,
     discrete,
     parameter,
+    position_error,
+    q_variable,
     z_variable,
 )
 from stagecache.examples import building
@@ -56,6 +60,34 @@ def test_edges_of_a_hook_are_what_it_reads_and_writes() -> None:
     reads, writes = hook_edges(state.graph, "planted.realize_dynamics")
     assert reads == {"planted.twice", "planted.is_more"}
     assert writes == {"planted.zdot"}
+
+
+class Guided(Subsystem):
+    """Its hook does nothing; the rows of its constraint are computed after it."""
+
+    place = q_variable(0.5)
+
+    @position_error(prerequisites=(place,))
+    def gap(self, state: State) -> float:
+        return self.place(state)
+
+    def realize_position(self, state: State) -> None:
+        pass
+
+    def handle_time_advanced(self, state: State) -> None:
+        pass
+
+
+def test_what_is_computed_after_a_hook_is_not_written_by_it() -> None:
+    state = System(Guided()).new_state()
+    assert hook_edges(state.graph, "guided.realize_position") == (set(), set())
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_a_hook_of_advanced_time_is_in_the_graph_if_the_system_calls_it(is_wanted: bool) -> None:
+    system = System(Guided())
+    system.has_time_advanced_events = is_wanted
+    assert ("guided.handle_time_advanced" in system.new_state().graph) is is_wanted
 
 
 def test_what_was_read_in_any_recorded_run_counts() -> None:

@@ -17,10 +17,12 @@ from stagecache import (
     System,
     cached,
     discrete,
+    event_trigger,
     parameter,
     position_error,
     q_variable,
     simbody,
+    u_variable,
     z_variable,
 )
 from stagecache.errors import (
@@ -98,6 +100,7 @@ def test_realize_to_a_stage_that_is_reached_calls_nothing() -> None:
     state = crane.state_at(VELOCITY)
     for stage in (Stage.EMPTY, POSITION, VELOCITY):
         crane.realize(state, stage)
+        crane.realize(state.frozen(), stage)
     assert (crane.log, state.stage) == ([], VELOCITY)
 
 
@@ -255,6 +258,59 @@ def test_statistics_count_calls_and_stages_and_forget_them() -> None:
     statistics.reset()
     assert (statistics.num_realize_calls, statistics.num_realizations(POSITION)) == (0, 0)
     assert crane.statistics is statistics
+
+
+class Watched(Subsystem):
+    """Counts how often its trigger is computed."""
+
+    x = q_variable(0.5)
+    v = u_variable(2.0)
+    count = 0
+
+    @position_error()
+    def stop(self, state: State) -> float:
+        return 3 * self.x(state) - 1
+
+    @stop.velocity
+    def stop_rate(self, state: State) -> float:
+        return 3 * self.v(state)
+
+    @stop.acceleration
+    def stop_acceleration(self, state: State) -> float:
+        return float(3 * state[self].udot[0])
+
+    def realize_acceleration(self, state: State) -> None:
+        state[self].upd_udot()[:] = 4.0
+
+    @event_trigger(stage=POSITION)
+    def zero(self, state: State) -> float:
+        type(self).count += 1
+        return self.x(state)
+
+
+def test_rates_are_realized_as_ever_and_triggers_when_they_are_read() -> None:
+    watched = Watched()
+    system = System(watched)
+    state, other = system.new_state(), system.new_state()
+    system.realize(other, ACCELERATION)
+    counts = system.statistics
+    before, calls = watched.count, counts.num_realize_calls
+    for stage in (POSITION, ACCELERATION, ACCELERATION):
+        system._realize_rates(state, state._contents, stage)
+    assert (watched.count, counts.num_realize_calls) == (before, calls + 3)
+    assert state.stage is ACCELERATION
+    for name in ("yerr", "ydot", "udoterr", "event_triggers"):
+        assert list(getattr(state, name)) == list(getattr(other, name))
+    assert watched.count == before + 1
+
+
+def test_statistics_count_prescribed_motion() -> None:
+    crane = Crane()
+    state = crane.new_state()
+    for _ in range(3):
+        crane.prescribe(state)
+    counts = crane.statistics
+    assert (counts.num_prescribe_q_calls, counts.num_prescribe_u_calls) == (3, 3)
 
 
 def test_statistics_are_of_all_states_of_one_system() -> None:
@@ -926,6 +982,20 @@ def test_versions_of_stages_are_those_of_a_state_that_is_advanced_by_hand() -> N
             assert (mine.stage, mine.stage_versions) == (theirs.stage, theirs.stage_versions)
 
 
+def test_versions_of_stages_that_were_rolled_back_are_not_given_again() -> None:
+    crane = Crane()
+    state = crane.state_at(REPORT)
+    given: list[tuple[int, ...]] = []
+    for _ in range(3):
+        with state.checkpoint() as mark:
+            state.q = [1.0]
+            crane.realize(state, REPORT)
+            given.append(tuple(state.stage_versions))
+            state.rollback(mark)
+    for stage in (POSITION, VELOCITY, REPORT):
+        assert len({versions[stage] for versions in given}) == 3
+
+
 # ---------------------------------------------------------------------- bad arguments
 
 
@@ -935,7 +1005,8 @@ def test_what_is_realized_must_be_a_state_of_the_system() -> None:
     with pytest.raises(WrongTypeError, match="not a State") as caught:
         crane.realize(state[1])  # type: ignore[arg-type]  # is refused
     assert isinstance(caught.value, TypeError)
-    for call in (crane.realize, crane.realize_model):
+    others = (crane.prescribe, crane.prescribe_q, crane.prescribe_u)
+    for call in (crane.realize, crane.realize_model, *others):
         with pytest.raises(ForeignStateError, match="without a System"):
             call(State())
     for stage in (Stage.INFINITY, -1, 10, "Time", None, 4.0, True):

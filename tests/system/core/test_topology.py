@@ -20,8 +20,10 @@ from stagecache import (
     auto_update,
     cached,
     parameter,
+    position_error,
     q_variable,
     simbody,
+    u_variable,
 )
 from stagecache.errors import (
     AdoptionError,
@@ -31,6 +33,7 @@ from stagecache.errors import (
     ForeignStateError,
     InvalidNameError,
     OutOfRangeError,
+    PrerequisiteStageError,
     ReadOnlyError,
     StagecacheError,
     StageTooLowError,
@@ -717,6 +720,21 @@ def test_a_system_that_cannot_be_made_leaves_its_subsystems_free() -> None:
     assert System(joint, other=Joint([])).subsystem("joint") is joint
 
 
+@pytest.mark.parametrize("is_later_first", [True, False])
+def test_values_of_a_stage_cannot_depend_on_a_variable_of_a_later_one(is_later_first: bool) -> None:
+    class Wrong(Subsystem):
+        x = q_variable(0.0)
+        v = u_variable(0.0)
+
+        @position_error(prerequisites=(v, x) if is_later_first else (x, v))
+        def gap(self, state: State) -> float:
+            return self.x(state) + self.v(state)
+
+    with pytest.raises(PrerequisiteStageError, match="a write upstream would leave") as caught:
+        System(Wrong()).realize_topology()
+    assert "wrong.v" in caught.value.got
+
+
 def test_an_outdated_state_says_what_was_changed() -> None:
     joint = Joint([])
     system = System(joint)
@@ -741,8 +759,11 @@ def test_a_state_of_another_system_cannot_be_assigned() -> None:
     by_hand = State()
     by_hand.assign(other)
     assert by_hand.system is other.system
+    first = state.system
     state.clear()
     state.assign(other)
+    first.invalidate_topology_cache()
+    other.system.realize(state)
     assert other.system.joint.angle(state) == 3.0  # type: ignore[union-attr]  # of this model
 
 
