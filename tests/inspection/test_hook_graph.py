@@ -17,6 +17,7 @@ from stagecache import (
     q_variable,
     z_variable,
 )
+from stagecache.errors import ForeignStateError
 from stagecache.examples import building
 from stagecache.views import EdgeKind, GraphView, Status
 
@@ -100,6 +101,22 @@ def test_what_was_read_in_any_recorded_run_counts() -> None:
     system.record_hooks(state)
     after, _ = hook_edges(state.graph, "planted.realize_dynamics")
     assert after - before == {"planted.second"}
+
+
+class Sized(Subsystem):
+    first = parameter(1.0)
+
+    def realize_instance(self, state: State) -> None:
+        self.first(state)
+
+
+def test_hooks_of_all_stages_are_recorded_wherever_the_state_is() -> None:
+    system = System(Sized())
+    state = system.new_state()
+    system.realize(state)
+    assert hook_edges(state.graph, "sized.realize_instance")[0] == {"sized.first"}
+    with pytest.raises(ForeignStateError):
+        System(Sized()).record_hooks(state)
 
 
 def test_hooks_are_recorded_once_for_each_topology_and_leave_the_state_as_it_is() -> None:

@@ -36,6 +36,7 @@ from stagecache.errors import (
     WrongTypeError,
 )
 from stagecache.system.core import realizing
+from stagecache.system.dynamics.dynamics import generalized_force, mass_matrix
 from tests.state.realizing import realize as advance_by_hand
 from tests.system.models import (
     REALIZED,
@@ -604,6 +605,62 @@ def test_an_entry_is_computed_after_the_hook_of_its_stage() -> None:
     log = crane.log
     assert log.index((DYNAMICS, "body")) < log.index(("momentum", "body"))
     assert log.index(("momentum", "body")) < log.index((DYNAMICS, "joint"))
+
+
+class Storing(Subsystem):
+    """Its hook computes an entry, and stores the value."""
+
+    def realize_topology(self, state: State) -> None:
+        self.place = state[self].allocate_cache_entry(POSITION, POSITION, 0.0, name="place")
+
+    def realize_position(self, state: State) -> None:
+        self.place.set(state, state.time)
+
+
+def test_an_entry_that_a_hook_has_stored_is_valid_when_its_stage_is_reached() -> None:
+    storing = Storing()
+    system = System(storing)
+    state = system.new_state()
+    for time in (1.0, 2.0):
+        state.time = time
+        system.realize(state, TIME)
+        assert not storing.place.is_valid(state)
+        system.realize(state, POSITION)
+        assert storing.place(state) == time
+
+
+class Mass(Subsystem):
+    """Its acceleration comes from dynamics; it does not have a hook."""
+
+    x = q_variable(0.0)
+    v = u_variable(0.0)
+
+    @mass_matrix(v, prerequisites=())
+    def inertia(self, state: State) -> Any:
+        return [[2.0]]
+
+    @generalized_force(v, prerequisites=())
+    def force(self, state: State) -> Any:
+        return [6.0]
+
+
+class Meter(Subsystem):
+    """Reads the acceleration of a mass."""
+
+    def __init__(self, mass: Mass) -> None:
+        self.mass = mass
+        self.read: list[float] = []
+
+    def realize_acceleration(self, state: State) -> None:
+        self.read.append(float(state[self.mass].udot[0]))
+
+
+def test_hooks_of_acceleration_may_read_what_dynamics_have_computed() -> None:
+    mass = Mass()
+    meter = Meter(mass)
+    system = System(meter, mass)
+    system.realize(system.new_state())
+    assert meter.read == pytest.approx([3.0])
 
 
 def test_an_entry_that_is_up_to_date_is_not_computed_again_by_its_stage() -> None:

@@ -735,6 +735,22 @@ def test_values_of_a_stage_cannot_depend_on_a_variable_of_a_later_one(is_later_f
     assert "wrong.v" in caught.value.got
 
 
+def test_an_entry_can_be_read_as_soon_as_its_prerequisites_can() -> None:
+    class Entries(Pump):
+        @cached(prerequisites=(Pump.volume,))
+        def of_volume(self, state: State) -> float:
+            return float(self.volume(state)[0])
+
+        @cached(prerequisites=(of_volume, Pump.level))
+        def of_level(self, state: State) -> float:
+            return self.level(state)
+
+    entries = Entries()
+    System(entries).realize_topology()
+    assert entries.of_volume.available_from is Stage.TOPOLOGY
+    assert entries.of_level.available_from is Stage.MODEL
+
+
 def test_an_outdated_state_says_what_was_changed() -> None:
     joint = Joint([])
     system = System(joint)
@@ -786,5 +802,6 @@ def test_get_returns_the_one_subsystem_of_a_class_and_names_what_there_is() -> N
     with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
         system.get(Right, "left")
     assert "get(Right, 'right')" in caught.value.hint
-    with pytest.raises(UnknownSubsystemError, match="no subsystem"):
+    with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
         System(Left()).get(Right)
+    assert "'left' of class Left" in caught.value.got
