@@ -26,6 +26,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import (
+    CacheEntryOutOfDateError,
     ConstModelError,
     ForeignStateError,
     ReadOnlyError,
@@ -663,6 +664,17 @@ def test_hooks_of_acceleration_may_read_what_dynamics_have_computed() -> None:
     assert meter.read == pytest.approx([3.0])
 
 
+def test_a_subsystem_with_dynamics_and_a_hook_keeps_its_place() -> None:
+    class Noticed(Mass):
+        def realize_acceleration(self, state: State) -> None:
+            pass
+
+    noticed = Noticed()
+    system = System(Meter(noticed), noticed)
+    with pytest.raises(StageTooLowError, match="noticed"):
+        system.realize(system.new_state())
+
+
 def test_an_entry_that_is_up_to_date_is_not_computed_again_by_its_stage() -> None:
     crane = Crane()
     state = crane.state_at(REPORT)
@@ -1101,6 +1113,28 @@ def test_a_state_is_const_while_it_is_drawn() -> None:
         state.system.calc_decorative_geometry_and_append(state, POSITION, [])
     assert (state.stage, drawing.x(state)) == (POSITION, 1.0)
     drawing.x.set(state, 2.0)
+
+
+def test_entries_are_computed_to_draw_a_state_but_not_a_frozen_one() -> None:
+    class Drawing(Subsystem):
+        x = q_variable(1.0)
+
+        @cached(prerequisites=(x,))
+        def place(self, state: State) -> float:
+            return 2 * self.x(state)
+
+        def calc_decorative_geometry_and_append(
+            self, state: State, stage: Stage, geometry: list[Any]
+        ) -> None:
+            geometry.append(self.place(state))
+
+    state = state_of(Drawing(), stage=POSITION)
+    frozen = state.frozen()
+    geometry: list[Any] = []
+    state.system.calc_decorative_geometry_and_append(state, POSITION, geometry)
+    assert geometry == [2.0]
+    with pytest.raises(CacheEntryOutOfDateError):
+        state.system.calc_decorative_geometry_and_append(frozen, POSITION, geometry)
 
 
 def test_a_hook_that_an_instance_was_given_is_called() -> None:

@@ -1,6 +1,7 @@
 """The topology of a System: its default State, its version, its subsystems and properties."""
 
 import copy
+import pickle
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -601,6 +602,11 @@ def test_subsystems_without_a_name_get_that_of_their_class_and_a_number(
     for part in parts:
         assert system[part.name] is part
         assert system.new_state()[part.name].q.tolist() == [0.5]
+
+
+def test_names_are_known_after_a_journey() -> None:
+    system = pickle.loads(pickle.dumps(System(Pump())))
+    assert system.add(Pump()).name == "pump_2"
 
 
 def test_a_subsystem_is_adopted_once() -> None:
