@@ -811,6 +811,8 @@ def test_get_returns_the_one_subsystem_of_a_class_and_names_what_there_is() -> N
     with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
         system.get(Right, "left")
     assert "get(Right, 'right')" in caught.value.hint
+    assert caught.value.what.endswith("of this class with the name 'left'")
     with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
         System(Left()).get(Right)
     assert "'left' of class Left" in caught.value.got
+    assert caught.value.what.endswith("of this class")
