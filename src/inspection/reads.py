@@ -263,10 +263,7 @@ class RecordedHooks:
     ----------
     hooks : tuple of Hook
     reads : Reads
-    failure : str
-        The error that has ended the recording; "" without one.
     """
 
     hooks: tuple[Hook, ...] = ()
     reads: Reads = Factory(Reads)
-    failure: str = ""

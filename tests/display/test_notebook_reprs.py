@@ -23,6 +23,7 @@ from stagecache.assembly import AssemblyResult
 from stagecache.examples import pendulum as example
 from stagecache.graph import Graph
 from stagecache.inspection import compare
+from stagecache.state.display import counted
 from stagecache.system import profile
 from stagecache.testing.strategies.graph import graphs
 from stagecache.testing.strategies.random_systems import systems
@@ -50,7 +51,8 @@ def snapshot(state: State) -> Any:
 def test_outputs_of_a_system_and_its_states_name_all_items_and_change_nothing(
     system: System, stage: Stage, is_read: bool
 ) -> None:
-    assert "topology not realized" in text_of(system)
+    number = len(system.subsystems)
+    assert f"{system.name}: {counted(number, 'subsystem')}, topology not" in text_of(system)
     assert not system.topology_has_been_realized
     state = system.new_state()
     system.realize(state, stage)
@@ -64,7 +66,10 @@ def test_outputs_of_a_system_and_its_states_name_all_items_and_change_nothing(
                 assert item.name in shown
                 assert item.name in shown_part
         assert (snapshot(state), len(trace.events)) == (before, events)
-        text_of(system)
+        shown = text_of(system)
+        for subsystem in system.subsystems:
+            assert subsystem.name in shown
+            assert type(subsystem).__name__ in shown
         text_of(trace)
         if is_read:
             state.time += 1.0

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from stagecache import (
     EventCause,
     Stage,
@@ -11,8 +13,11 @@ from stagecache import (
     cached,
     discrete,
     parameter,
+    position_error,
+    q_variable,
     z_variable,
 )
+from stagecache.errors import ForeignStateError
 from stagecache.examples import building
 from stagecache.views import EdgeKind, GraphView, Status
 
@@ -58,6 +63,34 @@ def test_edges_of_a_hook_are_what_it_reads_and_writes() -> None:
     assert writes == {"planted.zdot"}
 
 
+class Guided(Subsystem):
+    """Its hook does nothing; the rows of its constraint are computed after it."""
+
+    place = q_variable(0.5)
+
+    @position_error(prerequisites=(place,))
+    def gap(self, state: State) -> float:
+        return self.place(state)
+
+    def realize_position(self, state: State) -> None:
+        pass
+
+    def handle_time_advanced(self, state: State) -> None:
+        pass
+
+
+def test_what_is_computed_after_a_hook_is_not_written_by_it() -> None:
+    state = System(Guided()).new_state()
+    assert hook_edges(state.graph, "guided.realize_position") == (set(), set())
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_a_hook_of_advanced_time_is_in_the_graph_if_the_system_calls_it(is_wanted: bool) -> None:
+    system = System(Guided())
+    system.has_time_advanced_events = is_wanted
+    assert ("guided.handle_time_advanced" in system.new_state().graph) is is_wanted
+
+
 def test_what_was_read_in_any_recorded_run_counts() -> None:
     part = Planted()
     system = System(part)
@@ -68,6 +101,22 @@ def test_what_was_read_in_any_recorded_run_counts() -> None:
     system.record_hooks(state)
     after, _ = hook_edges(state.graph, "planted.realize_dynamics")
     assert after - before == {"planted.second"}
+
+
+class Sized(Subsystem):
+    first = parameter(1.0)
+
+    def realize_instance(self, state: State) -> None:
+        self.first(state)
+
+
+def test_hooks_of_all_stages_are_recorded_wherever_the_state_is() -> None:
+    system = System(Sized())
+    state = system.new_state()
+    system.realize(state)
+    assert hook_edges(state.graph, "sized.realize_instance")[0] == {"sized.first"}
+    with pytest.raises(ForeignStateError):
+        System(Sized()).record_hooks(state)
 
 
 def test_hooks_are_recorded_once_for_each_topology_and_leave_the_state_as_it_is() -> None:

@@ -110,9 +110,7 @@ class Declared:
             return True
         if variable.subsystem is None:
             return all(self._covers_part(x, kind) for x in range(len(layout.subsystems)))
-        if variable.slot < 0:
-            return self._covers_part(variable.subsystem, kind)
-        return layout.subsystems[variable.subsystem].whole[kind] in self.handles
+        return self._covers_part(variable.subsystem, kind)  # a block is there if all are
 
     def _covers_part(self, subsystem: int, kind: str) -> bool:
         """Return True if it declares a subsystem's q, u or z, or all blocks that are not empty."""

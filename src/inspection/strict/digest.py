@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from stagecache.errors import MutatedValueError, short_repr
+from stagecache.graph.graph import Graph
 from stagecache.graph.handles import AbstractNode
 from stagecache.inspection.strict.judge import Judge
 from stagecache.state.handles import AbstractHandle
@@ -22,7 +23,7 @@ from stagecache.state.values.sameness import same, shown
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler of a value without the model and States to which it may refer."""
+    """Pickler of a value without the model, States and Graphs to which it may refer."""
 
     def __init__(self, file: BytesIO) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
@@ -31,7 +32,7 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> int | None:
         kind = type(value)
         is_model = hasattr(kind, "realize_topology") or hasattr(kind, "_contents")
-        if isinstance(value, AbstractHandle | AbstractNode) or is_model:
+        if isinstance(value, AbstractHandle | AbstractNode | Graph) or is_model:
             self.referred[id(value)] = value
             return id(value)
         return None

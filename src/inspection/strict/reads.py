@@ -96,8 +96,15 @@ class ReadLog:
         with self._writing:
             reads = self._reads.setdefault(entry, {})
             if version is None:
-                reads.setdefault(item, -1)
+                reads.setdefault(item, 0)
             else:
+                reads[item] = version
+
+    def _add_version(self, entry: Any, item: Any, version: int) -> None:
+        """Record the version of an entry that was computed for a read, if that is recorded."""
+        with self._writing:
+            reads = self._reads.get(entry, {})
+            if item in reads:
                 reads[item] = version
 
     def _add_undeclared(self, read: UndeclaredRead) -> None:
@@ -120,9 +127,9 @@ class ReadLog:
             self._declared[entry] = declared
 
     def _version_read(self, entry: Any, item: Any) -> int:
-        """Return the version of an item when an entry last read it; -1 if not known."""
+        """Return the version of an item when an entry last read it; 0 if not known."""
         with self._writing:
-            return self._reads.get(entry, {}).get(item, -1)
+            return self._reads.get(entry, {}).get(item, 0)
 
 
 def _is_read(prerequisite: Any, reads: Iterable[Any]) -> bool:

@@ -136,4 +136,4 @@ def _has_changed(judge: Judge, read: UndeclaredRead, logs: tuple[ReadLog, ...]) 
     if isinstance(read.item, Stage):
         return False
     before = max(log._version_read(read.entry, read.item) for log in logs)
-    return bool(0 <= before < judge.subject.store.versions[read.item._node])
+    return bool(0 < before < judge.subject.store.versions[read.item._node])

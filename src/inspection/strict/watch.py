@@ -149,7 +149,12 @@ class Watch(Observer):
         """Note a read of an entry, and watch its computation."""
         self.read((entry,))
         value = self.compute(act)
-        self._look((entry,), being_computed(self.subject))
+        reader = being_computed(self.subject)
+        self._look((entry,), reader)
+        if reader is not None and self._undeclared_again(reader) is None:
+            version = self.subject.store.versions[entry._node]
+            for log in self.logs:
+                log._add_version(reader, entry, version)
         return value
 
     def _note(self, entry: Any, items: Sequence[Any], title: str, place: Place) -> None:

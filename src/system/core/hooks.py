@@ -10,9 +10,9 @@ What was read in any recorded run counts: a hook that branches may read more tha
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final, final
 
-from stagecache.errors import StagecacheError
 from stagecache.graph.sources import source_of
 from stagecache.inspection.reads import (
     AT_ONCE,
@@ -60,11 +60,9 @@ class HookRecords:
     ----------
     reads : Reads
         Reads and writes of all recorded runs.
-    failure : str
-        The error that a hook has raised while it was recorded; "" if none has.
     """
 
-    __slots__ = ("_heard", "_is_asked", "failure", "reads")
+    __slots__ = ("_heard", "_is_asked", "reads")
 
     def __init__(self) -> None:
         self.forget()
@@ -72,26 +70,22 @@ class HookRecords:
     def forget(self) -> None:
         """Forget all runs, as the topology has changed."""
         self.reads = Reads()
-        self.failure = ""
         self._is_asked = False
         self._heard: set[str] = set()  # events whose listeners were observed
 
     def of(self, system: Any, state: State) -> RecordedHooks:
         """Return all that is known, after a first recording if none was made.
 
-        An error of the model ends that, and is kept in `failure`. Nothing is recorded for a State
-        that is just being realized or computed.
+        An error of the model ends that. Nothing is recorded for a State that is just being realized
+        or computed.
         """
         contents = state._contents
         is_idle = contents.guard is None and not contents.realization.evaluator.running
         if not self._is_asked and is_idle and not contents.outdated_by:
             self._is_asked = True
-            try:
+            with suppress(Exception):  # a model may raise anything
                 self.record(system, state)
-            except Exception as error:  # a model may raise anything
-                text = str(error).partition("\n")[0]
-                self.failure = text if isinstance(error, StagecacheError) else repr(error)
-        return RecordedHooks(tuple(hooks_of(system)), self.reads, self.failure)
+        return RecordedHooks(tuple(hooks_of(system)), self.reads)
 
     def record(self, system: Any, state: State) -> None:
         """Realize a copy of a State through Report, and note what hooks read and write.
@@ -114,7 +108,6 @@ class HookRecords:
             else:
                 noted = noted_schedule(reads, system._schedule)
                 noted.realize(copy, contents, Stage.REPORT, [0] * len(Stage))
-            self.failure = ""
         finally:
             self._add(reads)
 

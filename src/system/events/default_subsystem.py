@@ -15,7 +15,9 @@ from stagecache.errors import (
 from stagecache.state.display import snake_case
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.events.handlers import (
+    AbstractEventHandler,
     AbstractEventListener,
+    AbstractEventReporter,
     AbstractScheduled,
     AbstractTriggered,
 )
@@ -112,13 +114,14 @@ def kind_name(kind: type[AbstractEventListener[Any]]) -> str:
 def _refusal_of(listener: object, who: str) -> WrongTypeError:
     """Return the error for an object that is not a handler, or not a reporter."""
     kinds = ", ".join(f"{kind}Event{who.capitalize()}" for kind in ("Scheduled", "Periodic"))
-    other = "reporter" if who == "handler" else "handler"
-    is_other = isinstance(listener, AbstractEventListener)
+    other = AbstractEventReporter if who == "handler" else AbstractEventHandler
     return wrong_type(
         listener,
         f"{short_repr(listener)}: cannot be added as an event {who}",
         f"an instance of {kinds} or TriggeredEvent{who.capitalize()}",
-        f"call add_event_{other}()" if is_other else f"pass PeriodicEvent{who.capitalize()}(...)",
+        f"call add_event_{kind_name(other)}()"
+        if isinstance(listener, other)
+        else f"pass PeriodicEvent{who.capitalize()}(...)",
     )
 
 

@@ -138,11 +138,11 @@ class EventTable:
                 declared = self.triggers.get((x, stage), ())
                 stack = layout.triggers[stage]
                 for (trigger, event), rows in zip(declared, stack, strict=False):
-                    options = astuple(trigger.options, recurse=False)
+                    options = astuple(trigger.options)
                     for name in _row_names(event.name, rows):
                         yield EventTriggerInfo(event, name, next(index), *options)
                 for rows in stack[len(declared) :]:  # allocated by hand
-                    options = astuple(TriggerOptions(stage), recurse=False)
+                    options = astuple(TriggerOptions(stage))
                     for k in range(rows.start, rows.start + rows.count):
                         row = next(index)
                         event = Event(
@@ -458,8 +458,9 @@ def _satisfy_constraints(
 class StateChanges:
     """The writes to a State since a moment, also where it was realized again since.
 
-    Each write raises the version of the variable, and that of the stage which it invalidates; these
-    never go back. Cost O(variables).
+    Each write raises the version of the stage which it invalidates, reached or not, and of the
+    variable; these never go back. Only automatic updates invalidate no stage, and change discrete
+    variables. Cost O(discrete variables).
     """
 
     __slots__ = ("_stages", "_state", "_variables", "_versions")
@@ -489,18 +490,15 @@ class StateChanges:
                 return Stage(stage)
         return left
 
-    def _versions_of_stages(self) -> list[int]:
+    def _versions_of_stages(self) -> dict[int, int]:
         realization = self._state._contents.realization
-        versions = realization.store.versions
-        return [versions[node] if node >= 0 else 0 for node in realization.layout.stages]
+        nodes, versions = realization.layout.stages, realization.store.versions
+        return {stage: versions[nodes[stage]] for stage in range(Stage.MODEL, Stage.INFINITY)}
 
     def _versions_of_variables(self) -> list[int]:
         realization = self._state._contents.realization
-        layout, versions = realization.layout, realization.store.versions
-        nodes = [*layout.variable_nodes("y", None), *layout.weights.values()]
-        for subsystem in layout.subsystems:
-            nodes += [variable._node for variable in subsystem.discrete]
-        return [versions[node] for node in nodes]
+        versions = realization.store.versions
+        return [versions[v._node] for s in realization.layout.subsystems for v in s.discrete]
 
 
 # ---------------------------------------------------------------------- the schedule

@@ -57,6 +57,24 @@ def test_an_undeclared_read_names_reader_read_and_place() -> None:
     assert not graph["pull"].is_valid()
 
 
+@pytest.mark.parametrize(
+    ("declared", "hint"),
+    [((), "(hidden,)"), (("a",), "(a, hidden)"), (("a", "b"), "(a, b, hidden)")],
+)
+def test_the_hint_is_a_tuple_of_all_prerequisites(declared: tuple[str, ...], hint: str) -> None:
+    graph = Graph()
+    for name in ("a", "b", "hidden"):
+        graph.variable(name, 1)
+    entry = graph.entry(
+        "entry", lambda *_: graph["hidden"](), prerequisites=tuple(graph[name] for name in declared)
+    )
+    with graph.strict(undeclared="record") as reads:
+        entry()
+    assert [read.hint for read in reads.undeclared] == [
+        f"declare 'entry' with prerequisites={hint}"
+    ]
+
+
 def test_an_undeclared_read_is_raised_even_if_the_function_catches_it() -> None:
     graph = Graph()
     hidden = graph.variable("hidden", 1)
@@ -98,9 +116,15 @@ def test_reads_outside_of_computations_are_free() -> None:
 
 def test_it_is_off_after_the_block_and_in_copies() -> None:
     graph = spring()
+    evaluator = graph._handles.evaluator
+    bind = evaluator._bind
     with graph.strict():
         assert graph.copy()["force"]() == -50.0
         assert copy.deepcopy(graph)["force"]() == -50.0
+        with pytest.raises(UndeclaredPrerequisiteError):
+            graph["force"]()
+        assert evaluator._bind is not bind
+    assert evaluator._bind == bind
     assert graph["force"]() == -50.0
 
 
@@ -138,6 +162,12 @@ def test_a_value_changed_in_place_is_found() -> None:
         items().append(3)
         with pytest.raises(MutatedValueError, match=r"items\.set\(value\)"):
             items()
+    squares = graph.entry("squares", lambda items: [i**2 for i in items()], prerequisites=(items,))
+    with graph.strict():
+        squares().append(3)
+        with pytest.raises(MutatedValueError, match="squares: its value") as caught:
+            squares()
+    assert "copy it first" in caught.value.hint
 
 
 def test_an_array_changed_in_place_is_found_unless_it_is_read_only() -> None:

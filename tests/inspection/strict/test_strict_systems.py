@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from stagecache import (
+    Graph,
     Stage,
     State,
     Subsystem,
@@ -26,7 +27,7 @@ from stagecache import (
     verify,
     z_variable,
 )
-from stagecache.errors import StaleValueError, UndeclaredPrerequisiteError
+from stagecache.errors import MutatedValueError, StaleValueError, UndeclaredPrerequisiteError
 from stagecache.examples import every_declaration, pendulum
 from stagecache.inspection import (
     ReadLog,
@@ -436,6 +437,27 @@ def test_a_strict_state_travels_and_outlives_a_change_of_topology() -> None:
         assert joint.state_at(Stage.REPORT).is_strict
     assert not twin.is_strict
     assert not state.is_strict
+
+
+def test_a_change_of_a_model_or_a_state_is_not_one_of_a_value_that_refers_to_it() -> None:
+    reader = Reader(lambda self, state: None)
+    state = state_of(reader)
+    other = state.copy()
+    pull: Any = reader.pull
+    graph = Graph()
+    node = graph.variable("node", 0)
+    for thing in (reader, reader.system, reader.own, other, other[reader], graph, node):
+        value: list[Any] = [thing]
+        pull.set(state, value)
+        with strict(state):
+            assert pull(state) is value
+            object.__setattr__(reader, "reading", object())
+            reader.own.set(other, reader.own(other) + 1)
+            node.set(node() + 1)
+            assert pull(state) is value
+            value.append(1)
+            with pytest.raises(MutatedValueError):
+                pull(state)
 
 
 # ---------------------------------------------------------------------- planted faults

@@ -17,13 +17,16 @@ from stagecache import (
     System,
     cached,
     discrete,
+    event_trigger,
     parameter,
     position_error,
     q_variable,
     simbody,
+    u_variable,
     z_variable,
 )
 from stagecache.errors import (
+    CacheEntryOutOfDateError,
     ConstModelError,
     ForeignStateError,
     ReadOnlyError,
@@ -34,6 +37,7 @@ from stagecache.errors import (
     WrongTypeError,
 )
 from stagecache.system.core import realizing
+from stagecache.system.dynamics.dynamics import generalized_force, mass_matrix
 from tests.state.realizing import realize as advance_by_hand
 from tests.system.models import (
     REALIZED,
@@ -98,6 +102,7 @@ def test_realize_to_a_stage_that_is_reached_calls_nothing() -> None:
     state = crane.state_at(VELOCITY)
     for stage in (Stage.EMPTY, POSITION, VELOCITY):
         crane.realize(state, stage)
+        crane.realize(state.frozen(), stage)
     assert (crane.log, state.stage) == ([], VELOCITY)
 
 
@@ -255,6 +260,59 @@ def test_statistics_count_calls_and_stages_and_forget_them() -> None:
     statistics.reset()
     assert (statistics.num_realize_calls, statistics.num_realizations(POSITION)) == (0, 0)
     assert crane.statistics is statistics
+
+
+class Watched(Subsystem):
+    """Counts how often its trigger is computed."""
+
+    x = q_variable(0.5)
+    v = u_variable(2.0)
+    count = 0
+
+    @position_error()
+    def stop(self, state: State) -> float:
+        return 3 * self.x(state) - 1
+
+    @stop.velocity
+    def stop_rate(self, state: State) -> float:
+        return 3 * self.v(state)
+
+    @stop.acceleration
+    def stop_acceleration(self, state: State) -> float:
+        return float(3 * state[self].udot[0])
+
+    def realize_acceleration(self, state: State) -> None:
+        state[self].upd_udot()[:] = 4.0
+
+    @event_trigger(stage=POSITION)
+    def zero(self, state: State) -> float:
+        type(self).count += 1
+        return self.x(state)
+
+
+def test_rates_are_realized_as_ever_and_triggers_when_they_are_read() -> None:
+    watched = Watched()
+    system = System(watched)
+    state, other = system.new_state(), system.new_state()
+    system.realize(other, ACCELERATION)
+    counts = system.statistics
+    before, calls = watched.count, counts.num_realize_calls
+    for stage in (POSITION, ACCELERATION, ACCELERATION):
+        system._realize_rates(state, state._contents, stage)
+    assert (watched.count, counts.num_realize_calls) == (before, calls + 3)
+    assert state.stage is ACCELERATION
+    for name in ("yerr", "ydot", "udoterr", "event_triggers"):
+        assert list(getattr(state, name)) == list(getattr(other, name))
+    assert watched.count == before + 1
+
+
+def test_statistics_count_prescribed_motion() -> None:
+    crane = Crane()
+    state = crane.new_state()
+    for _ in range(3):
+        crane.prescribe(state)
+    counts = crane.statistics
+    assert (counts.num_prescribe_q_calls, counts.num_prescribe_u_calls) == (3, 3)
 
 
 def test_statistics_are_of_all_states_of_one_system() -> None:
@@ -548,6 +606,73 @@ def test_an_entry_is_computed_after_the_hook_of_its_stage() -> None:
     log = crane.log
     assert log.index((DYNAMICS, "body")) < log.index(("momentum", "body"))
     assert log.index(("momentum", "body")) < log.index((DYNAMICS, "joint"))
+
+
+class Storing(Subsystem):
+    """Its hook computes an entry, and stores the value."""
+
+    def realize_topology(self, state: State) -> None:
+        self.place = state[self].allocate_cache_entry(POSITION, POSITION, 0.0, name="place")
+
+    def realize_position(self, state: State) -> None:
+        self.place.set(state, state.time)
+
+
+def test_an_entry_that_a_hook_has_stored_is_valid_when_its_stage_is_reached() -> None:
+    storing = Storing()
+    system = System(storing)
+    state = system.new_state()
+    for time in (1.0, 2.0):
+        state.time = time
+        system.realize(state, TIME)
+        assert not storing.place.is_valid(state)
+        system.realize(state, POSITION)
+        assert storing.place(state) == time
+
+
+class Mass(Subsystem):
+    """Its acceleration comes from dynamics; it does not have a hook."""
+
+    x = q_variable(0.0)
+    v = u_variable(0.0)
+
+    @mass_matrix(v, prerequisites=())
+    def inertia(self, state: State) -> Any:
+        return [[2.0]]
+
+    @generalized_force(v, prerequisites=())
+    def force(self, state: State) -> Any:
+        return [6.0]
+
+
+class Meter(Subsystem):
+    """Reads the acceleration of a mass."""
+
+    def __init__(self, mass: Mass) -> None:
+        self.mass = mass
+        self.read: list[float] = []
+
+    def realize_acceleration(self, state: State) -> None:
+        self.read.append(float(state[self.mass].udot[0]))
+
+
+def test_hooks_of_acceleration_may_read_what_dynamics_have_computed() -> None:
+    mass = Mass()
+    meter = Meter(mass)
+    system = System(meter, mass)
+    system.realize(system.new_state())
+    assert meter.read == pytest.approx([3.0])
+
+
+def test_a_subsystem_with_dynamics_and_a_hook_keeps_its_place() -> None:
+    class Noticed(Mass):
+        def realize_acceleration(self, state: State) -> None:
+            pass
+
+    noticed = Noticed()
+    system = System(Meter(noticed), noticed)
+    with pytest.raises(StageTooLowError, match="noticed"):
+        system.realize(system.new_state())
 
 
 def test_an_entry_that_is_up_to_date_is_not_computed_again_by_its_stage() -> None:
@@ -926,6 +1051,22 @@ def test_versions_of_stages_are_those_of_a_state_that_is_advanced_by_hand() -> N
             assert (mine.stage, mine.stage_versions) == (theirs.stage, theirs.stage_versions)
 
 
+@pytest.mark.parametrize("at", [TIME, POSITION, REPORT])
+def test_versions_of_stages_that_were_rolled_back_are_not_given_again(at: Stage) -> None:
+    crane = Crane()
+    state = crane.state_at(at)
+    mark = state.checkpoint()
+    given: list[tuple[int, ...]] = []
+    for _ in range(3):
+        if at > TIME:
+            state.q = [1.0]
+        crane.realize(state, REPORT)
+        given.append(tuple(state.stage_versions))
+        state.rollback(mark)
+    for stage in (POSITION, VELOCITY, REPORT):
+        assert len({versions[stage] for versions in given}) == 3
+
+
 # ---------------------------------------------------------------------- bad arguments
 
 
@@ -935,7 +1076,8 @@ def test_what_is_realized_must_be_a_state_of_the_system() -> None:
     with pytest.raises(WrongTypeError, match="not a State") as caught:
         crane.realize(state[1])  # type: ignore[arg-type]  # is refused
     assert isinstance(caught.value, TypeError)
-    for call in (crane.realize, crane.realize_model):
+    others = (crane.prescribe, crane.prescribe_q, crane.prescribe_u)
+    for call in (crane.realize, crane.realize_model, *others):
         with pytest.raises(ForeignStateError, match="without a System"):
             call(State())
     for stage in (Stage.INFINITY, -1, 10, "Time", None, 4.0, True):
@@ -971,6 +1113,28 @@ def test_a_state_is_const_while_it_is_drawn() -> None:
         state.system.calc_decorative_geometry_and_append(state, POSITION, [])
     assert (state.stage, drawing.x(state)) == (POSITION, 1.0)
     drawing.x.set(state, 2.0)
+
+
+def test_entries_are_computed_to_draw_a_state_but_not_a_frozen_one() -> None:
+    class Drawing(Subsystem):
+        x = q_variable(1.0)
+
+        @cached(prerequisites=(x,))
+        def place(self, state: State) -> float:
+            return 2 * self.x(state)
+
+        def calc_decorative_geometry_and_append(
+            self, state: State, stage: Stage, geometry: list[Any]
+        ) -> None:
+            geometry.append(self.place(state))
+
+    state = state_of(Drawing(), stage=POSITION)
+    frozen = state.frozen()
+    geometry: list[Any] = []
+    state.system.calc_decorative_geometry_and_append(state, POSITION, geometry)
+    assert geometry == [2.0]
+    with pytest.raises(CacheEntryOutOfDateError):
+        state.system.calc_decorative_geometry_and_append(frozen, POSITION, geometry)
 
 
 def test_a_hook_that_an_instance_was_given_is_called() -> None:

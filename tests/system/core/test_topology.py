@@ -1,6 +1,8 @@
 """The topology of a System: its default State, its version, its subsystems and properties."""
 
 import copy
+import gc
+import pickle
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,8 +22,10 @@ from stagecache import (
     auto_update,
     cached,
     parameter,
+    position_error,
     q_variable,
     simbody,
+    u_variable,
 )
 from stagecache.errors import (
     AdoptionError,
@@ -31,6 +35,7 @@ from stagecache.errors import (
     ForeignStateError,
     InvalidNameError,
     OutOfRangeError,
+    PrerequisiteStageError,
     ReadOnlyError,
     StagecacheError,
     StageTooLowError,
@@ -600,6 +605,13 @@ def test_subsystems_without_a_name_get_that_of_their_class_and_a_number(
         assert system.new_state()[part.name].q.tolist() == [0.5]
 
 
+def test_names_are_known_after_a_journey() -> None:
+    data = pickle.dumps(System(Pump()))
+    gc.collect()  # the System, which would come back itself
+    system = pickle.loads(data)
+    assert system.add(Pump()).name == "pump_2"
+
+
 def test_a_subsystem_is_adopted_once() -> None:
     pump = Pump()
     system = System(pump, name="plant")
@@ -717,6 +729,37 @@ def test_a_system_that_cannot_be_made_leaves_its_subsystems_free() -> None:
     assert System(joint, other=Joint([])).subsystem("joint") is joint
 
 
+@pytest.mark.parametrize("is_later_first", [True, False])
+def test_values_of_a_stage_cannot_depend_on_a_variable_of_a_later_one(is_later_first: bool) -> None:
+    class Wrong(Subsystem):
+        x = q_variable(0.0)
+        v = u_variable(0.0)
+
+        @position_error(prerequisites=(v, x) if is_later_first else (x, v))
+        def gap(self, state: State) -> float:
+            return self.x(state) + self.v(state)
+
+    with pytest.raises(PrerequisiteStageError, match="a write upstream would leave") as caught:
+        System(Wrong()).realize_topology()
+    assert "wrong.v" in caught.value.got
+
+
+def test_an_entry_can_be_read_as_soon_as_its_prerequisites_can() -> None:
+    class Entries(Pump):
+        @cached(prerequisites=(Pump.volume,))
+        def of_volume(self, state: State) -> float:
+            return float(self.volume(state)[0])
+
+        @cached(prerequisites=(of_volume, Pump.level))
+        def of_level(self, state: State) -> float:
+            return self.level(state)
+
+    entries = Entries()
+    System(entries).realize_topology()
+    assert entries.of_volume.available_from is Stage.TOPOLOGY
+    assert entries.of_level.available_from is Stage.MODEL
+
+
 def test_an_outdated_state_says_what_was_changed() -> None:
     joint = Joint([])
     system = System(joint)
@@ -741,8 +784,11 @@ def test_a_state_of_another_system_cannot_be_assigned() -> None:
     by_hand = State()
     by_hand.assign(other)
     assert by_hand.system is other.system
+    first = state.system
     state.clear()
     state.assign(other)
+    first.invalidate_topology_cache()
+    other.system.realize(state)
     assert other.system.joint.angle(state) == 3.0  # type: ignore[union-attr]  # of this model
 
 
@@ -765,5 +811,8 @@ def test_get_returns_the_one_subsystem_of_a_class_and_names_what_there_is() -> N
     with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
         system.get(Right, "left")
     assert "get(Right, 'right')" in caught.value.hint
-    with pytest.raises(UnknownSubsystemError, match="no subsystem"):
+    assert caught.value.what.endswith("of this class with the name 'left'")
+    with pytest.raises(UnknownSubsystemError, match="no subsystem") as caught:
         System(Left()).get(Right)
+    assert "'left' of class Left" in caught.value.got
+    assert caught.value.what.endswith("of this class")

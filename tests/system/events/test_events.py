@@ -66,6 +66,10 @@ def speed(state: State) -> float:
     return float(state.u[0])
 
 
+def speed_of(self: Any, state: State) -> float:  # as a trigger is computed
+    return speed(state)
+
+
 def energy(state: State) -> float:
     """Of a ball, by the vectors of the whole System."""
     return float(state.qdot[0] ** 2 / 2 + 9.8 * state.q[0])
@@ -157,6 +161,11 @@ class ByHand(Subsystem):
         return self.x(state)
 
 
+class Allocating(Subsystem):
+    def realize_instance(self, state: State) -> None:
+        state[self].allocate_event_trigger(POSITION, 1)
+
+
 def test_triggers_allocated_by_hand_have_events_that_nobody_handles() -> None:
     system = System(ByHand())
     system.add_event_handler(TriggeredEventHandler(POSITION, lambda s: s.q[0], nothing), "of q")
@@ -170,9 +179,14 @@ def test_triggers_allocated_by_hand_have_events_that_nobody_handles() -> None:
     ]
     assert [info.event.id for info in infos] == [0, 1, 4, 5]
     assert [info.event.handled_by is None for info in infos] == [False, True, True, True]
-    results = system.handle_events(state, EventCause.TRIGGERED, [infos[3].event])
-    assert results.has_succeeded
-    assert not results.any_change_made
+    only_by_hand = Allocating()
+    for model, row in ((system, 3), (System(only_by_hand), 0)):
+        state = model.new_state()
+        model.realize(state, ACCELERATION)
+        event = model.calc_event_trigger_info(state)[row].event
+        results = model.handle_events(state, EventCause.TRIGGERED, [event])
+        assert results.has_succeeded
+        assert not results.any_change_made
 
 
 def test_infos_need_instance_and_a_state_of_the_system() -> None:
@@ -264,16 +278,18 @@ def test_a_value_that_raises_leaves_the_state_at_the_stage_before_and_is_asked_a
             pass
 
     system = System(Ball())
+    system.add_event_handler(TriggeredEventHandler(VELOCITY, speed, nothing))
     failing = system.add_event_handler(Failing(VELOCITY))
     state = system.new_state()
-    with pytest.raises(RuntimeError, match="no value yet"):
+    with pytest.raises(RuntimeError, match="no value yet") as caught:
         system.realize(state)
+    assert caught.value.__notes__[0] == "in the value of the trigger failing, at time 0"
     assert state.stage == POSITION
     with pytest.raises(StageTooLowError):
         _ = state.qdot
     failing.fails = False
     system.realize(state)
-    assert state.event_triggers_by_stage(VELOCITY)[0] == -0.5
+    assert list(state.event_triggers_by_stage(VELOCITY)[:2]) == [-0.5, -0.5]
 
 
 def test_a_value_that_is_none_is_refused() -> None:
@@ -309,6 +325,19 @@ def test_added_triggers_are_in_the_graph_and_can_be_explained() -> None:
     node = system.graph[path]
     assert node.variant == "event_trigger"
     assert "is valid" in str(state.explain(path))
+
+
+def test_a_trigger_has_one_handler() -> None:
+    trigger = event_trigger(stage=POSITION)(speed_of)
+    assert trigger.handler(speed_of) is speed_of
+    with pytest.raises(DeclarationError, match="there is one already"):
+        trigger.handler(speed_of)
+
+
+def test_causes_are_shown_in_plain_words() -> None:
+    assert f"{EventCause.TIME_ADVANCED}, {EventCause.TRIGGERED!r}" == (
+        "time advanced, EventCause.TRIGGERED"
+    )
 
 
 # ---------------------------------------------------------------------- declared handlers
@@ -375,6 +404,14 @@ class KickIt(PeriodicEventHandler):
         pass
 
 
+def index(state: State) -> None:
+    pass
+
+
+def _hidden(state: State) -> None:
+    pass
+
+
 def test_names_come_from_classes_functions_or_numbers() -> None:
     system = System()
     added = [
@@ -383,9 +420,14 @@ def test_names_come_from_classes_functions_or_numbers() -> None:
         system.add_event_handler(KickIt(1.0)),
         system.add_event_handler(PeriodicEventHandler(1.0, lambda state: None)),
         system.add_event_handler(PeriodicEventHandler(1.0, bounce), "by name"),
+        *[
+            system.add_event_handler(PeriodicEventHandler(1.0, action))
+            for action in (bounce, index, _hidden)
+        ],
     ]
     reporter = system.add_event_reporter(PeriodicEventReporter(1.0, lambda state: None))
     names = ["bounce", "bounce 2", "kick_it", "handler 4", "by name"]
+    names += ["bounce 3", "handler 7", "handler 8"]
     assert [handler.name for handler in added] == names
     assert reporter.name == "reporter 1"
     assert system.event_handlers == tuple(added)
@@ -399,35 +441,44 @@ def adding(who: Any, name: Any = None) -> Callable[[System], object]:
 
 
 @pytest.mark.parametrize(
-    ("error", "act"),
+    ("error", "hint", "act"),
     [
-        (WrongTypeError, adding(nothing)),
-        (WrongTypeError, adding(PeriodicEventHandler)),
-        (WrongTypeError, adding(AbstractEventHandler())),
-        (WrongTypeError, adding(PeriodicEventReporter(1.0, nothing))),
+        (WrongTypeError, "pass PeriodicEventHandler(...)", adding(nothing)),
+        (WrongTypeError, "pass PeriodicEventHandler(...)", adding(PeriodicEventHandler)),
+        (WrongTypeError, "pass PeriodicEventHandler(...)", adding(AbstractEventHandler())),
+        (WrongTypeError, "call add_event_reporter()", adding(PeriodicEventReporter(1.0, nothing))),
         (
             WrongTypeError,
+            "call add_event_handler()",
             lambda system: system.add_event_reporter(PeriodicEventHandler(1.0, nothing)),
         ),
-        (AdoptionError, lambda system: system.add_event_handler(system.event_handlers[0])),
-        (AdoptionError, lambda system: System().add_event_handler(system.event_handlers[0])),
-        (DuplicateNameError, adding(KickIt(1.0), "tick")),
-        (InvalidNameError, adding(KickIt(1.0), "")),
-        (InvalidNameError, adding(KickIt(1.0), 3)),
-        (InvalidNameError, adding(KickIt(1.0), "index")),
-        (InvalidNameError, adding(KickIt(1.0), "_system")),
-        (InvalidNameError, adding(KickIt(1.0), "ball.ground")),
+        (
+            AdoptionError,
+            "another instance",
+            lambda system: system.add_event_handler(system.event_handlers[0]),
+        ),
+        (
+            AdoptionError,
+            "another instance",
+            lambda system: System().add_event_handler(system.event_handlers[0]),
+        ),
+        (DuplicateNameError, "choose another", adding(KickIt(1.0), "tick")),
+        (InvalidNameError, "", adding(KickIt(1.0), "")),
+        (InvalidNameError, "", adding(KickIt(1.0), 3)),
+        (InvalidNameError, "", adding(KickIt(1.0), "index")),
+        (InvalidNameError, "", adding(KickIt(1.0), "_system")),
+        (InvalidNameError, "", adding(KickIt(1.0), "ball.ground")),
     ],
 )
 def test_what_cannot_be_added_changes_nothing(
-    error: type[StagecacheError], act: Callable[[System], object]
+    error: type[StagecacheError], hint: str, act: Callable[[System], object]
 ) -> None:
     system = System(Ball())
     system.add_event_handler(PeriodicEventHandler(0.1, nothing), "tick")
     state = system.new_state()
     with pytest.raises(error) as caught:
         act(system)
-    assert caught.value.hint
+    assert hint in caught.value.hint
     system.realize(state)
     assert len(system.event_handlers) == 1
 
@@ -462,6 +513,11 @@ def test_nothing_is_added_while_the_model_is_realized_or_an_event_handled() -> N
 # ---------------------------------------------------------------------- making them
 
 
+class Waiting(PeriodicEventHandler):
+    async def handle_event(self, state: State) -> None:  # type: ignore[override]  # is refused
+        pass
+
+
 @pytest.mark.parametrize(
     ("error", "make"),
     [
@@ -474,18 +530,22 @@ def test_nothing_is_added_while_the_model_is_realized_or_an_event_handled() -> N
         (DeclarationError, lambda: ScheduledEventReporter(None, 1.0)),
         (DeclarationError, lambda: PeriodicEventReporter(1.0)),
         (WrongTypeError, lambda: PeriodicEventHandler(1.0, 3)),  # type: ignore[arg-type]
+        (WrongTypeError, lambda: Waiting(1.0)),
         (ComputeSignatureError, lambda: PeriodicEventHandler(1.0, lambda: None)),  # type: ignore[arg-type,misc]
         (ComputeSignatureError, lambda: ScheduledEventHandler(bounce, lambda state: 1.0)),  # type: ignore[arg-type,misc]
         (StageOutOfRangeError, lambda: TriggeredEventHandler(Stage.REPORT, speed, bounce)),
         (StageOutOfRangeError, lambda: TriggeredEventReporter(Stage.INSTANCE, speed, bounce)),
         (OutOfRangeError, lambda: TriggeredEventHandler(POSITION, speed, bounce, "any", 0.0)),
         (OutOfRangeError, lambda: event_trigger(stage=POSITION, localization_window=-1.0)),
+        (DeclarationError, lambda: event_trigger(stage=POSITION, initially=True)),
+        (OutOfRangeError, lambda: event_trigger(stage=POSITION, size=0)),
         (OutOfRangeError, lambda: PeriodicEventHandler(0.0, bounce)),
         (OutOfRangeError, lambda: PeriodicEventReporter(-1.0, bounce)),
         (EventTimeError, lambda: PeriodicEventHandler(float("nan"), bounce)),
         (EventTimeError, lambda: PeriodicEventHandler(1.0, bounce, float("inf"))),
         (EventTimeError, lambda: ScheduledEventHandler(bounce, float("inf"))),
         (NotANumberError, lambda: PeriodicEventHandler("1 s", bounce)),  # type: ignore[arg-type]
+        (ComputeSignatureError, lambda: event_trigger(stage=POSITION)(speed_of).handler(nothing)),
     ],
 )
 def test_a_handler_that_makes_no_sense_is_refused_when_it_is_made(

@@ -20,6 +20,7 @@ from stagecache import (
     q_variable,
     strict,
     u_variable,
+    velocity_error,
 )
 from stagecache.errors import (
     ConstModelError,
@@ -272,7 +273,8 @@ def test_time_advanced_events_are_handled_if_the_system_says_so(
     is_wanted: bool,  # a parameter of a test
 ) -> None:
     log: list[str] = []
-    system = System(one=Noting(log), plain=Ball(), two=Noting(log))
+    plain = Ball()
+    system = System(one=Noting(log), plain=plain, two=Noting(log))
     system.has_time_advanced_events = is_wanted
     state = system.new_state()
     state.time = 2.0
@@ -284,6 +286,9 @@ def test_time_advanced_events_are_handled_if_the_system_says_so(
         assert results.lowest_modified_stage is (DYNAMICS if has_changed else INFINITY)
     assert log == (["one.advanced", "two.advanced"] if is_wanted else [])
     assert list(state.z) == ([2.0, 0.25, 2.0] if is_wanted else [0.25] * 3)
+    top = events_of(system, state)["plain.ground"]
+    system.handle_events(state, EventCause.TIME_ADVANCED, [top])
+    assert plain.kicks(state) == 1
 
 
 def test_scaling_u_in_a_handler_scales_the_kinetic_energy() -> None:
@@ -426,10 +431,16 @@ def test_what_is_no_state_event_or_option_of_the_system_is_refused() -> None:
         system.handle_events(state, TRIGGERED, events[0])  # type: ignore[arg-type]  # is refused
     with pytest.raises(WrongTypeError, match="not a cause"):
         system.handle_events(state, "triggered", events)  # type: ignore[arg-type]  # is refused
+    with pytest.raises(WrongTypeError, match="not a cause"):
+        system.report_events(state, "triggered", [])  # type: ignore[arg-type]  # is refused
+    empty = state.copy()
+    empty.invalidate_all(MODEL)
+    with pytest.raises(StageTooLowError, match=r"handle_events\(\)"):
+        system.handle_events(empty, TRIGGERED, [])
     with pytest.raises(WrongTypeError, match="options"):
         system.handle_events(state, TRIGGERED, events, 1e-4)  # type: ignore[arg-type]  # is refused
     with pytest.raises(ReadOnlyError):
-        system.handle_events(system.default_state, TRIGGERED, events)
+        system.handle_events(system.default_state, TRIGGERED, [])
     with pytest.raises(UnknownEventError, match="is not reported"):
         system.report_events(state, TRIGGERED, events[:1])
     assert system.statistics.num_report_event_calls == 0
@@ -511,9 +522,33 @@ def test_a_projection_of_u_alone_modifies_velocity() -> None:
     assert abs(state.uerr[0]) <= 1e-5
 
 
+class Pair(Subsystem):
+    """Two speeds that have to be equal, wherever they lead."""
+
+    x = q_variable(0.0)
+    vx = u_variable(0.0)
+    vy = u_variable(0.0)
+
+    @velocity_error()
+    def slip(self, state: State) -> float:
+        return self.vx(state) - self.vy(state)
+
+    @slip.jacobian
+    def slip_jacobian(self, state: State) -> Any:  # linear in u
+        return {self.vx: [[1.0]], self.vy: [[-1.0]]}
+
+
+def test_u_is_projected_where_only_velocities_are_constrained() -> None:
+    results, state = handled(Pair(), moved(3.0, 2.0))
+    assert results.lowest_modified_stage is POSITION
+    assert state.q[0] == 3.0
+    assert state.u[0] == pytest.approx(state.u[1], abs=1e-5)
+
+
 def test_constraints_are_not_looked_at_if_nothing_was_written() -> None:
     results, state = handled(Bob(), lambda bob, state: None, stage=MODEL)
     assert not results.any_change_made
+    assert str(results) == "succeeded, no change"
     assert state.stage == MODEL
 
 
@@ -804,3 +839,6 @@ def test_statistics_count_what_is_handled_and_reported_and_forget_it() -> None:
     counts.reset()
     assert counts.num_handle_event_calls == 0
     assert counts.num_handler_calls_that_changed_stage(VELOCITY) == 0
+    for _ in range(2):
+        system.report_events(state, SCHEDULED)
+    assert counts.num_report_event_calls == 2

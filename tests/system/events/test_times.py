@@ -17,7 +17,7 @@ from stagecache.system.events.handlers import (
     ScheduledEventHandler,
     ScheduledEventReporter,
 )
-from stagecache.system.events.times import next_periodic_time, rounding
+from stagecache.system.events.times import CLOSE, FEW, SUMMED, next_periodic_time, rounding
 
 INTERVALS = st.floats(1e-3, 1e4)
 STARTS = st.just(0.0) | st.floats(-1e3, 1e3)
@@ -129,6 +129,7 @@ def test_the_next_event_is_never_in_the_past(
 
 def test_without_events_the_next_time_is_infinite() -> None:
     system = System()
+    system.add_event_handler(ScheduledEventHandler(nothing, lambda state, include: math.inf))
     state = system.realize_topology()
     assert system.calc_time_of_next_scheduled_event(state) == (math.inf, ())
     assert system.calc_time_of_next_scheduled_report(state) == (math.inf, ())
@@ -188,6 +189,51 @@ def test_a_time_that_rounding_sets_apart_is_the_one_of_the_event_that_has_no_oth
         state.time = time
         time, events = system.calc_time_of_next_scheduled_event(state, include_current_time=False)
         assert (time, [event.name for event in events]) == (0.4, ["periodic"])
+
+
+@given(st.floats(-1e6, 1e6), st.integers(-40, 20))
+def test_times_are_told_apart_where_only_a_short_time_has_passed(
+    origin: float, exponent: int
+) -> None:
+    time = origin + 2.0**exponent
+    term = (time - origin) / SUMMED
+    largest = max(abs(time), abs(origin))
+    assert rounding(time, origin) <= max(CLOSE * term, FEW * math.ulp(largest))
+
+
+@given(STARTS, INTERVALS, st.floats(-1e9, 1e9))
+def test_rounding_is_less_than_half_of_an_interval(
+    start: float, interval: float, time: float
+) -> None:
+    for shortest in (interval, math.ulp(max(abs(time), 1.0))):
+        assert rounding(time, start, shortest) < shortest / 2
+
+
+@pytest.mark.parametrize(
+    ("start", "interval", "k"), [(0.0, 1.0, 1), (1e4, 1.0, 1), (0.0, 1 / 128, 2 * SUMMED)]
+)
+def test_a_unit_in_the_last_place_is_allowed_for_each_term_of_a_sum(
+    start: float, interval: float, k: int
+) -> None:
+    exact = start + k * interval
+    at = exact + max(SUMMED, k) * math.ulp(exact)
+    for now, due in ((at, at), (math.nextafter(at, math.inf), exact + interval)):
+        assert next_periodic_time(now, start, interval, include_current_time=True) == due
+
+
+def test_times_that_differ_by_no_more_than_rounding_are_one() -> None:
+    at = 4.0 + FEW * math.ulp(4.0)
+    system = System()
+    system.add_event_handler(ScheduledEventHandler(nothing, 4.0), "once")
+    system.add_event_reporter(ScheduledEventReporter(nothing, 4.0), "first")
+    system.add_event_reporter(ScheduledEventReporter(nothing, at), "second")
+    system.add_event_reporter(ScheduledEventReporter(nothing, math.nextafter(at, 5)), "third")
+    state = system.new_state()
+    time, events = system.calc_time_of_next_scheduled_report(state)
+    assert (time, [event.name for event in events]) == (at, ["first", "second"])
+    for now, due in ((at, at), (math.nextafter(at, 8), math.inf)):
+        state.time = now
+        assert system.calc_time_of_next_scheduled_event(state)[0] == due
 
 
 def test_what_takes_place_once_is_told_until_its_time_has_passed() -> None:
