@@ -17,6 +17,7 @@ from stagecache.graph.store import Journal
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine
+from tests.interrupting import plain_only, visits
 from tests.profiles import examples
 
 
@@ -313,6 +314,25 @@ def test_a_restoration_that_is_cut_short_is_made_good_by_another(
     assert all(store.is_valid(n) for n in store.structure)
     store.write(variables[0])
     assert not store.is_valid(waiting)
+
+
+@plain_only
+def test_no_version_stands_for_another_value_in_the_middle_of_a_rollback() -> None:
+    given = {1: "before", 2: "after"}
+
+    def prepare() -> Store:
+        store = Store()
+        store.add("v", NodeKind.VARIABLE, value=given[1])
+        checkpoint(store)
+        store.write(0)
+        store.values[0] = given[2]
+        return store
+
+    def look(store: Store) -> None:
+        assert given.get(store.versions[0], store.values[0]) == store.values[0]
+
+    for store, _ in visits(prepare, lambda store: restore(store, store.journals[0]), look, every=1):
+        assert (store.versions[0], store.values[0]) == (1, "before")
 
 
 # ---------------------------------------------------------------------- rules, one by one

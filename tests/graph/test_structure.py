@@ -215,8 +215,9 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     w = structure.add("w", VARIABLE)
     structure.connect(w, v)
     before = (list(structure), list(structure.prerequisites), structure.num_groups)
-    with pytest.raises(UnknownNodeError):
-        structure.add("x", ENTRY, (17,))
+    for unknown in (len(structure), 17):
+        with pytest.raises(UnknownNodeError):
+            structure.add("x", ENTRY, (unknown,))
     with pytest.raises(UnknownNodeError):
         structure.add("x", ENTRY, (-1,))
     with pytest.raises(UnknownNodeError):
