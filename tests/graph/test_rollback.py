@@ -17,7 +17,7 @@ from stagecache.graph.store import Journal
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine
-from tests.interrupting import plain_only, visits
+from tests.interrupting import plain_only, strikes, visits
 from tests.profiles import examples
 
 
@@ -317,6 +317,38 @@ def test_a_restoration_that_is_cut_short_is_made_good_by_another(
 
 
 @plain_only
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_write_between_a_restoration_that_is_cut_short_and_the_next_is_undone(
+    is_changed: bool,
+) -> None:
+    """Also where the structure was changed, so that a copy has what was there before."""
+
+    def prepare() -> Store:
+        store, (a, b, *_) = many(3)
+        checkpoint(store)
+        store.write(a)
+        if is_changed:
+            store.add("new", NodeKind.VARIABLE)
+        write(store, b)
+        return store
+
+    def write(store: Store, node: int) -> None:
+        store.write(node)
+        store.values[node] = "new"
+
+    def look(store: Store) -> list[tuple[object, int, bool]]:
+        return [(store.values[n], store.versions[n], store.is_valid(n)) for n in store.structure]
+
+    before = look(many(3)[0])
+    for store, what in strikes(prepare, lambda store: restore(store, store.journals[0]), every=1):
+        for node in (2, 4):
+            write(store, node)
+        restore(store, store.journals[0])
+        assert look(store) == before, what
+        check_store(store)
+
+
+@plain_only
 def test_no_version_stands_for_another_value_in_the_middle_of_a_rollback() -> None:
     given = {1: "before", 2: "after"}
 
@@ -430,6 +462,21 @@ def test_invalidation_of_everything_is_undone_by_a_rollback() -> None:
     release(store, journal)
     store.invalidate_all()
     assert not any(map(store.is_valid, entries))
+
+
+def test_what_is_computed_after_a_rollback_becomes_stale_like_anything_else() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v, stage))
+    store.open(stage)
+    journal = checkpoint(store)
+    store.close(stage)
+    restore(store, journal)
+    store.mark_valid(e)
+    assert store.is_valid(e)
+    store.write(v)
+    assert not store.is_valid(e)
 
 
 def test_versions_that_exceed_those_of_a_store_exceed_what_was_rewound_in_it() -> None:

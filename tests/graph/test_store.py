@@ -105,6 +105,12 @@ def test_a_change_while_closed_counts_when_it_opens() -> None:
     assert not store.is_valid(entry)
     store.open(stage)
     assert store.is_valid(entry), "marked while closed, and nothing changed since"
+    store.close(stage)
+    for _ in range(3):
+        store.write(v)
+        store.mark_valid(entry)
+    store.open(stage)
+    assert store.is_valid(entry), "however often it was written while closed"
 
 
 def test_a_group_below_two_closed_stages_opens_with_the_last() -> None:

@@ -75,9 +75,14 @@ def test_entries_with_the_same_prerequisites_share_these_and_a_group(data: st.Da
         nodes += [same[0], other]
 
 
-def test_entries_presumed_computed_at_different_stages_share_no_group() -> None:
+@pytest.mark.parametrize("is_soft", [False, True])
+def test_entries_presumed_computed_at_different_stages_share_no_group(is_soft: bool) -> None:
     structure = Structure()
     a = structure.add("a", VARIABLE)
+    if is_soft:
+        compared = structure.add("compared", ENTRY, (a,), is_compared=True)
+        a = structure.add("below", ENTRY, (compared,))
+    assert structure.group_of[structure.add("never", ENTRY, (a,))] == structure.group_of[a]
     stages = [structure.add(name, STAGE) for name in ("x", "y", "z")]
     entries = [structure.add("e", ENTRY, (a,), computed_by=stage) for stage in stages * 2]
     groups = [structure.group_of[e] for e in entries]

@@ -33,6 +33,7 @@ def parse() -> argparse.Namespace:
     add("--tests", nargs="+", metavar="PATH", help="tests instead of the mirrored folder")
     add("--sample", type=int, metavar="N", help="take N mutants at random (default: all)")
     add("--seed", type=int, default=0, help="of the sample (default: 0)")
+    add("--match", default="", metavar="TEXT", help="take those whose name contains this")
     add("--survivors", action="store_true", help="leave out what was not tried before")
     add("--seconds", type=float, default=45.0, help="limit for the tests of a mutant (default: 45)")
     add("--report", action="store_true", help="run nothing, and print what is known")
@@ -43,6 +44,7 @@ def main() -> int:
     """Run the command; return 1 if mutants survived that are not explained."""
     arguments = parse()
     mutants = [mutant for file in files(arguments.sources) for mutant in mutants_of(file)]
+    mutants = [mutant for mutant in mutants if arguments.match in mutant.name]
     if arguments.sample is not None:
         drawn = sorted(mutants, key=partial(lot, arguments.seed))[: arguments.sample]
         mutants = [mutant for mutant in mutants if mutant in drawn]
