@@ -35,7 +35,7 @@ def parse() -> argparse.Namespace:
     add("--seed", type=int, default=0, help="of the sample (default: 0)")
     add("--match", default="", metavar="TEXT", help="take those whose name contains this")
     add("--survivors", action="store_true", help="leave out what was not tried before")
-    add("--seconds", type=float, default=45.0, help="limit for the tests of a mutant (default: 45)")
+    add("--seconds", type=float, default=60.0, help="limit for the tests of a mutant (default: 60)")
     add("--report", action="store_true", help="run nothing, and print what is known")
     return parser.parse_args()
 

@@ -10,7 +10,6 @@ import gc
 import json
 import multiprocessing
 import os
-import re
 import resource
 import signal
 import sys
@@ -43,9 +42,6 @@ IDLE: Final = 0.1
 
 ANY_LINE: Final = 1_000_000
 """A line that no source has, for tests that may come to any line without being seen there."""
-
-FEW: Final = 5
-"""Number of tests that are seen at a line, below which the others that may come there run, too."""
 
 MEMORY: Final = 8 << 30
 """Bytes that a mutant may take."""
@@ -124,8 +120,7 @@ class MutationRun:
         kills: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for mutant in self.mutants:
             names = set[str]().union(*(tests[mutant.file].get(n, ()) for n in mutant.lines))
-            if len(names) < FEW:
-                names.update(tests[mutant.file].get(ANY_LINE, ()))
+            names.update(tests[mutant.file].get(ANY_LINE, ()))
             here, near = kills[mutant.file, mutant.function], kills[mutant.file, ""]
             ranks = {n: (-here[n], -near[n], times[n]) for n in names & items.keys()}
             ordered = sorted(ranks, key=lambda name: ranks[name])
@@ -183,7 +178,7 @@ class MutationRun:
         coverage.stop()
         data = coverage.get_data()
         for name in unseen:
-            data.set_query_context(f"^{re.escape(name)}$")
+            data.set_query_context(name)
             data.set_context(name)
             came_to = [file for file in data.measured_files() if data.lines(file)]
             data.add_lines({file: [ANY_LINE] for file in came_to})
