@@ -33,6 +33,9 @@ such mutants, three quarters of all, show what branch coverage shows. A text is 
 UNTOUCHED = {"cast", "isinstance", "len", "super"}
 """Calls that stay as they are: wrong arguments raise, or are for type checkers only."""
 
+KEEPING = {"let_go"}
+"""Calls that do nothing: they only keep their arguments alive up to there."""
+
 COUNTERS = {"clock", "computations", "serial"}
 """Numbers that are compared with each other only: how far they rise is not a rule."""
 
@@ -176,7 +179,8 @@ class Finder:
 
 def variants(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode | str]]:
     """Yield what may stand in place of a node, or of its condition: a node, or text."""
-    if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+    called = node.value if isinstance(node, cst.Expr) else None
+    if isinstance(called, cst.Call) and name_of(called.func) not in KEEPING:
         yield node, "pass"
     if isinstance(node, cst.If) and isinstance(node.test, cst.Name | cst.Attribute | cst.Call):
         yield node.test, cst.UnaryOperation(cst.Not(), node.test)

@@ -2,8 +2,9 @@
 
 The tests are collected once. A forked process runs all of them, and notes how long each takes and
 to which lines it comes. Then each mutant gets a fork, in which the code of its function is
-exchanged, and which runs tests that come to its lines, until one fails. So most mutants cost a fork
-and some milliseconds of tests; neither sources nor modules are copied.
+exchanged, and which runs tests that come to its lines, and then others that come to the function,
+as coverage does not see all of what is done while an error is raised, until one fails. So most
+mutants cost a fork and some milliseconds of tests; neither sources nor modules are copied.
 """
 
 import gc
@@ -23,7 +24,7 @@ from importlib import import_module
 from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 import pytest
@@ -74,8 +75,9 @@ class MutationRun:
     folder : Path
         For what is measured.
     seconds : float
-        Time that the tests of one mutant may take in all. The tests that killed most mutants of the
-        same function come first, then those that killed most in the same file, then the fastest.
+        Time that the tests of one mutant may take in all: those that come to its function. The
+        tests that killed most mutants of the same function come first, then those that killed most
+        in the same file, those that come to its line, and the fastest.
     note : callable
         Takes each `Outcome`.
     """
@@ -109,29 +111,28 @@ class MutationRun:
         gc.freeze()
         known = self.measured()
         files = {path: digest([path]) for path in {item.path for item in session.items}}
-        is_new = {
-            item: files[item.path] not in known.get(item.nodeid, ()) for item in session.items
-        }
-        if any(is_new.values()):
-            forked(partial(self.measure, [item for item in is_new if is_new[item]], files), None)
+        new = [i for i in session.items if files[i.path] not in known.get(i.nodeid, ())]
+        if new:
+            forked(partial(self.measure, new, files), None)
         times = {name: seconds for name, (_, seconds) in self.measured().items()}
         items = {item.nodeid: item for item in session.items}
         tests = {file: self.tests_by_line(file) for file in {m.file for m in self.mutants}}
         kills: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for mutant in self.mutants:
-            names = set[str]().union(*(tests[mutant.file].get(n, ()) for n in mutant.lines))
-            names.update(tests[mutant.file].get(ANY_LINE, ()))
-            here, near = kills[mutant.file, mutant.function], kills[mutant.file, ""]
-            ranks = {n: (-here[n], -near[n], times[n]) for n in names & items.keys()}
-            ordered = sorted(ranks, key=lambda name: ranks[name])
-            chosen, left = {}, self.seconds
-            for name in ordered:
-                if times[name] <= left:
-                    chosen[items[name]] = times[name]
-                    left -= times[name]
             place = str(ROOT / mutant.file), mutant.function, mutant.first_line
             if place not in functions:
                 raise pytest.UsageError(f"{mutant.function}: not found; are the sources compiled?")
+            seen = tests[mutant.file]
+            at_line = set[str]().union(*(seen.get(n, ()) for n in mutant.lines))
+            in_function = {ANY_LINE, *lines_of(functions[place][0].__code__)}
+            names = at_line.union(*(seen.get(n, ()) for n in in_function)) & items.keys()
+            here, near = kills[mutant.file, mutant.function], kills[mutant.file, ""]
+            ranks = {n: (-here[n], -near[n], n not in at_line, times[n]) for n in names}
+            chosen, left = {}, self.seconds
+            for name in sorted(names, key=lambda name: ranks[name]):
+                if times[name] <= left:
+                    chosen[items[name]] = times[name]
+                    left -= times[name]
             outcome = self.outcome(mutant, chosen, functions[place])
             here[outcome.by] += 1
             near[outcome.by] += 1
@@ -236,6 +237,12 @@ class MutationRun:
 def digest(files: Iterable[Path]) -> str:
     """Return a digest of the texts of files."""
     return sha256(b"".join([path.read_bytes() for path in files])).hexdigest()
+
+
+def lines_of(code: CodeType) -> set[int]:
+    """Return the lines of a function and of those inside of it."""
+    lines = {line for _, _, line in code.co_lines() if line}
+    return lines.union(*[lines_of(inner) for inner in code.co_consts if type(inner) is CodeType])
 
 
 def module_name(file: str) -> str:
