@@ -3,6 +3,7 @@
 import gc
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -452,3 +453,28 @@ def test_a_variable_that_does_not_exist_is_refused_by_what_was_given(name: Any) 
         with pytest.raises(UnknownItemError, match="does not exist") as caught:
             whole.variable(name)
         assert caught.value.got == repr(name)
+
+
+WRITES: dict[str, Callable[[State], object]] = {
+    "y": lambda state: setattr(state, "y", [1.0, 2.0]),
+    "q": lambda state: setattr(state, "q", [1.0, 2.0]),
+    "q of a subsystem": lambda state: setattr(state[0], "q", [1.0, 2.0]),
+    "handle of q": lambda state: state.variable("q").set(state, [1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_write_of_a_whole_is_one_of_each_block_though_another_is_added_later(
+    write: Callable[[State], object],
+) -> None:
+    state = state_of("a")
+    blocks = [state[0].allocate_q([0.0])]
+    realize(state, MODEL)
+    state.y, state.q, state[0].q = [0.0], [0.0], [0.0]
+    state.variable("q").set(state, [0.0])
+    state.invalidate_all(MODEL)
+    blocks.append(state[0].allocate_q([0.0]))
+    realize(state, MODEL)
+    before = [block.version(state) for block in blocks]
+    write(state)
+    assert [block.version(state) for block in blocks] == [version + 1 for version in before]
