@@ -1,8 +1,8 @@
 """Run tests against mutants of sources, and print a score and the survivors.
 
-``python -m tests.mutation src/graph`` uses the tests of the mirrored folder, `tests/graph`. What is
-found is kept in `build/mutation`, and a second run goes on where the first one ended: it leaves out
-what was killed, as long as the mutant reads the same.
+``python -m tests.mutation src/graph`` uses the tests of the mirrored folder, `tests/graph`, and
+some of rooms above (`ALSO`). What is found is kept in `build/mutation`, and a second run goes on
+where the first one ended: it leaves out what was killed, as long as the mutant reads the same.
 """
 
 import argparse
@@ -23,6 +23,19 @@ from tests.mutation.running import MutationRun, Outcome
 
 FOLDER = ROOT / "build" / "mutation"
 EXPLAINED = Path(__file__).with_name("explained.toml")
+
+ALSO = {
+    "graph": ("inspection/trace/test_trace_graphs.py", "inspection/strict/test_strict_graphs.py"),
+    "state": (
+        "inspection/explain/test_explain.py",
+        "inspection/trace/test_trace.py",
+        "inspection/strict/test_strict.py",
+        "inspection/test_reads.py",
+        "system/declare/test_declarations.py",
+        "system/core/test_state_file.py",
+    ),
+}
+"""Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""
 
 
 def parse() -> argparse.Namespace:
@@ -64,7 +77,7 @@ def main() -> int:
             click.echo(f"{outcome.fate:9}  {outcome.mutant}  {outcome.by}")
 
         if due and not arguments.report:
-            tests = arguments.tests or [mirrored(source) for source in arguments.sources]
+            tests = arguments.tests or [path for s in arguments.sources for path in tests_of(s)]
             options = ["-q", "-s", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
             options += ["-k", "not by_a_timer"]  # which strikes coverage, too
             run = MutationRun(due, FOLDER, arguments.seconds, note)
@@ -79,10 +92,12 @@ def files(sources: list[str]) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths if path.is_file())
 
 
-def mirrored(source: str) -> str:
-    """Return the folder of the tests of a source."""
-    path = ROOT / "tests" / Path(source).relative_to("src")
-    return str(path if path.is_dir() else path.parent)
+def tests_of(source: str) -> list[str]:
+    """Return the folder of the tests of a source, and tests of rooms above."""
+    below = Path(source).relative_to("src")
+    path = ROOT / "tests" / below
+    also = [ROOT / "tests" / name for name in ALSO.get(below.parts[0], ())]
+    return [str(p) for p in (path if path.is_dir() else path.parent, *also)]
 
 
 def lot(seed: int, mutant: Mutant) -> bytes:
