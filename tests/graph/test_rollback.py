@@ -253,6 +253,17 @@ def test_what_was_noted_after_a_released_checkpoint_is_given_to_the_one_before()
     assert [store.versions[a], store.versions[b]] == [5, 5]
 
 
+def test_a_later_checkpoint_is_what_it_was_when_the_oldest_is_released() -> None:
+    store, (a, b, *_) = many(3)
+    first = checkpoint(store)
+    store.write(a)
+    second = checkpoint(store)
+    store.write(b)
+    release(store, first)
+    restore(store, second)
+    assert [store.versions[a], store.versions[b]] == [2, 1]
+
+
 def test_an_entry_that_was_presumed_computed_is_so_again_and_no_longer() -> None:
     store = Store()
     latest = store.add("latest", NodeKind.STAGE)
