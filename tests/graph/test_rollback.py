@@ -232,6 +232,16 @@ def test_a_write_of_what_everything_depends_on_notes_one_group() -> None:
     assert (journal.nodes, journal.gates) == ({}, {})
 
 
+def test_a_rollback_lets_no_write_visit_more_than_before() -> None:
+    store, (a, *_) = many(2)
+    apart = store.add("apart", NodeKind.VARIABLE)
+    journal = checkpoint(store)
+    store.write(a)
+    restore(store, journal)
+    assert store.live[a]
+    assert not store.live[apart], "below it, nothing was computed"
+
+
 def test_what_was_noted_after_a_released_checkpoint_is_given_to_the_one_before() -> None:
     store, (a, b, *_) = many(3)
     first = checkpoint(store)

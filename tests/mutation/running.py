@@ -276,7 +276,9 @@ def forked(function: Callable[[Callable[[str], None]], None], timeout: float | N
         while True:
             if receiver.poll(timeout):
                 said.append(receiver.recv())
-            elif (now := seconds_of(process.pid)) > computed + IDLE:  # others may be in its way
+            elif (
+                now := seconds_of(process.ident or 0)
+            ) > computed + IDLE:  # others may be in its way
                 computed = now
             else:
                 break
