@@ -41,6 +41,8 @@ LONGEST_WAIT: Final = (
     1.0  # seconds until a thread looks anew: an error may have kept it from being woken
 )
 
+UNKNOWN: Final = SHUT  # in place of the time of a change: above every clock
+
 Function = Callable[..., Any]
 Equal = Callable[[Any, Any], Any]
 Arguments = tuple[Any, ...]
@@ -328,7 +330,9 @@ class Evaluator:
                     if change > mark:
                         break
             if change > mark:
-                if change < SHUT:  # else it is closed, or failed, which may be over without a write
+                if (
+                    change < UNKNOWN
+                ):  # else it is closed, or failed, which may be over without a write
                     for g in stack:
                         known.clocks[g] = change
                 return False
@@ -344,7 +348,7 @@ class Evaluator:
         return True
 
     def _last_change(self, node: int, reader: int, me: int) -> int:
-        """Validate a compared entry; return when its value last changed, `SHUT` if that fails."""
+        """Validate a compared entry; return when its value last changed, or `UNKNOWN`."""
         store = self._store
         mark = store.marks[node]
         if mark <= COMPUTING or 0 <= mark < store.gates[store.group_of[node]]:
@@ -354,10 +358,10 @@ class Evaluator:
                 raise
             except Exception as error:  # raised if it is read, after all
                 self._failures[node] = Failure(store.clock, error, reader, me)
-                return SHUT
+                return UNKNOWN
             mark = store.marks[node]
         if mark < store.gates[store.group_of[node]]:
-            return SHUT  # there is nothing to compare with
+            return UNKNOWN  # there is nothing to compare with
         return store.changed.get(node, mark)
 
     def _fail_again(self, node: int, me: int) -> None:

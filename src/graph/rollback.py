@@ -32,7 +32,8 @@ def restore(store: Store, journal: Journal) -> list[object]:
     """Restore the store as it was at a checkpoint, and drop later ones. Cost O(changes since).
 
     Changes are noted from then on as before. No entry may be being computed. If this is cut short,
-    call it again; until then each variable has its present value or that of the checkpoint.
+    call it again; until then each variable has its present value or that of the checkpoint. What is
+    written in between is undone, too.
 
     Returns
     -------
@@ -49,15 +50,15 @@ def restore(store: Store, journal: Journal) -> list[object]:
         if store.is_torn:  # what was torn is restored; but live groups were not noted
             store.take_all_for_live()
             store.is_torn = False
+        store.share()
+        before.append(journal.whole)
+        journal.clear()
+        _go_on_noting(store)
     except BaseException:
         store.is_torn = True
-        last = store.journals[-1]
+        last = store.journals[-1]  # without a call, for which there may be no stack
         store.journal = last if last.whole is None else None
         raise
-    store.share()
-    before.append(journal.whole)
-    journal.clear()
-    _go_on_noting(store)
     return before
 
 

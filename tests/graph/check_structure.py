@@ -33,6 +33,15 @@ def check_structure(structure: Structure) -> None:
     for g in members:
         assert sorted(structure.downstream[g]) == sorted(groups.successors(g))
 
+    # What is downstream of a compared entry can be cut off, and nothing else.
+    for n in nodes:
+        is_soft = not structure.compared.isdisjoint(nx.ancestors(dag, n))
+        assert (structure.group_of[n] in structure.soft) == is_soft
+    for g, (others, compared) in structure.soft.items():
+        above = {*others, *[structure.group_of[x] for x in compared]}
+        assert above == set(structure.upstream[g])
+        assert structure.compared.issuperset(compared)
+
     # A gate must be raised by all sources of its nodes, and by no others.
     for g, nodes_of_g in members.items():
         above = nx.ancestors(groups, g) | {g}

@@ -1,5 +1,8 @@
 """Changes upstream of an entry, as explanations find them in a Store."""
 
+import pytest
+
+from stagecache import Graph
 from stagecache.graph import NodeKind, Store
 from stagecache.graph.changes import NodeChange, invalidated_together, nodes_changed, way_down
 
@@ -69,6 +72,23 @@ def test_a_change_above_an_entry_that_came_out_equal_counts_only_if_cuts_do_not(
     assert nodes_changed(store, d, since, cuts=False).changes == change
     store.write(v)
     assert nodes_changed(store, d, since).changes == (NodeChange(store.clock, v, (c, d)),)
+
+
+@pytest.mark.parametrize("earlier", [0, 3])
+def test_it_makes_no_difference_what_was_written_before(earlier: int) -> None:
+    graph = Graph()
+    angle, width, other = (graph.variable(name, 1) for name in ("angle", "width", "other"))
+    side = graph.entry("side", lambda angle: angle() > 0, prerequisites=(angle,), equal=True)
+    force = graph.entry("force", lambda width, side: width(), prerequisites=(width, side))
+    for _ in range(earlier):
+        other.set(0)
+    side()
+    angle.set(2)
+    force()
+    width.set(2)
+    store = graph._handles.store
+    found = nodes_changed(store, force._node, store.marks[force._node])
+    assert [change.node for change in found.changes] == [width._node, angle._node]
 
 
 def test_a_compared_entry_whose_value_was_replaced_by_hand_is_a_change_itself() -> None:

@@ -467,6 +467,17 @@ def test_what_is_marked_while_a_compared_prerequisite_is_stale_does_not_come_bac
     assert force() == 0
 
 
+def test_a_value_that_is_stored_by_hand_in_a_stale_entry_leaves_it_stale() -> None:
+    number, odd, below, _ = cut()
+    below()
+    number.set(3)
+    store = odd._handles.store
+    store.renounce(odd._node)
+    store.values[odd._node] = 0
+    assert not odd.is_valid()
+    assert below() == 1
+
+
 @given(seed=st.integers(0, 2**32))
 def test_every_read_is_right_whenever_the_right_value_is_marked_by_hand(seed: int) -> None:
     """Twenty random programs a seed: a wrong value takes five operations in the right order."""

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -420,6 +421,40 @@ def test_a_waiting_thread_tries_itself_where_the_other_failed() -> None:
         second = pool.submit(entry)
         assert isinstance(first.exception(TIMEOUT), ZeroDivisionError)
         assert second.result(TIMEOUT) == 7
+
+
+class Patient(threading.Condition):
+    """Waits until it is woken, however long that takes, and tells when it begins to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_begun = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.has_begun.set()
+        return super().wait()
+
+
+@pytest.mark.parametrize("first", [ZeroDivisionError(), 7])
+def test_a_waiting_thread_is_woken_when_the_computation_ends(first: Exception | int) -> None:
+    graph = Graph()
+    graph._handles.evaluator._finished = finished = Patient()
+    outcomes: Iterator[Exception | int] = iter([first, 7])
+
+    def compute() -> int:
+        assert finished.has_begun.wait(TIMEOUT)
+        outcome = next(outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def read() -> int | None:
+        with suppress(ZeroDivisionError):
+            return entry()
+        return None
+
+    entry = graph.entry("entry", compute)
+    assert 7 in run_together(read, read)
 
 
 def test_a_cycle_across_two_threads_is_an_error_and_no_deadlock() -> None:

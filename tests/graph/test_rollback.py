@@ -17,6 +17,7 @@ from stagecache.graph.store import Journal
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine
+from tests.interrupting import plain_only, strikes, visits
 from tests.profiles import examples
 
 
@@ -231,6 +232,16 @@ def test_a_write_of_what_everything_depends_on_notes_one_group() -> None:
     assert (journal.nodes, journal.gates) == ({}, {})
 
 
+def test_a_rollback_lets_no_write_visit_more_than_before() -> None:
+    store, (a, *_) = many(2)
+    apart = store.add("apart", NodeKind.VARIABLE)
+    journal = checkpoint(store)
+    store.write(a)
+    restore(store, journal)
+    assert store.live[a]
+    assert not store.live[apart], "below it, nothing was computed"
+
+
 def test_what_was_noted_after_a_released_checkpoint_is_given_to_the_one_before() -> None:
     store, (a, b, *_) = many(3)
     first = checkpoint(store)
@@ -250,6 +261,17 @@ def test_what_was_noted_after_a_released_checkpoint_is_given_to_the_one_before()
     store.write(a)
     store.write(b)
     assert [store.versions[a], store.versions[b]] == [5, 5]
+
+
+def test_a_later_checkpoint_is_what_it_was_when_the_oldest_is_released() -> None:
+    store, (a, b, *_) = many(3)
+    first = checkpoint(store)
+    store.write(a)
+    second = checkpoint(store)
+    store.write(b)
+    release(store, first)
+    restore(store, second)
+    assert [store.versions[a], store.versions[b]] == [2, 1]
 
 
 def test_an_entry_that_was_presumed_computed_is_so_again_and_no_longer() -> None:
@@ -313,6 +335,57 @@ def test_a_restoration_that_is_cut_short_is_made_good_by_another(
     assert all(store.is_valid(n) for n in store.structure)
     store.write(variables[0])
     assert not store.is_valid(waiting)
+
+
+@plain_only
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_write_between_a_restoration_that_is_cut_short_and_the_next_is_undone(
+    is_changed: bool,
+) -> None:
+    """Also where the structure was changed, so that a copy has what was there before."""
+
+    def prepare() -> Store:
+        store, (a, b, *_) = many(3)
+        checkpoint(store)
+        store.write(a)
+        if is_changed:
+            store.add("new", NodeKind.VARIABLE)
+        write(store, b)
+        return store
+
+    def write(store: Store, node: int) -> None:
+        store.write(node)
+        store.values[node] = "new"
+
+    def look(store: Store) -> list[tuple[object, int, bool]]:
+        return [(store.values[n], store.versions[n], store.is_valid(n)) for n in store.structure]
+
+    before = look(many(3)[0])
+    for store, what in strikes(prepare, lambda store: restore(store, store.journals[0]), every=1):
+        for node in (2, 4):
+            write(store, node)
+        restore(store, store.journals[0])
+        assert look(store) == before, what
+        check_store(store)
+
+
+@plain_only
+def test_no_version_stands_for_another_value_in_the_middle_of_a_rollback() -> None:
+    given = {1: "before", 2: "after"}
+
+    def prepare() -> Store:
+        store = Store()
+        store.add("v", NodeKind.VARIABLE, value=given[1])
+        checkpoint(store)
+        store.write(0)
+        store.values[0] = given[2]
+        return store
+
+    def look(store: Store) -> None:
+        assert given.get(store.versions[0], store.values[0]) == store.values[0]
+
+    for store, _ in visits(prepare, lambda store: restore(store, store.journals[0]), look, every=1):
+        assert (store.versions[0], store.values[0]) == (1, "before")
 
 
 # ---------------------------------------------------------------------- rules, one by one
@@ -410,6 +483,21 @@ def test_invalidation_of_everything_is_undone_by_a_rollback() -> None:
     release(store, journal)
     store.invalidate_all()
     assert not any(map(store.is_valid, entries))
+
+
+def test_what_is_computed_after_a_rollback_becomes_stale_like_anything_else() -> None:
+    store = Store()
+    stage = store.add("stage", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v, stage))
+    store.open(stage)
+    journal = checkpoint(store)
+    store.close(stage)
+    restore(store, journal)
+    store.mark_valid(e)
+    assert store.is_valid(e)
+    store.write(v)
+    assert not store.is_valid(e)
 
 
 def test_versions_that_exceed_those_of_a_store_exceed_what_was_rewound_in_it() -> None:

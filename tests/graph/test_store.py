@@ -105,6 +105,12 @@ def test_a_change_while_closed_counts_when_it_opens() -> None:
     assert not store.is_valid(entry)
     store.open(stage)
     assert store.is_valid(entry), "marked while closed, and nothing changed since"
+    store.close(stage)
+    for _ in range(3):
+        store.write(v)
+        store.mark_valid(entry)
+    store.open(stage)
+    assert store.is_valid(entry), "however often it was written while closed"
 
 
 def test_a_group_below_two_closed_stages_opens_with_the_last() -> None:
@@ -182,6 +188,57 @@ def test_copies_share_the_structure_until_one_changes_it() -> None:
     own = twin.structure
     twin.add("x", VARIABLE)
     assert twin.structure is own, "it has its own now"
+
+
+CHANGES: dict[str, Callable[[Store], object]] = {
+    "add": lambda store: store.add("new", VARIABLE),
+    "remove": lambda store: store.remove(store.keys.index("entry")),
+    "connect": lambda store: store.connect(store.keys.index("whole"), store.keys.index("other")),
+    "disconnect": lambda store: store.disconnect(
+        store.keys.index("whole"), store.keys.index("part")
+    ),
+    "reserve": lambda store: store.reserve(9),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_structure_changes_one_twin_and_a_rollback_undoes_it(change: str) -> None:
+    store = Store()
+    whole, part, other = (store.add(key, VARIABLE) for key in ("whole", "part", "other"))
+    store.connect(whole, part)
+    store.mark_valid(store.add("entry", ENTRY, (whole, other)))
+
+    def look(store: Store) -> list[list[object]]:
+        check_store(store)
+        structure = store.structure
+        return [list(structure.keys), [list(edges) for edges in structure.prerequisites]]
+
+    before = look(store)
+    twin = store.copy()
+    journal = checkpoint(twin)
+    for _ in range(2):
+        CHANGES[change](twin)
+        assert look(twin) != before
+        assert look(store) == before
+        restore(twin, journal)
+        assert look(twin) == before
+        assert twin.is_valid(twin.keys.index("entry"))
+
+
+@pytest.mark.parametrize("value", [None, 7])
+def test_an_entry_was_computed_if_it_has_a_value_valid_or_not(value: object) -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    e = store.add("e", ENTRY, (v,))
+    assert not store.was_computed(e)
+    store.values[e] = value
+    store.mark_valid(e)
+    store.write(v)
+    assert store.was_computed(e)
+    store.invalidate(e)
+    assert store.was_computed(e) is (value is not None)
+    store.remove(e)
+    assert not store.was_computed(store.add("another", ENTRY, (v,)))
 
 
 def test_no_version_is_given_twice_even_after_removal() -> None:

@@ -1,5 +1,7 @@
 """Nodes, edges and groups; the random operations are in test_store_machine.py."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ from stagecache.graph import (
 )
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_structure
+from tests.interrupting import plain_only, steps
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 
@@ -75,9 +78,14 @@ def test_entries_with_the_same_prerequisites_share_these_and_a_group(data: st.Da
         nodes += [same[0], other]
 
 
-def test_entries_presumed_computed_at_different_stages_share_no_group() -> None:
+@pytest.mark.parametrize("is_soft", [False, True])
+def test_entries_presumed_computed_at_different_stages_share_no_group(is_soft: bool) -> None:
     structure = Structure()
     a = structure.add("a", VARIABLE)
+    if is_soft:
+        compared = structure.add("compared", ENTRY, (a,), is_compared=True)
+        a = structure.add("below", ENTRY, (compared,))
+    assert structure.group_of[structure.add("never", ENTRY, (a,))] == structure.group_of[a]
     stages = [structure.add(name, STAGE) for name in ("x", "y", "z")]
     entries = [structure.add("e", ENTRY, (a,), computed_by=stage) for stage in stages * 2]
     groups = [structure.group_of[e] for e in entries]
@@ -141,6 +149,17 @@ def test_a_group_outlives_the_entry_that_founded_it() -> None:
     check_structure(structure)
 
 
+@plain_only
+def test_removing_what_was_added_last_costs_the_same_however_many_others_there_are() -> None:
+    def cost(count: int) -> int:
+        structure = Structure()
+        v = structure.add("v", VARIABLE)
+        last = [structure.add("e", ENTRY, (v,)) for _ in range(count)][-1]
+        return steps(partial(structure.remove, last))
+
+    assert cost(10) == cost(500)
+
+
 def test_removing_what_others_need_is_refused() -> None:
     structure = Structure()
     v, e0, _ = add_chain(structure, 2)
@@ -167,11 +186,13 @@ def test_an_aggregate_lies_downstream_of_its_parts() -> None:
     check_structure(structure)
 
 
-def test_edges_that_may_be_undone_make_no_other_edge_redundant() -> None:
+@pytest.mark.parametrize("is_soft", [False, True])
+def test_edges_that_may_be_undone_make_no_other_edge_redundant(is_soft: bool) -> None:
     store = Store()
     whole, part = store.add("whole", VARIABLE), store.add("part", VARIABLE)
+    compared = store.add("compared", ENTRY, (store.add("v", VARIABLE),), is_compared=True)
     store.connect(whole, part)
-    entry = store.add("entry", ENTRY, (whole, part))
+    entry = store.add("entry", ENTRY, (whole, part, compared) if is_soft else (whole, part))
     store.disconnect(whole, part)
     store.mark_valid(entry)
     store.write(part)
@@ -215,8 +236,9 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     w = structure.add("w", VARIABLE)
     structure.connect(w, v)
     before = (list(structure), list(structure.prerequisites), structure.num_groups)
-    with pytest.raises(UnknownNodeError):
-        structure.add("x", ENTRY, (17,))
+    for unknown in (len(structure), 17):
+        with pytest.raises(UnknownNodeError):
+            structure.add("x", ENTRY, (unknown,))
     with pytest.raises(UnknownNodeError):
         structure.add("x", ENTRY, (-1,))
     with pytest.raises(UnknownNodeError):

@@ -1,8 +1,8 @@
 """Run tests against mutants of sources, and print a score and the survivors.
 
-``python -m tests.mutation src/graph`` uses the tests of the mirrored folder, `tests/graph`. What is
-found is kept in `build/mutation`, and a second run goes on where the first one ended: it leaves out
-what was killed, as long as the mutant reads the same.
+``python -m tests.mutation src/graph`` uses the tests of the mirrored folder, `tests/graph`, and
+some of rooms above (`ALSO`). What is found is kept in `build/mutation`, and a second run goes on
+where the first one ended: it leaves out what was killed, as long as the mutant reads the same.
 """
 
 import argparse
@@ -24,6 +24,20 @@ from tests.mutation.running import MutationRun, Outcome
 FOLDER = ROOT / "build" / "mutation"
 EXPLAINED = Path(__file__).with_name("explained.toml")
 
+ALSO = {
+    "graph": ("inspection/trace/test_trace_graphs.py", "inspection/strict/test_strict_graphs.py"),
+    "state": (
+        "inspection/explain/test_explain.py",
+        "inspection/trace/test_trace.py",
+        "inspection/strict/test_strict.py",
+        "inspection/test_graph_view.py",
+        "inspection/test_reads.py",
+        "system/declare/test_declarations.py",
+        "system/core/test_state_file.py",
+    ),
+}
+"""Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""
+
 
 def parse() -> argparse.Namespace:
     """Parse the command line."""
@@ -33,8 +47,9 @@ def parse() -> argparse.Namespace:
     add("--tests", nargs="+", metavar="PATH", help="tests instead of the mirrored folder")
     add("--sample", type=int, metavar="N", help="take N mutants at random (default: all)")
     add("--seed", type=int, default=0, help="of the sample (default: 0)")
+    add("--match", default="", metavar="TEXT", help="take those whose name contains this")
     add("--survivors", action="store_true", help="leave out what was not tried before")
-    add("--seconds", type=float, default=10.0, help="limit for the tests of a mutant (default: 10)")
+    add("--seconds", type=float, default=60.0, help="limit for the tests of a mutant (default: 60)")
     add("--report", action="store_true", help="run nothing, and print what is known")
     return parser.parse_args()
 
@@ -43,6 +58,7 @@ def main() -> int:
     """Run the command; return 1 if mutants survived that are not explained."""
     arguments = parse()
     mutants = [mutant for file in files(arguments.sources) for mutant in mutants_of(file)]
+    mutants = [mutant for mutant in mutants if arguments.match in mutant.name]
     if arguments.sample is not None:
         drawn = sorted(mutants, key=partial(lot, arguments.seed))[: arguments.sample]
         mutants = [mutant for mutant in mutants if mutant in drawn]
@@ -52,7 +68,8 @@ def main() -> int:
         outcomes = {known["mutant"]: Outcome(**known) for known in map(json.loads, log)}
         if arguments.survivors:
             mutants = [m for m in mutants if m.name in outcomes]
-        due = [m for m in mutants if not is_settled(m, outcomes)]
+        reasons = explained()
+        due = [m for m in mutants if not is_settled(m, outcomes) and m.name not in reasons]
 
         def note(outcome: Outcome) -> None:
             outcomes[outcome.mutant] = outcome
@@ -61,9 +78,9 @@ def main() -> int:
             click.echo(f"{outcome.fate:9}  {outcome.mutant}  {outcome.by}")
 
         if due and not arguments.report:
-            tests = arguments.tests or [mirrored(source) for source in arguments.sources]
+            tests = arguments.tests or [path for s in arguments.sources for path in tests_of(s)]
             options = ["-q", "-s", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
-            options += ["--ignore-glob=*/test_interrupts.py"]  # slow, and it strikes coverage, too
+            options += ["-k", "not by_a_timer"]  # which strikes coverage, too
             run = MutationRun(due, FOLDER, arguments.seconds, note)
             if code := pytest.main([*options, *tests], plugins=[run]):
                 return int(code)
@@ -76,10 +93,12 @@ def files(sources: list[str]) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths if path.is_file())
 
 
-def mirrored(source: str) -> str:
-    """Return the folder of the tests of a source."""
-    path = ROOT / "tests" / Path(source).relative_to("src")
-    return str(path if path.is_dir() else path.parent)
+def tests_of(source: str) -> list[str]:
+    """Return the folder of the tests of a source, and tests of rooms above."""
+    below = Path(source).relative_to("src")
+    path = ROOT / "tests" / below
+    also = [ROOT / "tests" / name for name in ALSO.get(below.parts[0], ())]
+    return [str(p) for p in (path if path.is_dir() else path.parent, *also)]
 
 
 def lot(seed: int, mutant: Mutant) -> bytes:

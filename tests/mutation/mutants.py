@@ -33,6 +33,15 @@ such mutants, three quarters of all, show what branch coverage shows. A text is 
 UNTOUCHED = {"cast", "isinstance", "len", "super"}
 """Calls that stay as they are: wrong arguments raise, or are for type checkers only."""
 
+KEEPING = {"let_go"}
+"""Calls that do nothing: they only keep their arguments alive up to there."""
+
+COUNTERS = {"clock", "computations", "serial"}
+"""Numbers that are compared with each other only: how far they rise is not a rule."""
+
+GAPS = {"SHUT"}
+"""Constants that are no value of what is compared with them: `<` and `<=` are the same."""
+
 
 @frozen
 class Mutant:
@@ -128,7 +137,8 @@ class Finder:
         """Yield mutants of a node (default: the module) and of what is below it.
 
         Annotations, decorators and defaults are left out, as they are not part of the code of a
-        function, and errors that are raised: that they are raised is the rule, not their text.
+        function, and errors that are raised: that they are raised is the rule, not their text. So
+        are the numbers by which `COUNTERS` rise.
         """
         node = node or self.module
         if isinstance(node, cst.Annotation | cst.Decorator | cst.Parameters | cst.Raise):
@@ -152,6 +162,8 @@ class Finder:
                     end=self.starts[span.end.line - 1] + span.end.column,
                     text=text if isinstance(text, str) else self.code(text),
                 )
+        if isinstance(node, cst.AugAssign) and name_of(node.target) in COUNTERS:
+            return
         for child in node.children:
             yield from self.below(child, names, function, statement)
 
@@ -167,15 +179,24 @@ class Finder:
 
 def variants(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode | str]]:
     """Yield what may stand in place of a node, or of its condition: a node, or text."""
-    if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+    called = node.value if isinstance(node, cst.Expr) else None
+    if isinstance(called, cst.Call) and name_of(called.func) not in KEEPING:
         yield node, "pass"
     if isinstance(node, cst.If) and isinstance(node.test, cst.Name | cst.Attribute | cst.Call):
         yield node.test, cst.UnaryOperation(cst.Not(), node.test)
     if isinstance(node, cst.Call) and getattr(node.func, "value", None) in UNTOUCHED:
         return
+    if isinstance(node, cst.ComparisonTarget) and name_of(node.comparator) in GAPS:
+        return
     for kind, operator in mutation_operators:
         if isinstance(node, kind) and operator not in LEFT_OUT:
             yield from ((node, mutated) for mutated in operator(node))
+
+
+def name_of(node: cst.CSTNode) -> str:
+    """Return a name, the last one of several with dots in between; "" if it is something else."""
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
 
 
 def replaced_code(mutant: Mutant, path: str) -> CodeType | None:

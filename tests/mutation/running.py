@@ -2,8 +2,9 @@
 
 The tests are collected once. A forked process runs all of them, and notes how long each takes and
 to which lines it comes. Then each mutant gets a fork, in which the code of its function is
-exchanged, and which runs tests that come to its lines, until one fails. So most mutants cost a fork
-and some milliseconds of tests; neither sources nor modules are copied.
+exchanged, and which runs tests that come to its lines, and then others that come to the function,
+as coverage does not see all of what is done while an error is raised, until one fails. So most
+mutants cost a fork and some milliseconds of tests; neither sources nor modules are copied.
 """
 
 import gc
@@ -12,17 +13,19 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FunctionType
-from typing import Final
+from types import CodeType, FunctionType
+from typing import Any, Final
 
 import pytest
 from attrs import frozen
@@ -32,8 +35,14 @@ from tests.mutation.mutants import ROOT, Mutant, replaced_code
 
 FORK: Final = multiprocessing.get_context("fork")
 
-DEADLOCK: Final = 60.0
-"""Seconds after which a mutant counts as noticed, if it is not even computing."""
+DEADLOCK: Final = 20.0
+"""Seconds after which a mutant counts as noticed, if it says nothing and does not compute."""
+
+IDLE: Final = 0.1
+"""Seconds of computing in that time that count as nothing: what waits looks around at times."""
+
+ANY_LINE: Final = 1_000_000
+"""A line that no source has, for tests that may come to any line without being seen there."""
 
 MEMORY: Final = 8 << 30
 """Bytes that a mutant may take."""
@@ -66,8 +75,9 @@ class MutationRun:
     folder : Path
         For what is measured.
     seconds : float
-        Time that the tests of one mutant may take in all. The tests that killed most mutants of the
-        same function come first, and then the fastest.
+        Time that the tests of one mutant may take in all: those that come to its function. The
+        tests that killed most mutants of the same function come first, then those that killed most
+        in the same file, those that come to its line, and the fastest.
     note : callable
         Takes each `Outcome`.
     """
@@ -80,6 +90,7 @@ class MutationRun:
         note: Callable[[Outcome], object],
     ) -> None:
         self.mutants = list(mutants)
+        self.sources = digest(sorted((ROOT / "src").rglob("*.py")))
         self.data_file = folder / "coverage"
         self.times_file = folder / "times.json"
         self.seconds = seconds
@@ -98,59 +109,83 @@ class MutationRun:
         gc.collect()
         functions = functions_by_place()
         gc.freeze()
-        if not self.is_measured(session.items):
-            self.times_file.unlink(missing_ok=True)
-            forked(partial(self.measure, session.items), timeout=None)
-        times = json.loads(self.times_file.read_text(encoding="utf-8"))
+        known = self.measured()
+        files = {path: digest([path]) for path in {item.path for item in session.items}}
+        new = [i for i in session.items if files[i.path] not in known.get(i.nodeid, ())]
+        if new:
+            forked(partial(self.measure, new, files), None)
+        times = {name: seconds for name, (_, seconds) in self.measured().items()}
         items = {item.nodeid: item for item in session.items}
-        tests = {mutant.file: self.tests_by_line(mutant.file) for mutant in self.mutants}
+        tests = {file: self.tests_by_line(file) for file in {m.file for m in self.mutants}}
         kills: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for mutant in self.mutants:
-            names = set[str]().union(*(tests[mutant.file].get(n, ()) for n in mutant.lines))
-            known = kills[mutant.file, mutant.function]
-            ordered = sorted(names & items.keys(), key=lambda name: (-known[name], times[name]))
-            chosen, left = {}, self.seconds
-            for name in ordered:
-                if times[name] <= left:
-                    chosen[items[name]] = times[name]
-                    left -= times[name]
             place = str(ROOT / mutant.file), mutant.function, mutant.first_line
             if place not in functions:
                 raise pytest.UsageError(f"{mutant.function}: not found; are the sources compiled?")
+            seen = tests[mutant.file]
+            at_line = set[str]().union(*(seen.get(n, ()) for n in mutant.lines))
+            in_function = {ANY_LINE, *lines_of(functions[place][0].__code__)}
+            names = at_line.union(*(seen.get(n, ()) for n in in_function)) & items.keys()
+            here, near = kills[mutant.file, mutant.function], kills[mutant.file, ""]
+            ranks = {n: (-here[n], -near[n], n not in at_line, times[n]) for n in names}
+            chosen, left = {}, self.seconds
+            for name in sorted(names, key=lambda name: ranks[name]):
+                if times[name] <= left:
+                    chosen[items[name]] = times[name]
+                    left -= times[name]
             outcome = self.outcome(mutant, chosen, functions[place])
-            known[outcome.by] += 1
+            here[outcome.by] += 1
+            near[outcome.by] += 1
             self.note(outcome)
         return True
 
-    def is_measured(self, items: Sequence[pytest.Item]) -> bool:
-        """Return whether each of the tests was measured after its file and the sources changed."""
+    def measured(self) -> dict[str, tuple[str, float]]:
+        """Return the seconds of tests, and a digest of their file, since a source has changed."""
         if not self.times_file.exists():
-            return False
-        paths = {item.path for item in items} | {ROOT / mutant.file for mutant in self.mutants}
-        times = json.loads(self.times_file.read_text(encoding="utf-8"))
-        return {item.nodeid for item in items} <= times.keys() and all(
-            path.stat().st_mtime < self.times_file.stat().st_mtime for path in paths
-        )
+            return {}
+        known = json.loads(self.times_file.read_text(encoding="utf-8"))
+        return known["tests"] if known["sources"] == self.sources else {}
 
-    def measure(self, items: Sequence[pytest.Item], say: Callable[[str], None]) -> None:
-        """Run tests under coverage; write the time and the lines of each one.
+    def measure(
+        self, items: Sequence[pytest.Item], files: dict[Path, str], say: Callable[[str], None]
+    ) -> None:
+        """Run tests under coverage; write the time and the lines of each one, beside the others.
 
-        The time of a test that fails without a mutant, too, is infinite: it notices nothing.
+        The time of a test that fails without a mutant, too, is infinite: it notices nothing. A test
+        that exchanges the tracer, to strike at a line, counts as coming to `ANY_LINE` of its files:
+        those that it comes to meanwhile, which handle what strikes, are not seen.
         """
-        coverage = Coverage(
-            self.data_file, branch=True, source=[str(ROOT / "src")], config_file=False
-        )
-        times = {}
+        coverage = Coverage(self.data_file, source=[str(ROOT / "src")], config_file=False)
+        known = self.measured()
+        if known:
+            coverage.load()
+        else:
+            coverage.erase()
+        unseen = set()
+
+        def settrace(function: Any, /) -> None:
+            unseen.add(item.nodeid)
+            set_tracer(function)
+
+        set_tracer, sys.settrace = sys.settrace, settrace
         coverage.start()
         for item in items:
             say(item.nodeid)
             coverage.switch_context(item.nodeid)
             start = time.process_time()
             has_passed = self.passes(item)
-            times[item.nodeid] = time.process_time() - start if has_passed else inf
+            seconds = time.process_time() - start if has_passed else inf
+            known[item.nodeid] = files[item.path], seconds
         coverage.stop()
+        data = coverage.get_data()
+        for name in unseen:
+            data.set_query_context(name)
+            data.set_context(name)
+            came_to = [file for file in data.measured_files() if data.lines(file)]
+            data.add_lines({file: [ANY_LINE] for file in came_to})
         coverage.save()
-        self.times_file.write_text(json.dumps(times, indent=0), encoding="utf-8")
+        found = {"sources": self.sources, "tests": known}
+        self.times_file.write_text(json.dumps(found, indent=0), encoding="utf-8")
 
     def tests_by_line(self, file: str) -> dict[int, list[str]]:
         """Return names of the tests that come to each line of a file."""
@@ -199,6 +234,17 @@ class MutationRun:
         return not self.has_failed
 
 
+def digest(files: Iterable[Path]) -> str:
+    """Return a digest of the texts of files."""
+    return sha256(b"".join([path.read_bytes() for path in files])).hexdigest()
+
+
+def lines_of(code: CodeType) -> set[int]:
+    """Return the lines of a function and of those inside of it."""
+    lines = {line for _, _, line in code.co_lines() if line}
+    return lines.union(*[lines_of(inner) for inner in code.co_consts if type(inner) is CodeType])
+
+
 def module_name(file: str) -> str:
     """Return the name by which a source file is imported."""
     return ".".join(["stagecache", *Path(file).relative_to("src").with_suffix("").parts])
@@ -218,16 +264,24 @@ def forked(function: Callable[[Callable[[str], None]], None], timeout: float | N
     """Call a function in a fork of this process; return what it said, until it ended.
 
     It says something by calling its argument. The process is killed if it says nothing for longer
-    than the timeout, and all that it started with it.
+    than the timeout and does not compute, and all that it started with it.
     """
     receiver, sender = FORK.Pipe(duplex=False)
     process = FORK.Process(target=alone, args=(function, sender))
     process.start()
     sender.close()
     said: list[str] = []
+    computed = 0.0
     try:
-        while receiver.poll(timeout):
-            said.append(receiver.recv())
+        while True:
+            if receiver.poll(timeout):
+                said.append(receiver.recv())
+            elif (
+                now := seconds_of(process.ident or 0)
+            ) > computed + IDLE:  # others may be in its way
+                computed = now
+            else:
+                break
     except EOFError:
         pass
     finally:
@@ -235,6 +289,11 @@ def forked(function: Callable[[Callable[[str], None]], None], timeout: float | N
             os.killpg(process.ident or 0, signal.SIGKILL)
         process.join()
     return said
+
+
+def seconds_of(process: int) -> float:
+    """Return the time that a process has been computing, by the clock that Linux has for each."""
+    return time.clock_gettime(~process << 3 | 2)
 
 
 def alone(function: Callable[[Callable[[str], None]], None], sender: Connection) -> None:

@@ -99,7 +99,9 @@ def test_a_handle_of_another_state_is_refused_everywhere() -> None:
     state, _, _ = build()
     _, others, entry = build()
     for handle in others:
-        calls: list[Any] = [handle, handle.dependents]
+        calls: list[Any] = [handle, handle.dependents, handle.version]
+        if not isinstance(handle, CacheEntry):
+            calls.append(lambda state, handle=handle: handle.set(state, 1.0))
         for call in calls:
             with pytest.raises(ForeignNodeError, match="is not in this State"):
                 call(state)

@@ -4,6 +4,7 @@ import copy
 import gc
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -13,6 +14,7 @@ import pytest
 
 from stagecache import CacheEntry, Stage, State, simbody
 from stagecache.errors import (
+    InvalidNameError,
     NodeInUseError,
     OutOfRangeError,
     PrerequisiteStageError,
@@ -476,3 +478,51 @@ def test_a_variable_that_does_not_exist_is_refused_by_what_was_given(name: Any) 
         with pytest.raises(UnknownItemError, match="does not exist") as caught:
             whole.variable(name)
         assert caught.value.got == repr(name)
+
+
+WRITES: dict[str, Callable[[State], object]] = {
+    "y": lambda state: setattr(state, "y", [1.0, 2.0]),
+    "q": lambda state: setattr(state, "q", [1.0, 2.0]),
+    "q of a subsystem": lambda state: setattr(state[0], "q", [1.0, 2.0]),
+    "handle of q": lambda state: state.variable("q").set(state, [1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_write_of_a_whole_is_one_of_each_block_though_another_is_added_later(
+    write: Callable[[State], object],
+) -> None:
+    state = state_of("a")
+    blocks = [state[0].allocate_q([0.0])]
+    realize(state, MODEL)
+    state.y, state.q, state[0].q = [0.0], [0.0], [0.0]
+    state.variable("q").set(state, [0.0])
+    state.invalidate_all(MODEL)
+    blocks.append(state[0].allocate_q([0.0]))
+    realize(state, MODEL)
+    before = [block.version(state) for block in blocks]
+    write(state)
+    assert [block.version(state) for block in blocks] == [version + 1 for version in before]
+
+
+@pytest.mark.parametrize(("stage", "name"), [(MODEL, "q"), (TOPOLOGY, "time")])
+def test_what_gets_its_first_value_again_gets_another_version(stage: Stage, name: str) -> None:
+    state = state_of("a")
+    state[0].allocate_q([0.0])
+    realize(state, MODEL)
+    state.q, state.time = [5.0], 3.0
+    variable = state.variable(name)
+    version = variable.version(state)
+    state.invalidate_all(stage)
+    assert variable.version(state) > version
+    realize(state, MODEL)
+    assert 5.0 not in state.q
+    assert state.time == (0.0 if stage == TOPOLOGY else 3.0)
+
+
+def test_a_name_or_a_version_that_is_not_text_is_refused_and_nothing_is_renamed() -> None:
+    state = state_of("a")
+    for name, version in ((None, ""), ("b", 3)):
+        with pytest.raises(InvalidNameError, match="subsystem 0: not a string"):
+            simbody.initialize_subsystem(state, 0, name, version)  # type: ignore[arg-type]  # refused
+    assert state[0].name == "a"

@@ -142,6 +142,8 @@ def test_the_variables_stay_where_instance_is_invalidated() -> None:
     assert sealed(qerr)
     q[:] = 5
     assert list(state.q) == [5, 5, 5]
+    realize(state, Stage.INSTANCE)
+    assert sealed(q)
 
 
 def test_a_stage_that_could_not_be_reached_leaves_nothing_behind() -> None:
