@@ -44,7 +44,8 @@ WHOLE = {
     *("Ball", "Free", "RodConstraint", "BallConstraint", "WeldConstraint"),
     *("PointInPlaneConstraint", "PointOnLineConstraint", "ConstantAngleConstraint"),
     *("ConstantOrientationConstraint", "CoordinateCouplerConstraint"),
-    *("ConstantCoordinateConstraint", "Sinusoid", "Steady"),
+    *("ConstantCoordinateConstraint", "Sinusoid", "Steady", "FunctionBased"),
+    *("Linear", "Polynomial", "NaturalCubicSpline"),
     *("Gravity", "MobilitySpring", "MobilityDamper", "MobilityConstantForce", "MobilityStop"),
     *("TwoPointSpring", "TwoPointDamper", "LinearBushing", "CustomForce"),
 }

@@ -31,6 +31,13 @@ from stagecache.multibody.forces.outside import CustomForce, DiscreteForces
 from stagecache.multibody.forces.two_points import TwoPointDamper, TwoPointSpring
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
+from stagecache.multibody.mobilizers.function_based import FunctionBased
+from stagecache.multibody.mobilizers.functions import (
+    AbstractFunction,
+    Linear,
+    NaturalCubicSpline,
+    Polynomial,
+)
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, Free
 from stagecache.multibody.mobilizers.sequences import (
@@ -58,6 +65,7 @@ __all__ = [
     "AbstractConstraint",
     "AbstractCoordinateConstraint",
     "AbstractForce",
+    "AbstractFunction",
     "AbstractMobilizer",
     "AbstractMotion",
     "AbstractPairConstraint",
@@ -72,8 +80,10 @@ __all__ = [
     "DiscreteForces",
     "ForceSum",
     "Free",
+    "FunctionBased",
     "Gimbal",
     "Gravity",
+    "Linear",
     "LinearBushing",
     "Marker",
     "Markers",
@@ -85,12 +95,14 @@ __all__ = [
     "MobilityStop",
     "MobilizedBody",
     "MultibodySystem",
+    "NaturalCubicSpline",
     "OrientationSensor",
     "OrientationSensors",
     "Pin",
     "Planar",
     "PointInPlaneConstraint",
     "PointOnLineConstraint",
+    "Polynomial",
     "RodConstraint",
     "Sinusoid",
     "Slider",

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.errors import OutOfRangeError
+from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.state.vectors.conversion import ANY, array_of, require_array
 
 ROTATION_TOLERANCE: Final = 1e-9
@@ -50,3 +50,25 @@ def checked_rotation(values: Any, what: str) -> NDArray[np.float64]:
             "give it through scipy.spatial.transform.Rotation, whose as_matrix() is one",
         )
     return matrix
+
+
+def checked_direction(values: Any, what: str) -> NDArray[np.float64]:
+    """Return a vector (3,) of length 1, in the direction of one of any length.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    vector = checked_array(values, (3,), what)
+    scale = float(np.abs(vector).max())
+    if scale == 0.0:
+        raise OutOfRangeError(
+            f"{what}: has no direction",
+            "a vector that is not zero",
+            short_repr(values),
+            "give one of any other length; only its direction counts",
+        )
+    found: NDArray[np.float64] = vector / scale  # whose squares are finite
+    found /= np.linalg.norm(found)
+    found.flags.writeable = False
+    return found

@@ -37,7 +37,7 @@ WITHOUT_RECIPE: Final = {
         *("AssemblyCondition.*", "Markers.calc_*", "Markers.check_*", "Markers.error_names"),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
-        *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy"),
+        *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy", "AbstractFunction.*"),
         *("*EventHandler.*", "*EventReporter.report", "InvalidationMachine*"),
         *("System.order_subsystems",),
     ),

@@ -3,17 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from stagecache.errors import (
     ConstraintError,
     NotANumberError,
-    OutOfRangeError,
     ShapeError,
     UnknownBodyError,
     short_repr,
 )
-from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
 
@@ -57,28 +54,6 @@ def checked_pair(first: Any, second: Any, what: str) -> tuple[MobilizedBody, ...
             f"{first}, twice",
             "to fix it in the ground, give matter.ground",
         )
-    return found
-
-
-def checked_direction(values: ArrayLike, what: str) -> Array:
-    """Return a vector (3,) of length 1, in the direction of one of any length.
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    vector = checked_array(values, (3,), what)
-    scale = float(np.abs(vector).max())
-    if scale == 0.0:
-        raise OutOfRangeError(
-            f"{what}: has no direction",
-            "a vector that is not zero",
-            short_repr(values),
-            "give one of any other length; only its direction counts",
-        )
-    found: Array = vector / scale  # whose squares are finite
-    found /= np.linalg.norm(found)
-    found.flags.writeable = False
     return found
 
 

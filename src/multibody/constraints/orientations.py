@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_number
-from stagecache.multibody.constraints.checks import checked_direction
+from stagecache.multibody.checks import checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.constraints.points import place_of, point_bias, point_jacobian
 from stagecache.multibody.geometry.spatial import Array, cross3

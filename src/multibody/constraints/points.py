@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_number
 from stagecache.decorations.decorations import DecorativeLine
 from stagecache.errors import KinematicsError
-from stagecache.multibody.checks import checked_array
-from stagecache.multibody.constraints.checks import checked_direction
+from stagecache.multibody.checks import checked_array, checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.geometry.spatial import Array, cross, cross3
 from stagecache.multibody.geometry.transform import Transform

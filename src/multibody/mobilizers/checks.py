@@ -1,6 +1,7 @@
 r"""Checks of mobilizers: their numbers fit each other, and their methods agree.
 
-Methods are called near the default q. Their results are compared with central differences::
+Methods are called near the default q, and at `checked_at`. Their results are compared with central
+differences::
 
     d/dq pose(q) n(q)        =  axes(q)         angular and linear velocity for each u
     d/dq axes(q) n(q) u . u  =  axes_rate(q, u)
@@ -82,9 +83,15 @@ class _Check:
 
     def values(self) -> None:
         """Refuse it by its own values; the twin in Euler angles does not count here."""
-        mobilizer = self.mobilizer
         self._check_numbers()
-        q, default = self._off_default(), np.array(mobilizer.default_q, float)
+        self._values_at(self._off_default())
+        for q in self.mobilizer.checked_at:
+            self._values_at(np.array(q, float))
+
+    def _values_at(self, q: Array) -> None:
+        """Refuse it by its values at some q."""
+        mobilizer = self.mobilizer
+        default = np.array(mobilizer.default_q, float)
         nu = mobilizer.nu
         u: Array = np.arange(1.0, nu + 1.0)
         n = self._n(q, default)
@@ -150,6 +157,11 @@ class _Check:
         if default.shape != (nq,) or not np.isfinite(default).all():
             expected = f"{nq} finite numbers, as nq says"
             raise self.wrong("default_q", expected, short_repr(given))
+        places = _array(self.mobilizer.checked_at)
+        if places.size and (places.ndim != 2 or places.shape[1] != nq):
+            raise self.wrong(
+                "checked_at", f"tuples of {nq} numbers", short_repr(self.mobilizer.checked_at)
+            )
         start = self.mobilizer.quaternion_start
         number = whole_number(start)
         if start is not None and (number is None or not 0 <= number <= nq - 4):

@@ -39,6 +39,8 @@ class AbstractMobilizer(ABC):
         The numbers of its q and u.
     default_q : tuple of float
         Its q in the default State: nq numbers.
+    checked_at : tuple of tuple of float
+        More q at which its methods are compared with each other when a body is added.
     has_constant_axes : bool
         True if `axes` does not depend on q; it is then called once.
     quaternion_start : int or None
@@ -49,9 +51,10 @@ class AbstractMobilizer(ABC):
         then knows second derivatives of points in closed form; False by default.
     """
 
-    nq: ClassVar[int]
-    nu: ClassVar[int]
-    default_q: ClassVar[tuple[float, ...]]
+    nq: int
+    nu: int
+    default_q: tuple[float, ...]
+    checked_at: tuple[tuple[float, ...], ...] = ()
     has_constant_axes: ClassVar[bool] = True
     quaternion_start: ClassVar[int | None] = None
     is_sequence: ClassVar[bool] = False
