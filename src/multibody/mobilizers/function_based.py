@@ -28,6 +28,7 @@ from stagecache.multibody.checks import checked_array, checked_direction
 from stagecache.multibody.geometry.orientation import Pose, Rows
 from stagecache.multibody.mobilizers.functions import AbstractFunction
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.state.vectors.conversion import ANY
 
 MOST: Final = 3
 """The largest number of rotations, and of translations."""
