@@ -64,6 +64,7 @@ ACCEPTED: Final = {
         *("System.realize: stage = Stage.EMPTY", "SystemStatistics.*: stage = *"),
         *("Integrator.reinitialize: stage = Stage.*", "*: projection_limit = inf"),
         *("MobilityStop: low = -inf", "MobilityStop: high = inf"),
+        *("FunctionBased: checked_at = empty", "Polynomial: coefficients = one more"),
     ),
     "a State takes all numbers; who integrates or projects refuses NaN": (
         *("State.* =: values = NaN", "State.* =: values = infinite", "State.time =: time = *"),

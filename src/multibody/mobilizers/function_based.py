@@ -108,8 +108,9 @@ class FunctionBased(AbstractMobilizer):
         default = checked_array(given, (self.nq,), "default_q of a FunctionBased")
         self.default_q = tuple(default.tolist())
         what = "checked_at of a FunctionBased"
-        places = checked_array(checked_at, (ANY, self.nq), what) if np.size(checked_at) else []
-        self.checked_at = tuple(tuple(map(float, q)) for q in places)
+        is_none = isinstance(checked_at, list | tuple) and not checked_at
+        places = np.empty((0, 0)) if is_none else checked_array(checked_at, (ANY, self.nq), what)
+        self.checked_at = tuple(tuple(q) for q in places.tolist())
 
     def pose(self, q: Sequence[float]) -> Pose:
         """Return the product of all rotations, at the sum of all translations."""
