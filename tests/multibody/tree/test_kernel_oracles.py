@@ -1,7 +1,7 @@
 """Dynamics of the kernel beside MuJoCo's and Pinocchio's: v' = T u, our forces are T' theirs."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ class Peer(ABC):
 
     def __init__(self, tree: Tree, m: Massive) -> None:
         self.library: Any = pytest.importorskip(self.name)
-        self.twin: Any = load_twin(self.name)(tree.system.matter)
+        self.twin = cast(Any, load_twin(self.name)(tree.system.matter))
         found: list[Array] = []
         self.twin.compute = lambda _q, _v, bias: found.append(bias)
         self.twin.place(tree.state)
@@ -94,8 +94,7 @@ class Mujoco(Peer):
         return found
 
     def forward(self, v: Array, forces: Array) -> Array:
-        found: Array = np.linalg.solve(self.matrix(), forces - self.inverse(v, 0.0 * v))
-        return found
+        return np.asarray(np.linalg.solve(self.matrix(), forces - self.inverse(v, 0.0 * v)), float)
 
 
 @pytest.mark.parametrize(
