@@ -1523,14 +1523,25 @@ static void solve_upper(const double *lower, Py_ssize_t size, double *y)
     }
 }
 
+static int are_zero(const double *values, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (values[i] != 0.0)
+            return 0;
+    return 1;
+}
+
 /* From the leaves to the ground: y = L^-1 (tau - H' z), in udot; z = the force on each body that is
-   left once its joint has moved. At first, `force` of each link is the one for A = 0. */
+   left once its joint has moved. At first, `force` of each link is the one for A = 0. Links at rest
+   without any force are passed over, as most are where M^-1 is multiplied by a row of constraints. */
 static void gather_forces(Dynamics *d, const double *tau, const double *known, double *udot)
 {
     for (Py_ssize_t row = d->tree->rows - 1; row > 0; row--) {
         const Joint *joint = &d->tree->joints[row];
         Link *link = &d->links[row];
         int is_free = !is_prescribed(joint, known);
+        if (!d->is_moving && are_zero(link->force, 6) && are_zero(tau + joint->u, joint->nu))
+            continue; /* its udot are 0 already */
         for (Py_ssize_t i = joint->u; is_free && i < joint->u + joint->nu; i++)
             udot[i] = tau[i] - dot6(d->axes + 6 * i, link->force);
         if (is_free)
@@ -1555,6 +1566,8 @@ static void spread_accelerations(Dynamics *d, const double *known, double *udot)
         carried(link, d->links[joint->parent].acceleration, link->acceleration);
         add6(link->acceleration, link->bias, 1.0);
         if (is_prescribed(joint, known))
+            continue;
+        if (are_zero(link->acceleration, 6) && are_zero(udot + joint->u, joint->nu))
             continue;
         for (Py_ssize_t i = joint->u; i < joint->u + joint->nu; i++)
             udot[i] -= dot6(d->weights + 6 * i, link->acceleration);
