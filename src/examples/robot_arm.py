@@ -267,7 +267,7 @@ def main(folder: Path) -> None:
     for at in drop(system, state, DROP / 3):
         height = flange.station_position(at, TOOL)[Z]
         kinetic, potential = system.calc_kinetic_energy(at), system.calc_potential_energy(at)
-        print(f"{at.time:.1f} s: tool at {height:.3f} m, {kinetic:4.1f} J + {potential:5.1f} J")
+        print(f"{at.time:.1f} s: {height:.3f} m high, {kinetic:4.1f} J + {potential:5.1f} J")
 
     print("\n-- What does it look like?")
     try:

@@ -444,6 +444,9 @@ class TimeVariable(AbstractHandle):
         """Replace the time, which invalidates Time."""
         contents_of(state).set_time(time, self)
 
+    def _kind(self) -> str:
+        return "time"
+
     def __str__(self) -> str:
         return "time"
 

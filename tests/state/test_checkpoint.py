@@ -659,6 +659,7 @@ class StageMachine(RuleBasedStateMachine):
             twin = StageMachine()
             twin.state = self.state.copy(keep_cache=True)
             twin.reached, twin.count, twin.seen = self.reached.copy(), self.count, self.seen.copy()
+            twin.given, twin.has_cleared = self.given.copy(), self.has_cleared
             twin.marks = []
             twin.checkpoint()
             twin.invalidate(low)
@@ -670,7 +671,7 @@ class StageMachine(RuleBasedStateMachine):
 
         def operate(twin: StageMachine) -> None:
             if goes_back:
-                twin.go_back(0) if name == "go_back" else twin.clear_and_go_back()
+                twin.go_back(0) if name == "go_back" else twin.clear_and_go_back(high)
             elif name == "invalidate":
                 twin.invalidate(low)
             else:

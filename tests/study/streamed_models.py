@@ -170,12 +170,10 @@ class Spin(Subsystem):
 
 
 def joints() -> System:
-    """Joints with quaternions, whose qdot is not u."""
+    """Joints with quaternions, whose qdot is not u, of bodies without mass."""
     system = MultibodySystem()
-    ball = system.matter.add_body(
-        "ball", system.matter.ground, Ball_(), mass_properties={"mass": 2}
-    )
-    system.matter.add_body("free", ball, Free(), mass_properties={"mass": 1})
+    ball = system.matter.add_body("ball", system.matter.ground, Ball_())
+    system.matter.add_body("free", ball, Free())
     system.add(Spin(system.matter), "spin")
     return system
 
