@@ -114,7 +114,7 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         """
         planned = evolve(super().plan(handle), lowest=Stage.MODEL)
         for above in planned.prerequisites:
-            if isinstance(above, CacheEntry) and above.available_from > self.computed_by:
+            if isinstance(above, CacheEntry) and above.available_from > Stage.DYNAMICS:
                 raise PrerequisiteStageError(
                     f"{handle}: depends on what can be computed only after Dynamics",
                     "prerequisites that can be read at Dynamics: udot follows from mass and forces",
@@ -194,12 +194,14 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         The decorator of a function ``(self, state, forces, known)`` that returns the udot of forces
         on these u. Of u with prescribed udot, `known` has these, and it returns them; of others it
         has NaN. `known` is None if none is prescribed. If the function returns None, M is used.
+        Realizing Dynamics does not compute M then, but only who reads it.
 
         Raises
         ------
         ComputeSignatureError, WrongTypeError
         """
         self.solve = check_function("", function, ("self", "state", "forces", "known"))
+        self.computed_by = Stage.INFINITY
         return function
 
     def root_in(self, subsystem: Any) -> CacheEntry[Matrix]:
