@@ -5,6 +5,7 @@ r"""Drives: locks and motions of joints, and the numbers that they prescribe.
     body.lock(state)                            q as they are, u = 0, udot = 0
     body.lock(state, [0.3])                     q = 0.3, once `prescribe` has written it
     body.lock(state, level=Stage.VELOCITY)      u as they are, udot = 0; q is free
+    body.lock(state, [0.3], coordinate=1)       one q of a joint alone, whose qdot is its u
     body.unlock(state)
 
 A lock is a value in the State. Writing it invalidates stage Instance, as it decides which q and u
@@ -24,7 +25,7 @@ from math import hypot
 from typing import Any, Final, Self, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from stagecache.errors import OutOfRangeError, short_repr
 from stagecache.multibody.checks import checked_array
@@ -53,16 +54,33 @@ class JointLock:
         The q, or the u.
     uses_euler_angles : bool
         The form of the q; they are converted where the State has the other one.
+    coordinates : tuple of int or None
+        The indices of the q that are held, ascending; None for the whole joint.
     """
 
     level: Stage
     values: tuple[float, ...]
     uses_euler_angles: bool
+    coordinates: tuple[int, ...] | None = None
 
     @property
     def holds_q(self) -> bool:
         """True if q are held, and not only u."""
         return self.level is Stage.POSITION
+
+    def with_coordinate(self, i: int, value: float) -> "JointLock":
+        """Return the lock that holds one coordinate, too, or holds it at another value."""
+        held = dict(zip(self.coordinates or (), self.values, strict=True)) | {i: value}
+        chosen = tuple(sorted(held))
+        return evolve(self, values=tuple(held[k] for k in chosen), coordinates=chosen)
+
+    def without_coordinate(self, i: int) -> "JointLock | None":
+        """Return the lock without one coordinate; None if it holds no other."""
+        held = dict(zip(self.coordinates or (), self.values, strict=True))
+        held.pop(i, None)
+        if not held:
+            return None
+        return evolve(self, values=tuple(held.values()), coordinates=tuple(held))
 
     def q_for(self, mobilizer: AbstractMobilizer, *, use_euler_angles: bool) -> list[float]:
         """Return the q in the form of a State; `mobilizer` is the mobilizer of the body."""
@@ -138,6 +156,17 @@ class DrivenJoint:
     u_part: slice
 
     @property
+    def coordinates(self) -> tuple[int, ...] | None:
+        """The indices of its q and u that are driven; None for all."""
+        return self.driver.coordinates if isinstance(self.driver, JointLock) else None
+
+    @property
+    def num_u(self) -> int:
+        """Number of u that are driven."""
+        count: int = self.u_part.stop - self.u_part.start
+        return count
+
+    @property
     def drives_q(self) -> bool:
         """True if its q are prescribed."""
         return not isinstance(self.driver, JointLock) or self.driver.holds_q
@@ -164,7 +193,7 @@ class Drives:
     use_euler_angles : bool
         The form of orientations in the State.
     prescribed : callable
-        Makes the PrescribedVariable of a joint for "q" or "u".
+        Makes each PrescribedVariable of a joint for "q" or "u".
 
     Attributes
     ----------
@@ -178,19 +207,21 @@ class Drives:
         drivers: Iterable[tuple[Joint, Driver]],
         *,
         use_euler_angles: bool,
-        prescribed: Callable[[DrivenJoint, str], PrescribedVariable],
+        prescribed: Callable[[DrivenJoint, str], Iterable[PrescribedVariable]],
     ) -> None:
         self.joints: list[DrivenJoint] = []
         self.use_euler_angles = use_euler_angles
         q = u = 0
         for joint, driver in drivers:
             nq, nu = joint.mobilizer.nq, joint.mobilizer.nu
+            if isinstance(driver, JointLock) and driver.coordinates is not None:
+                nq = nu = len(driver.coordinates)
             new = DrivenJoint(joint, driver, slice(q, q + nq), slice(u, u + nu))
             self.joints.append(new)
             q, u = q + nq * new.drives_q, u + nu
         self.variables = {
-            "q": tuple(prescribed(driven, "q") for driven in self.joints if driven.drives_q),
-            "u": tuple(prescribed(driven, "u") for driven in self.joints),
+            "q": tuple(v for d in self.joints if d.drives_q for v in prescribed(d, "q")),
+            "u": tuple(v for d in self.joints for v in prescribed(d, "u")),
         }
 
     def q(self, time: float) -> Array:
@@ -211,7 +242,7 @@ class Drives:
         for driven in self.joints:
             driver = driven.driver
             if isinstance(driver, JointLock):
-                found += [0.0] * driven.joint.mobilizer.nu if driver.holds_q else driver.values
+                found += [0.0] * driven.num_u if driver.holds_q else driver.values
             else:
                 form, q, qdot = driven.motion_at(driver, time)
                 found += _product(form.n_pinv(q), qdot)
@@ -223,7 +254,7 @@ class Drives:
         for driven in self.joints:
             driver, name = driven.driver, driven.joint.body.name
             if isinstance(driver, JointLock):
-                found += [0.0] * driven.joint.mobilizer.nu
+                found += [0.0] * driven.num_u
                 continue
             form, q, qdot = driven.motion_at(driver, time)
             udot = _product(form.n_pinv(q), numbers_at(driver, "qdotdot", time, form, name))

@@ -31,13 +31,19 @@ prerequisites. Bodies and groups of stations are parts of a matter, which refer 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_name, require_new_name, require_type, whole_number
+from stagecache.checks import (
+    require_name,
+    require_new_name,
+    require_number,
+    require_type,
+    whole_number,
+)
 from stagecache.decorations.decorations import (
     AbstractDecoration,
     DecorativeLine,
@@ -48,6 +54,7 @@ from stagecache.errors import (
     MassMatrixError,
     MassPropertiesError,
     MotionError,
+    OutOfRangeError,
     ShapeError,
     StagecacheError,
     UnknownBodyError,
@@ -279,7 +286,12 @@ class MobilizedBody(MatterPart):
         return self.matter.follows_motion[moving.index(self.index)]
 
     def lock(
-        self, state: State, values: ArrayLike | None = None, *, level: Stage = Stage.POSITION
+        self,
+        state: State,
+        values: ArrayLike | None = None,
+        *,
+        level: Stage = Stage.POSITION,
+        coordinate: int | None = None,
     ) -> None:
         """Hold the joint, whatever its motion. An Instance write, and nothing else.
 
@@ -297,19 +309,28 @@ class MobilizedBody(MatterPart):
         level : Stage
             Position, or Velocity: q stay free, and advance by constant u. (Simbody has a third
             level, Acceleration, which holds a motion's udot; here u would be free to drift.)
+        coordinate : int, optional
+            The index of a q of the joint, to hold that one alone, beside others that are held
+            already; `values` is then a number. The default is the whole joint.
 
         Raises
         ------
         StageOutOfRangeError
             The level is another stage.
         ShapeError, NotANumberError, OutOfRangeError
-            Wrong values, or a quaternion of zeros.
+            Wrong values, or a quaternion of zeros; or the joint does not have that coordinate.
+        MotionError
+            One coordinate alone of a joint that has a motion, whose qdot is not u, or that is
+            locked at the other level.
         StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
         """
         what = f"the level of the lock of {self}"
         level = check_stage(level, Stage.POSITION, Stage.VELOCITY, what)
         variable = self.q if level is Stage.POSITION else self.u
         present = variable(state)
+        if coordinate is not None:
+            self._lock_one(state, variable, values, level, coordinate)
+            return
         given = present if values is None else values
         angles = bool(self.matter.use_euler_angles(state))
         start = None if angles or level is not Stage.POSITION else self.mobilizer.quaternion_start
@@ -319,17 +340,92 @@ class MobilizedBody(MatterPart):
         if self.matter.joint_lock[self.index](state) != lock:
             self.matter.joint_lock[self.index].set(state, lock)
 
-    def unlock(self, state: State) -> None:
+    def _lock_one(
+        self,
+        state: State,
+        variable: ContinuousVariable,
+        value: Any,
+        level: Stage,
+        coordinate: int,
+    ) -> None:
+        i = self._checked_coordinate(coordinate)
+        what = f"coordinate {i} of {self}"
+        held = self.matter.joint_lock[self.index](state)
+        whole = held is not None and held.coordinates is None
+        problem = ""
+        if self.motion is not None:
+            problem = "a joint that has a motion"
+        elif self.mobilizer.n(self.mobilizer.default_q) is not None:
+            problem = f"a {self.mobilizer!r}, whose qdot is not its u"
+        elif held is not None and (whole or held.level is not level):
+            problem = "one that is locked as a whole" if whole else f"one locked at {held.level}"
+        if problem:
+            raise MotionError(
+                f"{what}: cannot be locked alone",
+                "a joint without a motion, whose qdot is u, and that is free or locked at this "
+                "level in some coordinates",
+                problem,
+                "lock the whole joint; or unlock it first",
+            )
+        given = float(variable(state)[i]) if value is None else value
+        number = require_number(given, f"the {variable.kind} of the lock of {what}")
+        angles = bool(self.matter.use_euler_angles(state))
+        lock = JointLock(level, (), angles, ()) if held is None else held
+        lock = lock.with_coordinate(i, number)
+        if lock != held:
+            self.matter.joint_lock[self.index].set(state, lock)
+
+    def _checked_coordinate(self, coordinate: Any) -> int:
+        number, count = whole_number(coordinate), self.mobilizer.nu
+        if number is None or not 0 <= number < count:
+            raise OutOfRangeError(
+                f"coordinate {short_repr(coordinate)} of {self}: does not exist",
+                f"an index from 0 to {count - 1}" if count else "a joint with q",
+                short_repr(coordinate),
+                "count the q of the joint from 0",
+            )
+        return number
+
+    def unlock(self, state: State, *, coordinate: int | None = None) -> None:
         """Remove the lock, if there is one: the joint is free, or follows its motion.
 
         An Instance write, as `lock`. q and u stay as they are.
-        """
-        if self.is_locked(state):
-            self.matter.joint_lock[self.index].set(state, None)
 
-    def is_locked(self, state: State) -> bool:
-        """Return True if the joint is held in a State, at either level."""
-        return self.matter.joint_lock[self.index](state) is not None
+        Parameters
+        ----------
+        state : State
+            At Model or further; it is at Model then.
+        coordinate : int, optional
+            The index of a q of the joint that was locked alone. The default is the whole joint.
+
+        Raises
+        ------
+        OutOfRangeError, StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        lock = self.matter.joint_lock[self.index]
+        held = lock(state)
+        if coordinate is None:
+            if held is not None:
+                lock.set(state, None)
+            return
+        i = self._checked_coordinate(coordinate)
+        if held is not None and i in (held.coordinates or ()):
+            lock.set(state, held.without_coordinate(i))
+
+    def is_locked(self, state: State, *, coordinate: int | None = None) -> bool:
+        """Return True if the joint is held in a State, at either level, in any coordinate.
+
+        With `coordinate`, if that one is held, alone or with the whole joint.
+
+        Raises
+        ------
+        OutOfRangeError, StageTooLowError, WrongTypeError, ForeignNodeError
+        """
+        i = None if coordinate is None else self._checked_coordinate(coordinate)
+        held = self.matter.joint_lock[self.index](state)
+        if i is None or held is None:
+            return held is not None
+        return held.coordinates is None or i in held.coordinates
 
     # ------------------------------------------------------------------ stations
 
@@ -1069,6 +1165,8 @@ class MatterSubsystem(Subsystem):
         kernel = self.layout(state).kernel
         if kernel is None:
             return None
+        if known is not None and not self.layout(state).are_whole_joints(np.isnan(known)):
+            return None  # it holds whole joints only
         poses, own = self.tree_poses(state).arrays, self._inertias.arrays
         try:
             return kernel.forward_dynamics(poses, own, np.zeros(len(forces)), forces, known=known)
@@ -1274,13 +1372,19 @@ class MatterSubsystem(Subsystem):
         """Return the q, or u, of driven joints. Cost O(1) until a lock or a switch is written."""
         return self.driven_joints(state).variables[kind]
 
-    def _prescribed(self, driven: DrivenJoint, kind: str) -> PrescribedVariable:
+    def _prescribed(self, driven: DrivenJoint, kind: str) -> Iterator[PrescribedVariable]:
         body = driven.joint.body.index
         if kind == "q":
-            return PrescribedVariable(self.joint_q[body], self.driven_q, None, driven.q_part)
-        return PrescribedVariable(
-            self.joint_u[body], self.driven_u, self.driven_udot, driven.u_part
-        )
+            variable, entry, udot = self.joint_q[body], self.driven_q, None
+            part = driven.q_part
+        else:
+            variable, entry, udot = self.joint_u[body], self.driven_u, self.driven_udot
+            part = driven.u_part
+        if driven.coordinates is None:
+            yield PrescribedVariable(variable, entry, udot, part)
+            return
+        for k, i in enumerate(driven.coordinates, part.start):
+            yield PrescribedVariable(variable, entry, udot, slice(k, k + 1), slice(i, i + 1))
 
     def _drive_time(self, state: State) -> float:
         """Return the time, which is not read where nothing depends on it."""

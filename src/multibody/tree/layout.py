@@ -172,6 +172,11 @@ class TreeLayout:
         found: NDArray[np.bool_] = (joints <= rows[:, None]) & (rows[:, None] < self.ends[joints])
         return found
 
+    def are_whole_joints(self, mask: NDArray[np.bool_]) -> bool:
+        """Tell whether a mask of u, (nu,), has all or none of the u of each joint."""
+        first = [self.joints[row].u.start for row in self.joint_of_u]
+        return bool((mask == mask[first]).all())
+
     def turns(self) -> NDArray[np.bool_] | None:
         """Return a mask (nq, nq), True where the first q turns the axis of the second one.
 

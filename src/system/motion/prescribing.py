@@ -44,9 +44,15 @@ class PrescribedVariable:
     part: slice = ALL
     """Its own values in these entries, where they serve several variables."""
 
+    within: slice = ALL
+    """The numbers of the variable that are prescribed, where not all of them are."""
+
     def rows(self, state: State) -> slice:
-        """Return the place of the variable in y."""
-        return state._contents.pools.places[self.variable._node]
+        """Return the place of what is prescribed in y."""
+        place: slice = state._contents.pools.places[self.variable._node]
+        if self.within is ALL:
+            return place
+        return slice(place.start + self.within.start, place.start + self.within.stop)
 
     def values(self, state: State) -> Vector:
         """Return the prescribed values."""
@@ -106,8 +112,18 @@ def _prescribe(state: State, kind: str) -> bool:
     due = [not np.array_equal(p, w) for p, w in zip(present, wanted, strict=True)]
     for motion, is_due, values in zip(found, due, wanted, strict=True):
         if is_due:
-            contents.set_block(motion.variable, values)
+            contents.set_block(motion.variable, _whole(state, motion, values))
     return True
+
+
+def _whole(state: State, motion: PrescribedVariable, values: Vector) -> Vector:
+    """Return the values of the whole variable, with those that are prescribed."""
+    if motion.within is ALL:
+        return values
+    found: Vector = state._contents.pools.y[state._contents.pools.places[motion.variable._node]]
+    found = found.copy()
+    found[motion.within] = values
+    return found
 
 
 # ---------------------------------------------------------------------- what is free

@@ -198,9 +198,13 @@ RECIPES: Final[Recipes] = {
     "MatterSubsystem.add_decoration": lambda w: call(
         w.matter.add_decoration, w.body, _sphere()
     ).but(decoration=[3, None, "sphere"]),
-    "MobilizedBody.lock": lambda w: call(w.body.lock, w.pose).but(values=[[1.0, 2.0], "x"]),
-    "MobilizedBody.unlock": lambda w: call(w.body.unlock, w.pose),
-    "MobilizedBody.is_locked": lambda w: call(w.body.is_locked, w.pose),
+    "MobilizedBody.lock": lambda w: call(w.body.lock, w.pose).but(
+        values=[[1.0, 2.0], "x"], coordinate=[1, -1, "x", 0.5]
+    ),
+    "MobilizedBody.unlock": lambda w: call(w.body.unlock, w.pose).but(coordinate=[1, -1, "x", 0.5]),
+    "MobilizedBody.is_locked": lambda w: Call(w.body.is_locked, (w.pose,), {"coordinate": 0}).but(
+        coordinate=[1, -1, 0.5]
+    ),
     **{
         f"MobilizedBody.{name}": of_station(name)
         for name in (
